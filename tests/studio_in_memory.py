@@ -226,10 +226,9 @@ class StudioInMemory(StudioContents):
         self._project(int(params["project"]))
         if params.get("id") != "delete_tasks":
             raise Refused(400, "no such action")
-        chosen = set(body["selectedItems"]["included"])
-        tasks = [
-            self._counted_task(task["id"]) for task in self.tasks_of(int(params["project"])) if task["id"] in chosen
-        ]
+        chosen = body["selectedItems"]
+        tasks = [self._counted_task(task["id"]) for task in self.tasks_of(int(params["project"]))]
+        tasks = [task for task in tasks if chosen["all"] or task["id"] in chosen["included"]]
         gone = _filtered(tasks, body.get("filters") or {})
         for task in gone:
             self.delete_task(task["id"])

@@ -165,15 +165,21 @@ class Recipe:
 
     def measured(self, ws: Workspace) -> None:
         if self.frozen_runs:
-            for name, text in packaged.frozen("runs").items():
-                if name.endswith(".json"):
-                    facts = json.loads(text)
-                    lines = packaged.frozen("runs")[f"{facts['tag']}.run"].splitlines()
-                    runs.adopt(ws, facts["tag"], read_run(lines, name=name).rankings, facts=facts["settings"])
+            self.adopted(ws)
             qrels.write(ws, partial=False)
             return
         for typed in (("agreement",), ("qrels",), ("run", "fabs_tfidf", "fabs_bm25"), ("evaluate",)):
             annot_done(*typed, folder=ws.root)
+
+    @staticmethod
+    def adopted(ws: Workspace) -> None:
+        """The packaged runs."""
+        frozen = packaged.frozen("runs")
+        for name, text in frozen.items():
+            if name.endswith(".json"):
+                facts = json.loads(text)
+                rankings = read_run(frozen[f"{facts['tag']}.run"].splitlines(), name=name).rankings
+                runs.adopt(ws, facts["tag"], rankings, facts=facts["settings"])
 
 
 DEMO = Recipe()

@@ -31,7 +31,7 @@ def ends(found: Interval | Undefined) -> tuple[float, float]:
 def test_the_ends_are_between_the_order_statistics_on_both_sides_of_the_level(
     n: int, level: float, k: int, held: float, next_held: float
 ) -> None:
-    """Hettmansperger and Sheather 1986: I = (held - level) / (held - next), and (n - k) I / (k + (n - 2k) I) inwards."""
+    """Hettmansperger and Sheather 1986: I = (held - level) / (held - next); (n - k) I / (k + (n - 2k) I) inwards."""
     part = (held - level) / (held - next_held)
     inwards = (n - k) * part / (k + (n - 2 * k) * part)
     values = np.arange(1.0, n + 1) ** 2

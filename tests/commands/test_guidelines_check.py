@@ -114,3 +114,41 @@ def test_a_grade_without_a_word_below_its_heading_is_not_defined(ws: Workspace, 
     assert "method.md: grade 1 is not defined: there is no text below its heading" in checked.stdout
     assert "grade 2" not in checked.stdout
     assert json.loads(annot("guidelines", "method", "--json").stdout)["data"]["definition"] == "How it was done."
+
+
+def test_quotations_and_grades_are_counted_one_by_one(ws: Workspace, with_corpus: Workspace) -> None:
+    """Three pages of the package's own corpus; without that corpus its quotations are the package's."""
+    checked = guideline_faults.check(with_corpus)
+    pages = {name: (PAGES / f"{name}.md").read_text(encoding="utf-8") for name in checked.pages}
+    assert checked.examples == sum(text.count("\n> ") for text in pages.values())
+    assert guideline_faults.criteria_of("# M\n\n## 0 No\n\nNone.\n\n> x\n\n## 1 Yes\n\nSome\nmore.\n") == {
+        0: "None.",
+        1: "Some more.",
+    }
+
+
+def test_in_a_study_of_other_papers_each_quotation_of_the_package_counts_once(ws: Workspace) -> None:
+    checked = guideline_faults.check(ws)
+    quoted = sum((PAGES / f"{page}.md").read_text(encoding="utf-8").count("\n> ") for page in checked.pages)
+    assert (checked.examples, checked.of_package) == (0, quoted)
+
+
+@pytest.mark.parametrize(("letters", "shown"), [(60, "x" * 60), (61, "x" * 57 + "...")])
+def test_a_long_quotation_is_shortened_to_sixty_letters(ws: Workspace, letters: int, shown: str) -> None:
+    text = (PAGES / "method.md").read_text(encoding="utf-8")
+    (ws.root / "guidelines").mkdir(exist_ok=True)
+    (ws.root / "guidelines" / "method.md").write_text(f"{text}\n> {'x' * letters}\n", encoding="utf-8")
+    assert any(f": {shown!r}: does not say which paper" in fault for fault in guideline_faults.check(ws).findings)
+
+
+def test_a_quotation_that_a_paper_does_not_hold_is_named_with_its_own_paper(with_corpus: Workspace) -> None:
+    spoil(with_corpus, "method", "We attach an aisle", "We attach a shelf")
+    (fault,) = guideline_faults.check(with_corpus).findings
+    assert fault.startswith("guidelines/method.md: 'We attach a shelf detector")
+    assert fault.endswith(": not found in this form in paper fic1507")
+
+
+def test_a_grade_outside_the_scale_is_named_with_the_scale(ws: Workspace) -> None:
+    spoil(ws, "result", "## 0 Irrelevant", "## 4 Perfect\n\nAll.\n\n## 0 Irrelevant")
+    faults = guideline_faults.check(ws).findings
+    assert "guidelines/result.md: defines grade 4, which is not on the scale 0 to 3" in faults

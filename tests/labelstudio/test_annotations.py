@@ -130,10 +130,21 @@ def test_an_earlier_state_than_the_one_on_record_does_not_count() -> None:
     assert reading.flags == ("older than the answer on record",)
 
 
+@pytest.mark.parametrize("lead_time", [0, 0.5, 4.5])
+def test_a_lead_time_counts_from_no_seconds_on(lead_time: float) -> None:
+    assert read([rating("2")], lead_time=lead_time).lead_time == lead_time
+
+
 @pytest.mark.parametrize("lead_time", [float("nan"), float("inf"), -1, "4"])
 def test_an_impossible_lead_time_is_left_out_and_the_grade_counts(lead_time: Any) -> None:
     reading = read([rating("2")], lead_time=lead_time)
     assert (reading.lead_time, reading.flags) == (None, ())
+
+
+def test_a_lone_text_is_a_comment_and_a_lone_choice_is_no_grade() -> None:
+    alone = {"from_name": "comment", "to_name": "pair", "type": "textarea", "value": {"text": " close "}}
+    assert read([rating("2"), alone]).comment == "close"
+    assert read([{**rating("2"), "value": {"choices": "2"}}]).flags == ("no grade",)
 
 
 def test_other_controls_and_marked_passages_do_not_keep_a_grade_from_counting() -> None:

@@ -43,3 +43,10 @@ def test_keys_of_before_and_of_strangers_stay_as_they_are() -> None:
     assert keys.opened(7, sealed(TaskKeys([OTHER], PAIRS), 7, pair_key(*PAIRS[3]))) == pair_key(*PAIRS[3])
     for key in (pair_key(*PAIRS[1]), "who/knows", "0" * 24):
         assert keys.opened(7, key) == key
+
+
+def test_up_to_nine_occasions_of_a_pair_are_recognised() -> None:
+    keys = TaskKeys([SECRET], PAIRS)
+    for occasion, opens in ((9, True), (10, False)):
+        plain = pair_key(*PAIRS[0], occasion)
+        assert (keys.opened(7, sealed(keys, 7, plain)) == plain) is opens

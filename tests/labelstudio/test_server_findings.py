@@ -2,52 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 from annot.base.names import counted
-from annot.base.records import Asked
 from annot.judging.exchange.audit import Audit, described
-from annot.judging.exchange.findings import Audited, AuditFinding, fast_answers, of_fast, of_project
+from annot.judging.exchange.findings import fast_answers, of_fast
 from annot.labelstudio.studio_records import PulledTask
-
-A1, A2, LEAD = 7, 8, 1
-KEYS = [f"q/d{at}" for at in range(1, 7)]
-
-
-def answer(number: int, *, by: int = A1, changed_by: int | None = None, seconds: float = 9.0) -> dict[str, Any]:
-    return {
-        "id": number,
-        "completed_by": by,
-        "updated_by": changed_by or by,
-        "updated_at": "2031-01-02T00:00:00Z",
-        "lead_time": seconds,
-    }
-
-
-def met(*tasks: PulledTask, **more: Any) -> Audited:
-    own = {key: Asked("q", key.partition("/")[2]) for key in KEYS}
-    return Audited(
-        person="a1",
-        push="annot push",
-        accounts=[A1],
-        kept=frozenset(),
-        tasks=tasks,
-        own=own,
-        planned=frozenset(task.key for task in tasks if task.key),
-        changed=(),
-        graded=True,
-        people={A1: "a1", A2: "a2", LEAD: "the lead's account"},
-        **{"counted": {}, **more},
-    )
-
-
-def task(number: int, key: str, *answers: dict[str, Any]) -> PulledTask:
-    return PulledTask(key, answers, task_id=number)
-
-
-def found(project: Audited) -> dict[str, AuditFinding]:
-    return {finding.kind: finding for finding in of_project(project, {})}
+from made_up_projects import A2, KEYS, LEAD, answer, found, met, task
 
 
 @pytest.mark.parametrize(

@@ -102,7 +102,7 @@ def test_a_project_is_found_by_its_marker_and_brought_up_to_date(studio: Studio)
     with studio.gateway() as gateway:
         other = gateway.create_project(replace(spec, marker="c/judge/a11"))
         made = gateway.create_project(spec)
-        gateway.update_project(made, replace(spec, instructions="<b>y</b>"))
+        gateway.update_project(made, replace(spec, instructions="<b>y</b>"), opens=True)
         found = gateway.find_project(spec.marker)
         assert found == gateway.project(made)
         assert found is not None

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from annot.base.errors import LeakError
 from annot.labelstudio.studio_records import Prediction
-from annot.labelstudio.task_lint import is_prediction_of_ours, lint_tasks
+from annot.labelstudio.task_lint import is_prediction_of_ours, lint_tasks, named_in
 from annot.labelstudio.tasks import adjudicate_task, facets_task, feedback_task, full_text_task, returned_task
 from labelling_texts import CANDIDATE, FACETS, LABELS, QUERY, SCALE, opinion, task, text
 
@@ -199,3 +199,49 @@ def test_an_abstract_whose_labels_are_corrected_shows_no_more_than_that() -> Non
         leaking = {**made, "data": {**made["data"], **leak}}
         with pytest.raises(LeakError):
             lint_tasks([leaking], screen="facets", labels=LABELS, private=PRIVATE)
+
+
+def test_the_help_of_a_facet_has_at_most_140_letters() -> None:
+    for letters, passes in ((140, True), (141, False)):
+        made = task()
+        made["data"]["facet_help"] = "x" * letters
+        if passes:
+            lint_tasks([made], screen="judge", labels=LABELS, private=PRIVATE)
+            continue
+        with pytest.raises(LeakError):
+            lint_tasks([made], screen="judge", labels=LABELS, private=PRIVATE)
+
+
+def test_a_place_in_the_text_is_a_number_and_no_text() -> None:
+    made = copy.deepcopy(task())
+    made["predictions"][0]["result"][0]["value"]["endOffset"] = "72"
+    with pytest.raises(LeakError):
+        lint_tasks([made], screen="judge", labels=LABELS, private=PRIVATE)
+
+
+def test_not_even_one_empty_prediction_is_on_a_task_of_full_texts() -> None:
+    made = {**full_text(), "predictions": [{"model_version": "sentence-labels", "result": []}]}
+    with pytest.raises(LeakError):
+        lint_tasks([made], screen="full-text", labels=LABELS, private=PRIVATE)
+
+
+def test_of_an_opinion_in_another_form_sixty_letters_are_quoted() -> None:
+    made = adjudicate_task(task(), [opinion(1, None, None)], scale_names=SCALE)
+    made["data"]["rating_a"] = "x" * 70
+    with pytest.raises(LeakError) as caught:
+        lint_tasks([made], screen="adjudicate", labels=LABELS, private=PRIVATE)
+    assert f"found '{'x' * 60}'" in caught.value.faults[0]
+
+
+def test_words_are_searched_whole_in_any_case_and_without_any_nothing_is_named() -> None:
+    assert named_in("Specter put A1 first.", ["specter", "a1", "", "ann"]) == ["specter", "a1"]
+    assert named_in("inspecter a12", ["specter", "a1"]) == []
+    lint_tasks([task()], screen="judge", labels=LABELS, private=["", *()])
+    made = task()
+    made["data"]["facet_help"] = "As a1 and specter said."
+    with pytest.raises(LeakError) as caught:
+        lint_tasks([made], screen="judge", labels=LABELS, private=PRIVATE)
+    assert caught.value.faults == (
+        "fic1-method/fic101: data.facet_help names 'specter'",
+        "fic1-method/fic101: data.facet_help names 'a1'",
+    )

@@ -5,9 +5,9 @@ from __future__ import annotations
 from html.parser import HTMLParser
 
 import pytest
-from annot.base.records import Asked, Paper
+from annot.base.records import Asked, Judgement, Paper
 from annot.base.settings import Settings
-from annot.labelstudio.tasks import adjudicate_task, pair_key, split_key
+from annot.labelstudio.tasks import adjudicate_task, facets_task, is_link, opinion_text, pair_key, split_key
 from hypothesis import given
 from hypothesis import strategies as st
 from labelling_texts import CANDIDATE, FACETS, QUERY, SCALE, opinion, task, text
@@ -116,3 +116,64 @@ def test_opinions_are_shown_by_grade_and_name_and_without_a_comment_it_says_so()
 @pytest.mark.parametrize("facet", FACETS)
 def test_a_task_carries_what_the_screen_asks_for(facet: str) -> None:
     assert set(task(facet=facet)["data"]) == {"pair_id", "facet", "facet_help", "progress", "pair_html"}
+
+
+def test_text_is_shown_with_single_spaces_and_without_any_around_it() -> None:
+    html = facets_task(
+        "p/labels", text(" A  title ", ("Two  spaces.", " One, around. "), LABELS[:2]), progress="1 of 9"
+    )
+    seen = _Sentences(html["data"]["pair_html"])
+    assert seen.paragraphs == ["Two spaces.", "One, around."]
+    (prediction,) = html["predictions"]
+    assert [region["value"]["text"] for region in prediction["result"]] == seen.paragraphs
+    assert [region["value"]["start"] for region in prediction["result"]] == [
+        f"/div[1]/div[1]/div[2]/p[{number}]/text()[1]" for number in (1, 2)
+    ]
+
+
+def test_a_sentence_of_nothing_but_spaces_has_no_region() -> None:
+    made = facets_task("p/labels", text("t", ("One.", "  ", "Three."), LABELS[:3]), progress="1 of 9")
+    assert [region["id"] for region in made["predictions"][0]["result"]] == ["query-0", "query-2"]
+
+
+@pytest.mark.parametrize(
+    ("key", "asked"),
+    [
+        ("q/d", Asked("q", "d")),
+        ("q/d/2", Asked("q", "d", 2)),
+        ("q%2F1/d%25", Asked("q/1", "d%")),
+    ],
+)
+def test_a_key_is_query_and_document_and_from_the_second_time_on_the_occasion(key: str, asked: Asked) -> None:
+    assert split_key(key) == asked
+    assert pair_key(*asked) == key
+    assert pair_key("q", "d") == "q/d"
+
+
+@pytest.mark.parametrize(
+    ("where", "opens"),
+    [
+        ("https://example.org/x.pdf?a=1&b=2", True),
+        ("http://example.org", True),
+        ("ftp://example.org", False),
+        ("https://example.org/a b", False),
+        ('https://example.org/"x', False),
+        ("see https://example.org", False),
+        ("", False),
+    ],
+)
+def test_only_an_address_of_the_web_is_a_link(where: str, opens: bool) -> None:
+    assert is_link(where) is opens
+
+
+@pytest.mark.parametrize(
+    ("said", "shown"),
+    [
+        (opinion(0, None, None), "0 Irrelevant"),
+        (opinion(3, None, None), "3 Near-identical"),
+        (opinion(None, "outside my field", None), "Could not judge: outside my field"),
+        (opinion(None, None, None), "Did not judge"),
+    ],
+)
+def test_an_opinion_is_the_grade_with_its_name_or_why_there_is_none(said: Judgement, shown: str) -> None:
+    assert opinion_text(said, SCALE) == shown

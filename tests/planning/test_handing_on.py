@@ -203,6 +203,16 @@ def test_every_fault_is_found(plan: Plan, said: str) -> None:
     assert said in faults(plan, [2])
 
 
+def test_a_pair_that_is_assigned_twice_is_found_once_for_each() -> None:
+    twice = (*SOUND, replace(SOUND[3], position=3))
+    assert [said for said in faults(twice, [2]) if "twice" in said] == ["q0 d1: assigned to a2 twice"] * 2
+
+
+def test_a_repeat_in_the_place_of_its_pair_is_a_fault_of_the_places_alone() -> None:
+    same = (*SOUND[:4], replace(SOUND[4], position=1))
+    assert faults(same, [2]) == ["a1: the positions should run from 1 to 3, but 2 is missing or used twice"]
+
+
 def test_who_left_with_open_pairs_and_who_settles_their_own_are_found() -> None:
     assert faults(SOUND, [2], left="a1", answered={("a1", Asked("q0", "d0"))}) == [
         "a1: has left, with 2 unanswered pairs; reassign them with `annot assessor leave a1`"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from itertools import permutations
 
@@ -51,3 +52,31 @@ def test_an_order_that_leans_tells_where_there_are_many() -> None:
     assert follows(queries)
     # As where every method's own papers come in a block.
     assert follows([[*rng.permutation(20).tolist(), *(20 + rng.permutation(20)).tolist()] for _ in range(4)])
+
+
+def test_an_order_tells_from_six_standard_deviations_on() -> None:
+    """60 values rise but for the first k: S is 60 * 59 / 2 - k(k - 1), and one standard deviation is 156.8."""
+    for turned, tells in ((29, True), (30, False)):
+        values = [*reversed(range(turned)), *range(turned, 60)]
+        assert kendalls_s(values) == 1770 - turned * (turned - 1)
+        assert (1770 - turned * (turned - 1) > 6 * 156.8) is tells
+        assert follows([values]) is tells
+        assert follows([values[::-1]]) is tells
+
+
+@pytest.mark.parametrize(
+    ("sizes", "tells"),
+    [((8,), False), ((9,), True), ((7, 4), False), ((7, 3, 3), False), ((7, 4, 2), True)],
+)
+def test_sorted_values_tell_if_two_orders_of_all_are_fewer_than_one_in_a_hundred_thousand(
+    sizes: tuple[int, ...], tells: bool
+) -> None:
+    assert (2 / math.prod(math.factorial(size) for size in sizes) < 1e-5) is tells
+    assert follows([range(size) for size in sizes]) is tells
+
+
+@pytest.mark.parametrize(("queries", "tells"), [(2, False), (3, True)])
+def test_equal_values_may_change_places(queries: int, tells: bool) -> None:
+    """Eight values of two kinds have 70 orders."""
+    assert (2 / math.comb(8, 4) ** queries < 1e-5) is tells
+    assert follows([[0] * 4 + [1] * 4] * queries) is tells

@@ -21,6 +21,11 @@ def test_papers_count_once_however_many_facets_are_shared() -> None:
     assert papers_by_facet(plan, QUERIES) == {"method": 3, "result": 3}
 
 
+def test_papers_are_counted_for_each_facet_of_its_own() -> None:
+    plan = [Assignment(name, "d1", "a1", at) for at, name in enumerate(("p0-method", "p1-method", "p1-result"), 1)]
+    assert papers_by_facet(plan, QUERIES) == {"method": 2, "result": 1}
+
+
 def test_so_many_papers_are_needed_that_all_on_one_side_hold_after_correction() -> None:
     """By scipy's sign test: p times five questions a person, at 2%."""
     for assessors, needed in ((2, 10), (3, 11), (4, 11), (8, 12), (100, 16)):

@@ -1,17 +1,14 @@
-"""The demonstration, whole, on a server of its own: killed half-way and run again it leaves the frozen files.
+"""The demonstration, whole, on a server of its own, as `make demo` runs it: it leaves the frozen files.
 
-A further run changes nothing, neither the files nor what is on the server.
+Killed half-way and run again: `test_demo_again.py`, on a server in memory.
 """
 
 from __future__ import annotations
 
-import itertools
 import re
 import shutil
-import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,9 +17,6 @@ import pytest
 from annot.demo import whole_way as demo
 from annot.judging.exchange.servers import studio_folder
 from annot.labelstudio import server
-from annot.store import judgements
-from annot.store import projects as tasks
-from annot.store.database import open_store
 from annot.study.workspace import Workspace
 from command_line import annot_done
 from fixtures_studio import Studio, template_folder
@@ -51,42 +45,21 @@ class Demonstration:
 
 @pytest.fixture(scope="module")
 def demonstration(studio: Studio, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Demonstration]:
-    """`annot demo` where nothing stands but a Label Studio whose empty database is made already.
-
-    It is killed while the simulated people judge, and run again.
-    """
+    """`annot demo` where there is nothing but a Label Studio whose empty database is made already."""
     folder = tmp_path_factory.mktemp("demonstration") / "demo-workspace"
     studio_data = folder / ".annot" / "studio"
     shutil.copytree(template_folder(), studio_data)
     try:
-        kill_demo(folder, in_step="8/12", after=6.0)
-        own = server.status(studio_data)
-        assert own is not None
-        Studio(own.url, server.credentials(studio_data).token, studio_data).end_what_was_abandoned()
         yield run_demo(folder)
     finally:
         server.down(studio_data)
 
 
 def run_demo(folder: Path) -> Demonstration:
-    done = subprocess.run(command(folder), capture_output=True, text=True, check=False)
+    command = [sys.executable, "-c", "from annot.cli.main import run; run()", "demo", str(folder)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return Demonstration(folder, done.stdout, done.stderr)
-
-
-def kill_demo(folder: Path, *, in_step: str, after: float) -> None:
-    """Start the demonstration, and kill it so many seconds after it has begun the step."""
-    with subprocess.Popen(command(folder), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
-        assert process.stderr is not None
-        told = list(itertools.takewhile(lambda line: not line.startswith(in_step), process.stderr))
-        assert process.poll() is None, "".join(told)
-        time.sleep(after)
-        process.kill()
-    assert process.returncode == -signal.SIGKILL
-
-
-def command(folder: Path) -> list[str]:
-    return [sys.executable, "-c", "from annot.cli.main import run; run()", "demo", str(folder)]
 
 
 def frozen(kind: str) -> dict[str, bytes]:
@@ -154,19 +127,6 @@ def test_the_demonstration_says_where_to_look_and_what_is_simulated(demonstratio
     assert steps == [str(number) for number in range(1, 13)]
 
 
-def test_a_second_run_changes_neither_the_server_nor_a_file(demonstration: Demonstration) -> None:
-    ws = demonstration.workspace
-    files, counts, rows = files_of(demonstration.folder / "pools"), on_the_server(ws), in_the_store(ws)
-    exports = files_of(demonstration.folder / "exports")
-    assert sum(annotations for _, annotations in counts.values()) >= 904
-    again = run_demo(demonstration.folder)
-    assert again.printed == demonstration.printed
-    assert on_the_server(ws) == counts
-    assert in_the_store(ws) == rows
-    assert files_of(demonstration.folder / "pools") == files
-    assert files_of(demonstration.folder / "exports") == exports
-
-
 LOOKING = (
     *("studio status", "status", "query list", "pool show", "pool show fic0407-result", "assessor list"),
     *("push --dry-run", "guidelines method", "status --adjudication", "trace fic0407-result fic0808"),
@@ -186,17 +146,3 @@ def studio_of(ws: Workspace) -> server.Server:
     running = server.status(studio_folder(ws))
     assert running is not None
     return running
-
-
-def on_the_server(ws: Workspace) -> dict[int, tuple[int, int]]:
-    """How many tasks and annotations each of the study's projects has."""
-    folder = studio_folder(ws)
-    with open_store(ws.database_url) as store, store.read() as session:
-        projects = [one.remote_id for one in tasks.read_projects(session)]
-    with Studio(studio_of(ws).url, server.credentials(folder).token, folder).gateway() as gateway:
-        return {project: gateway.counts(project) for project in projects if project is not None}
-
-
-def in_the_store(ws: Workspace) -> tuple[object, ...]:
-    with open_store(ws.database_url) as store, store.read() as session:
-        return judgements.read_sourced(session)

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from annot.base.errors import InputError
 from annot.base.records import Query
-from annot.judging.trials.draws import Pair, draw_substudy, query_by_query
+from annot.judging.trials.draws import Pair, draw_substudy, plan_lines, query_by_query
 
 FACETS = ("background", "method")
 PERCENT, KAPPA = 0.73, 0.63
@@ -74,6 +74,8 @@ def test_queries_with_too_few_settled_candidates_are_not_drawn_and_too_few_queri
         "p0-method",
         "p1-method",
     }
+    drawn = draw_substudy(queries, final, per_facet=2, per_query=4, seed=1)
+    assert (drawn.by_facet, sum(drawn.by_grade.values())) == ({"method": 2}, 8)
     with pytest.raises(InputError, match="cannot be drawn") as refused:
         draw_substudy(queries, final, per_facet=3, per_query=5, seed=1)
     assert refused.value.faults == ("method: queries with 5 or more settled pairs: found 2, expected 3",)
@@ -92,3 +94,12 @@ def test_both_views_ask_the_same_pairs_query_by_query_in_orders_of_their_own() -
     # A pair more, of another query, leaves the order within the queries as it is.
     grown = query_by_query([*pairs, ("q9", "d1")], "full", seed=3)
     assert [pair for pair in grown if pair[0] == "q2"] == [pair for pair in second if pair[0] == "q2"]
+
+
+def test_the_plan_of_a_substudy_counts_the_places_of_each_view_from_one() -> None:
+    lines = plan_lines({"abstract": [("q1", "d1"), ("q1", "d2")], "full": [("q1", "d2")]}).splitlines()
+    assert [tuple(json.loads(line).values()) for line in lines] == [
+        ("abstract", 1, "q1", "d1"),
+        ("abstract", 2, "q1", "d2"),
+        ("full", 1, "q1", "d2"),
+    ]

@@ -155,7 +155,7 @@ def refuse_beside(way: str, **given: object) -> None:
 
 def _typed(given: dict[str, object]) -> list[str]:
     """What was typed of these parameters, as it is called on the command line."""
-    names = (name for name, value in given.items() if value not in (None, False, []))
+    names = (name for name, value in given.items() if not (value is None or value is False or value == []))
     return [name if name.isupper() else f"--{name.replace('_', '-')}" for name in names]
 
 

@@ -124,6 +124,16 @@ Respond = Callable[[Asked], tuple[SimulatedAnswer, str | None] | None]
 
 def judge(ws: Workspace, *, seed: int, truth: Relevance, advance: Advance) -> int:
     """Every assessor judges what is left in their project; returns how many judgements there are then."""
+    return work(ws, "judge", judging_people(ws, seed=seed, truth=truth), advance)
+
+
+def settle(ws: Workspace, *, seed: int, truth: Relevance, advance: Advance) -> int:
+    """The adjudicator settles what is left; returns how many decisions there are then."""
+    return work(ws, "adjudicate", settling_people(ws, seed=seed, truth=truth), advance)
+
+
+def judging_people(ws: Workspace, *, seed: int, truth: Relevance) -> dict[str, Respond]:
+    """Every assessor by name, and how they answer."""
     known = _known(ws)
     reasons = [reason.value for reason in reasons_in(ws.settings.collection.language)]
 
@@ -131,11 +141,11 @@ def judge(ws: Workspace, *, seed: int, truth: Relevance, advance: Advance) -> in
         relevance = truth(known[asked.query_id], asked.doc_id)
         return person.judge(*asked, relevance=relevance, seed=seed, reasons=reasons), None
 
-    return work(ws, "judge", {person.name: partial(respond, person) for person in CAST}, advance)
+    return {person.name: partial(respond, person) for person in CAST}
 
 
-def settle(ws: Workspace, *, seed: int, truth: Relevance, advance: Advance) -> int:
-    """The adjudicator settles what is left; returns how many decisions there are then."""
+def settling_people(ws: Workspace, *, seed: int, truth: Relevance) -> dict[str, Respond]:
+    """The adjudicator by name, and how they settle the disputes that there are now."""
     known = _known(ws)
     with ws.reading() as session:
         disputes = {dispute.pair: dispute for dispute in outcome_of(session, ws.settings).settlement.disputed}
@@ -146,7 +156,7 @@ def settle(ws: Workspace, *, seed: int, truth: Relevance, advance: Advance) -> i
         why = DIFFERENCES[int(generator(seed, "difference", *asked.pair).integers(len(DIFFERENCES)))].value
         return ADJUDICATOR.settle(*asked.pair, relevance=relevance, grades=grades, seed=seed), why
 
-    return work(ws, "adjudicate", {ADJUDICATOR.name: respond}, advance)
+    return {ADJUDICATOR.name: respond}
 
 
 def demo_relevance() -> Relevance:

@@ -93,6 +93,40 @@ def go(folder: Path, *, tell: Tell, watch: Watch) -> Done:
     tell(f"4/12 queries: {len(chosen)} of {len(packaged.query_papers())} papers")
     with watch("ranking") as advance:
         _pools(ws, tell=tell, advance=advance)
+    pairs = share_out(ws, tell=tell)
+    with watch("sending tasks") as advance:
+        pushed = push.push(ws, round="judging", dry_run=False, advance=advance)
+    tell(f"7/12 push: {sum(project.planned for project in pushed.projects)} tasks in {len(pushed.projects)} projects")
+    remember_simulation(ws)
+    truth = simulated_people.demo_relevance()
+    tell("8/12 judging: simulated assessors answer through Label Studio, each with their own account")
+    with watch("judging") as advance:
+        judged = simulated_people.judge(ws, seed=SEED, truth=truth, advance=advance)
+    pull.pull(ws, round="judging", advance=_quietly)
+    tell(f"     {judged} judgements pulled back")
+    push.push(ws, round="adjudication", dry_run=False, advance=_quietly)
+    with watch("settling") as advance:
+        settled = simulated_people.settle(ws, seed=SEED, truth=truth, advance=advance)
+    pull.pull(ws, round="adjudication", advance=_quietly)
+    tell(f"9/12 adjudication: {settled} disputes settled by a simulated adjudicator")
+    audited = audit.audit(ws, advance=_quietly)
+    tell(f"     audit of {audited.projects} projects: {len(audited.findings) or 'nothing'} found")
+    _runs(ws)
+    page, collection = write_results(ws, tell=tell)
+    return Done(
+        report=page,
+        browse=collection,
+        address=server.url,
+        passwords=server.passwords,
+        pairs=pairs,
+        judgements=judged,
+        adjudicated=settled,
+        simulated=f"{len(CAST)} assessors (each with their own severity, noise and speed) and one adjudicator",
+    )
+
+
+def share_out(ws: Workspace, *, tell: Tell) -> int:
+    """The people, and who judges what; returns the number of pairs."""
     for person in (*CAST, ADJUDICATOR):
         assessor.add(
             ws, person.name, account=f"{person.name}@demo.example.org", adjudicator=person is ADJUDICATOR, dry_run=False
@@ -107,29 +141,16 @@ def go(folder: Path, *, tell: Tell, watch: Watch) -> Done:
     )
     for note in planned.notes:
         tell(f"     {note}")
-    with watch("sending tasks") as advance:
-        pushed = push.push(ws, round="judging", dry_run=False, advance=advance)
-    tell(f"7/12 push: {sum(project.planned for project in pushed.projects)} tasks in {len(pushed.projects)} projects")
-    _remember_simulation(ws)
-    truth = simulated_people.demo_relevance()
-    tell("8/12 judging: simulated assessors answer through Label Studio, each with their own account")
-    with watch("judging") as advance:
-        judged = simulated_people.judge(ws, seed=SEED, truth=truth, advance=advance)
-    pull.pull(ws, round="judging", advance=_quietly)
-    tell(f"     {judged} judgements pulled back")
-    push.push(ws, round="adjudication", dry_run=False, advance=_quietly)
-    with watch("settling") as advance:
-        settled = simulated_people.settle(ws, seed=SEED, truth=truth, advance=advance)
-    pull.pull(ws, round="adjudication", advance=_quietly)
-    tell(f"9/12 adjudication: {settled} disputes settled by a simulated adjudicator")
-    audited = audit.audit(ws, advance=_quietly)
-    tell(f"     audit of {audited.projects} projects: {len(audited.findings) or 'nothing'} found")
+    return planned.pairs
+
+
+def write_results(ws: Workspace, *, tell: Tell) -> tuple[Path, Path]:
+    """What a judged study is measured by, and its pages; returns where the report and the page for browsing are."""
     table = agreement.measure(ws, missing=None, binarised_at=None, tell=tell)
     together = table.groups[-1]
     alpha, percent = together.before["alpha_ordinal"].median, together.before["percent"].median
     tell(f"10/12 agreement: ordinal alpha {alpha:.2f}, {percent:.0f}% equal grades (medians over queries)")
     written = qrels.write(ws, partial=False)
-    _runs(ws)
     evaluate.evaluate(
         ws, runs=(), convention=None, measures=(), ties="order", average="test", at_least_two=False, tell=tell
     )
@@ -137,16 +158,7 @@ def go(folder: Path, *, tell: Tell, watch: Watch) -> Done:
     page = report.write(ws)
     collection = browse.write(ws, partial=False)
     tell("12/12 report and browse page written")
-    return Done(
-        report=page.path,
-        browse=collection.path,
-        address=server.url,
-        passwords=server.passwords,
-        pairs=planned.pairs,
-        judgements=judged,
-        adjudicated=settled,
-        simulated=f"{len(CAST)} assessors (each with their own severity, noise and speed) and one adjudicator",
-    )
+    return page.path, collection.path
 
 
 def _workspace(folder: Path) -> Workspace:
@@ -155,7 +167,7 @@ def _workspace(folder: Path) -> Workspace:
     if not settings_file.is_file():
         if folder.exists() and (not folder.is_dir() or any(path.name != CACHE for path in folder.iterdir())):
             raise InputError(f"{folder}: not empty, and not a demo study", hint="name another: annot demo FOLDER")
-        write_file(settings_file, _settings_text())
+        write_file(settings_file, demo_settings())
     ws = Workspace.open(folder)
     if ws.settings.collection.name != NAME:
         raise InputError(
@@ -168,7 +180,7 @@ def _workspace(folder: Path) -> Workspace:
     return ws
 
 
-def _settings_text() -> str:
+def demo_settings() -> str:
     document: Any = tomlkit.parse(settings_text(NAME))
     document["seed"] = SEED
     for table, values in tomllib.loads(packaged.read("settings.toml")).items():
@@ -223,7 +235,7 @@ def _runs(ws: Workspace) -> None:
             run.adopt(ws, record["tag"], rankings, facts=record["settings"])
 
 
-def _remember_simulation(ws: Workspace) -> None:
+def remember_simulation(ws: Workspace) -> None:
     cast = [asdict(person) for person in (*CAST, ADJUDICATOR)]
     digest = hashlib.sha256(json.dumps(cast, sort_keys=True).encode()).hexdigest()
     with ws.writing() as session:

@@ -236,7 +236,7 @@ class Stage:
         # Whoever has answered without a letter of ours knew where to begin.
         begun = {("judge", one.assessor) for one in self.outcome.judgements}
         begun |= {("adjudicate", one.adjudicator) for one in self.outcome.adjudications.values()}
-        begun -= {tuple(role.split("/", 1)) for role in self.made.get("invite", {})}
+        begun -= {tuple(role.split("/")) for role in self.made.get("invite", {})}
         wanted = {one for one in roles if one not in begun and not has_letter(self.made, *one, own.get(one))}
         return tuple(sorted({name for _, name in wanted}))
 

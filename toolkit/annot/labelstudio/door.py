@@ -66,7 +66,6 @@ class PatientClient(httpx.Client):
         told = threading.Timer(
             SAID_AFTER, LOGGER.warning, ("%s has not answered for %.0f s; still waiting", place, SAID_AFTER)
         )
-        told.daemon = True
         told.start()
         try:
             return super().send(request, **options)

@@ -103,7 +103,7 @@ class Gateway(Door):
         with self._asking(f"creating the project {spec.title!r}"):
             return integer(self._client.projects.create(**_fields(spec)).id)
 
-    def update_project(self, project_id: int, spec: ProjectSpec, *, opens: bool = True) -> None:
+    def update_project(self, project_id: int, spec: ProjectSpec, *, opens: bool) -> None:
         """Bring the project's screen, instructions and settings to `spec`. opens: as of `open_instructions`."""
         with self._asking(f"updating the project {spec.title!r}"):
             fields = _fields(spec)

@@ -40,9 +40,9 @@ class StudioProject(NamedTuple):
     tasks: int
     annotations: int
     """All annotations, cancelled ones included."""
-    settings: Mapping[str, Any] = {}
+    settings: Mapping[str, Any]
     """Its screen, its title, its instructions and the gateway's `PROJECT_SETTINGS`, as they are now."""
-    opens_instructions: bool = True
+    opens_instructions: bool
     """Whether the instructions open whenever the page is loaded: they do until the person has answered."""
 
 
@@ -91,13 +91,13 @@ class Delivery(NamedTuple):
     task_ids: dict[str, int]
     sent: int
     """Tasks sent by this call and found afterwards; the others were there already."""
-    spared: int = 0
+    spared: int
     """Tasks that are not there and were not sent, because their answer is known."""
-    removed: int = 0
+    removed: int
     """Of these, the ones that stood there unanswered and are deleted now."""
-    updated: int = 0
+    updated: int
     """Unanswered tasks that were there and showed something else, such as another place in the person's order."""
-    renewed: int = 0
+    renewed: int
     """Tasks that were there, and were deleted and sent again."""
 
 

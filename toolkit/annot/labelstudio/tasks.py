@@ -49,8 +49,8 @@ def pair_key(query_id: str, doc_id: str, occasion: int = 1) -> str:
 
 def split_key(key: str) -> Asked:
     """What `pair_key` stands for."""
-    query_id, doc_id, occasion = (*key.split("/", 2), "1")[:3]
-    return Asked(unquote(query_id), unquote(doc_id), int(occasion))
+    query_id, doc_id, *occasion = key.split("/")
+    return Asked(unquote(query_id), unquote(doc_id), *map(int, occasion))
 
 
 def judge_task(
@@ -240,7 +240,7 @@ _CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
 
 def _text(text: str) -> str:
-    return html.escape(_clean(text), quote=True)
+    return html.escape(_clean(text))
 
 
 def _clean(text: str) -> str:

@@ -15,6 +15,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import takewhile
 from typing import NamedTuple
 
 from annot.base.errors import InputError
@@ -131,7 +132,7 @@ def _round_robin(
     draws: dict[str, Draw], rankings: Mapping[str, Ranking], order: Sequence[str], quota: int, banned: Collection[str]
 ) -> tuple[str, ...]:
     drawing = {name: _new_documents(name, rankings[name], draws, banned) for name in order}
-    for _ in range(min(quota, 1 + max(map(len, rankings.values()), default=0))):
+    for _ in takewhile(lambda _: drawing, range(quota)):
         for name in tuple(drawing):
             if not next(drawing[name], False):
                 del drawing[name]

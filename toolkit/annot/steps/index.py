@@ -114,7 +114,7 @@ def in_words(size: int) -> str:
     ('0 K', '1.5 K', '3 G')
     """
     unit = next((name for name, least in reversed(UNITS.items()) if size >= least), "K")
-    return f"{size / UNITS[unit]:.3g} {unit}"
+    return f"{float(f'{size / UNITS[unit]:.3g}'):g} {unit}"
 
 
 def _missing(ws: Workspace, methods: Iterable[str], *, without: Collection[Path]) -> Iterable[str]:

@@ -121,7 +121,7 @@ def _buffers(column: Any, prefix: str = "") -> Iterator[tuple[str, bytes | memor
     yield f"{prefix}valid", valid.astype(numpy.uint8).tobytes()
     if pyarrow.types.is_list(column.type):
         lengths = pyarrow.compute.fill_null(pyarrow.compute.list_value_length(column), 0)
-        yield f"{prefix}lengths", lengths.to_numpy(zero_copy_only=False).astype("<i8").tobytes()
+        yield f"{prefix}lengths", lengths.to_numpy().astype("<i8").tobytes()
         yield from _buffers(column.flatten(), f"{prefix}items ")
     elif pyarrow.types.is_string(column.type):
         filled = pyarrow.compute.fill_null(column, "")
@@ -129,7 +129,7 @@ def _buffers(column: Any, prefix: str = "") -> Iterator[tuple[str, bytes | memor
         yield f"{prefix}values", _text_bytes(filled)
     else:
         numbers = pyarrow.compute.fill_null(column, 0)
-        yield f"{prefix}values", numbers.to_numpy(zero_copy_only=False).astype("<i8").tobytes()
+        yield f"{prefix}values", numbers.to_numpy().astype("<i8").tobytes()
 
 
 def _text_bytes(column: Any) -> memoryview:

@@ -122,7 +122,6 @@ def _file_held(database: Path, me: Holder, queue: _Queue) -> Iterator[None]:
             yield
         finally:
             # The file is not removed: another process may be waiting at it.
-            file.seek(0)
             file.truncate(0)
 
 

@@ -201,7 +201,7 @@ def assign_adjudicators(
             if not free:
                 stuck.append(f"{one.query_id} {one.doc_id}: judged by every adjudicator ({', '.join(sorted(judged))})")
                 continue
-            name = str(min(free, key=lambda person: (load[person] // max(1, len(group)), order.index(person))))
+            name = str(min(free, key=lambda person: (load[person] // len(group), order.index(person))))
             given[one.pair] = name
             load[name] += 1
     if stuck:

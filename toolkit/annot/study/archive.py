@@ -72,9 +72,9 @@ class Contents:
     database: Dumped
     entries: Mapping[str, Entry]
     """Everything in it, by path."""
-    notes: tuple[str, ...] = ()
+    notes: tuple[str, ...]
     """What it lacks, and why."""
-    whole: bool = True
+    whole: bool
     """Whether the files are all of the study's; otherwise the others of its folder stay when it is restored."""
 
     @property

@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
+from itertools import chain, count
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 
@@ -156,8 +157,8 @@ def is_whole(path: Path) -> bool:
 
 def free_name(path: Path) -> Path:
     """The path, numbered where something of that name is there."""
-    names = (path.with_name(f"{path.name}{number}") for number in ("", *(f"-{at}" for at in range(2, 1_000))))
-    return next(name for name in names if not name.exists())
+    names = (path.with_name(f"{path.name}-{number}") for number in count(2))
+    return next(name for name in chain([path], names) if not name.exists())
 
 
 def database_files(ws: Workspace) -> tuple[Path, ...]:

@@ -26,7 +26,7 @@ PROGRESS = re.compile(rf"\d+ of \d+(?:{LAST_FOR_NOW})? · query \d+, candidate \
 _TAG = re.compile(r"<[^<>]*>")
 _KNOWN_TAG = re.compile(
     r'</(?:div|p|h2|span|a)>|<span>|<h2>|<p>|<(?:div|p)(?: class="a-[\w -]*"| tabindex="0"| accesskey="[a-z]")*>'
-    r'|<a href="https?://[^<>"\s]+" target="_blank" rel="noopener noreferrer">'
+    r'|<a href="https?://[^<>"\s]+" target="_blank" rel="noopener noreferrer"(?: accesskey="[a-z]")?>'
 )
 _HEADING = re.compile(r"<h2>.*?</h2>", re.DOTALL)
 

@@ -162,7 +162,7 @@ def follows(groups: Iterable[Sequence[float]]) -> bool:
         most += (count * (count - 1) - sum(tie * (tie - 1) for tie in ties)) // 2
         variance += variance_of_s(count, ties)
         arrangements += math.lgamma(count + 1) - sum(math.lgamma(tie + 1) for tie in ties)
-    is_sorted = most > 0 and abs(score) == most and math.log(2) - arrangements < math.log(LEAST_PROBABLE)
+    is_sorted = abs(score) == most and math.log(2) - arrangements < math.log(LEAST_PROBABLE)
     return is_sorted or abs(score) > MOST_DEVIATIONS * math.sqrt(variance)
 
 

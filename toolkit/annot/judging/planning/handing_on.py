@@ -74,7 +74,7 @@ def hand_on(
         else:
             left_over.append(pair)
     for group in _groups(left_over, together=together):
-        whole = lightest(group) if len(group) > 1 else None
+        whole = lightest(group)
         for pair in group:
             name = whole or lightest([pair])
             receiver[pair] = name
@@ -103,7 +103,7 @@ def give_back(
     stays where it is.
     """
     plan = list(plan)
-    last = max((one.position for one in plan if one.assessor == assessor), default=0)
+    behind = len(plan)
     returned = []
     for asked in sorted(answered, key=lambda one: (one.occasion, one)):
         if any((one.assessor, one.asked) == (assessor, asked) for one in plan):
@@ -115,8 +115,7 @@ def give_back(
                 continue
             giver = max(free, key=attrgetter("position")).assessor
             plan = [one for one in plan if one.assessor != giver or one.pair != asked.pair]
-        last += 1
-        plan.append(Assignment(*asked.pair, assessor, last, asked.occasion))
+        plan.append(Assignment(*asked.pair, assessor, behind, asked.occasion))
         returned.append(asked)
     return renumbered(plan), tuple(returned)
 
@@ -141,7 +140,7 @@ def _sequences(
     plan: Sequence[Assignment], given_up: Sequence[Assignment], receiver: Mapping[Pair, str | None]
 ) -> tuple[list[Assignment], int]:
     """What the receivers get behind what they have, in the leaver's order; and how many repeats went."""
-    last = {one.assessor: 0 for one in plan}
+    last: Counter[str] = Counter()
     for one in plan:
         last[one.assessor] = max(last[one.assessor], one.position)
     new: list[Assignment] = []
@@ -156,7 +155,7 @@ def _sequences(
                 continue
         if name is None:
             continue
-        last[name] = last.get(name, 0) + 1
+        last[name] += 1
         place_of[one.asked] = last[name]
         new.append(replace(one, assessor=name, position=last[name]))
     return new, gone

@@ -7,10 +7,10 @@ each, at random from all grades: 45 pairs. Theirs were of all types of papers; h
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import groupby, islice
 from typing import Literal, TypeVar
 
 from numpy.random import Generator
@@ -75,16 +75,16 @@ def evenly(free: Sequence[Decision], count: int) -> list[Decision]:
     grades = list(dict.fromkeys(one.grade for one in free))
     left = {grade: [one for one in free if one.grade == grade] for grade in grades}
     used: Counter[tuple[str, object]] = Counter()
-    drawn: list[Decision] = []
-    while len(drawn) < count and any(left.values()):
-        for grade in grades:
-            if not left[grade] or len(drawn) >= count:
-                continue
-            best = min(left[grade], key=lambda one: (used["origin", one.origin], used["query", one.query_id]))
-            left[grade].remove(best)
-            used.update([("origin", best.origin), ("query", best.query_id)])
-            drawn.append(best)
-    return drawn
+
+    def in_turn() -> Iterator[Decision]:
+        while any(left.values()):
+            for grade in filter(left.get, grades):
+                best = min(left[grade], key=lambda one: (used["origin", one.origin], used["query", one.query_id]))
+                left[grade].remove(best)
+                used.update([("origin", best.origin), ("query", best.query_id)])
+                yield best
+
+    return list(islice(in_turn(), max(0, count)))
 
 
 def sequence_of(

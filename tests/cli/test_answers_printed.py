@@ -1,0 +1,129 @@
+"""How an answer is printed: as text, as one JSON object, or as a CSV table, with the notes on stderr."""
+
+from __future__ import annotations
+
+import io
+import json
+import time
+from dataclasses import dataclass
+
+import pytest
+from annot.base.errors import FindingError, InputError
+from annot.cli import imports, waiting
+from annot.cli.output import Output, emit, listing, needs_a_person, progress, say, table
+from annot.cli.waiting import Waiting
+from annot.formats.studio_export import ExportKeys
+from annot.publishing.report.tables import Column, Columns
+
+
+@dataclass(frozen=True)
+class Row:
+    name: str
+    count: int
+
+
+ROWS = Columns[Row]([Column("name", lambda one: one.name)], [Column("count", lambda one: one.count)])
+Captured = pytest.CaptureFixture[str]
+
+
+def test_data_and_text_go_to_stdout_and_notes_to_stderr(capsys: Captured) -> None:
+    emit("status", Output([1], "one\n", ["a note"]), as_json=False)
+    assert capsys.readouterr() == ("one\n", "a note\n")
+    emit("status", Output([1], ""), as_json=False)
+    assert capsys.readouterr() == ("", "")
+
+
+def test_json_is_one_object_that_can_be_read_with_what_a_terminal_would_obey_as_numbers(capsys: Captured) -> None:
+    emit("status", Output(["Müller", "\x1b["], "text"), as_json=True)
+    out = capsys.readouterr().out
+    assert json.loads(out) == {"annot": 1, "command": "status", "data": ["Müller", "\x1b["]}
+    assert "Müller" in out
+    assert "\x1b" not in out
+    assert out.splitlines()[1] == '  "annot": 1,'
+    emit("status", Output([], "", name="status --page"), as_json=True)
+    assert json.loads(capsys.readouterr().out)["command"] == "status --page"
+
+
+def test_csv_names_the_table_only_if_there_are_several(capsys: Captured) -> None:
+    made = ROWS.of([Row("a", 1), Row("b", 2)], "first")
+    emit("status", Output([], "text", tables=[made]), as_json=False, as_csv=True)
+    assert capsys.readouterr().out == "name,count\na,1\nb,2\n"
+    emit("status", Output([], "text", tables=[made, made]), as_json=False, as_csv=True)
+    head, *lines = capsys.readouterr().out.splitlines()
+    assert head.split(",") == ["table", "name", "count"]
+    assert [line.split(",")[0] for line in lines] == ["first"] * 4
+
+
+def test_a_list_without_rows_has_words_instead_and_its_own_data(capsys: Captured) -> None:
+    rows = [Row("a", 1)]
+    full, empty = listing(ROWS, rows, empty="none"), listing(ROWS, [], empty="none", data={"of": 1}, notes=["n"])
+    assert (full.data, full.text, list(full.notes)) == (rows, table(ROWS, rows), [])
+    assert (empty.data, empty.text, list(empty.notes)) == ({"of": 1}, "none", ["n"])
+
+
+def test_findings_end_a_check_and_none_do_not() -> None:
+    assert needs_a_person([], "paper", "without labels") is None
+    found = needs_a_person([1, 2], "paper", "without labels")
+    assert isinstance(found, FindingError)
+    assert found.message == "2 papers without labels"
+
+
+def test_without_a_terminal_there_is_no_progress_and_one_line_is_on_stderr(capsys: Captured) -> None:
+    with progress("reading") as advance:
+        advance(1, 2)
+    say("a\x07b")
+    assert capsys.readouterr() == ("", "a\\u0007b\n")
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_silence_is_broken_on_a_terminal_after_a_while_and_the_line_is_erased(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert (waiting.PATIENCE, waiting.STEP) == (1.5, 0.5)  # not at once, and not long after two seconds
+    monkeypatch.setattr(waiting, "PATIENCE", 0.05)
+    monkeypatch.setattr(waiting, "STEP", 0.01)
+    seen = Terminal()
+    monkeypatch.setattr(waiting.sys, "stderr", seen)
+    sign = Waiting()
+    sign.quiet()
+    assert seen.getvalue() == ""
+    with sign:
+        sign.quiet()
+        assert seen.getvalue() == ""
+        until = time.monotonic() + 5
+        while "working" not in seen.getvalue() and time.monotonic() < until:
+            time.sleep(0.01)
+        assert seen.getvalue().startswith("\r\x1b[Kworking, 0 s")
+    assert seen.getvalue().endswith("\r\x1b[K")
+    whole = seen.getvalue()
+    sign.quiet()
+    assert seen.getvalue() == whole
+
+
+def test_a_line_that_stays_is_cut_at_the_width_of_the_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen = Terminal()
+    monkeypatch.setattr(waiting.sys, "stderr", seen)
+    monkeypatch.setenv("COLUMNS", "10")
+    sign = Waiting()
+    sign.stay("x" * 20)
+    assert seen.getvalue() == f"\r\x1b[K{'x' * 9}"
+    sign.quiet()
+    assert seen.getvalue() == f"\r\x1b[K{'x' * 9}\r\x1b[K"
+
+
+def test_options_of_one_kind_of_import_are_refused_with_another() -> None:
+    imports._check_options("grades", {"--format", "--facet"})
+    with pytest.raises(InputError, match="--as: found 'grade', expected one of"):
+        imports._check_options("grade", set())
+    with pytest.raises(InputError, match="--rating can only be used with --as labelstudio, found --as grades"):
+        imports._check_options("grades", {"--rating"})
+
+
+@pytest.mark.parametrize("missing", ["rating", "query", "document"])
+def test_an_export_needs_the_places_of_three_fields(missing: str) -> None:
+    places = {"rating": "rel", "query": "topic", "document": "paper"}
+    assert imports._keys(**places, comment=None) == ExportKeys("rel", "topic", "paper", None)
+    with pytest.raises(InputError, match="--as labelstudio needs --rating, --query and --document"):
+        imports._keys(**{**places, missing: None}, comment=None)  # type: ignore[arg-type]

@@ -1,0 +1,158 @@
+"""The door to a server: how long it is waited for, addresses that are this machine's, and what is read with doubt."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta, timezone
+from email.utils import format_datetime
+
+import httpx
+import pytest
+from annot.base.errors import StudioError
+from annot.labelstudio.door import PatientClient, integer, is_loopback, moment
+from annot.labelstudio.gateway import Gateway
+from faulty import TOKEN
+from studio_in_memory import StudioInMemory, once
+
+
+@pytest.fixture
+def slept(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    waits: list[float] = []
+    monkeypatch.setattr("time.sleep", waits.append)
+    return waits
+
+
+def asking_to_wait(*waits: str) -> Callable[[httpx.Request], httpx.Response]:
+    """A server that asks for these waits, one after the other, and answers then."""
+    left = [*waits]
+
+    def answer(_: httpx.Request) -> httpx.Response:
+        return httpx.Response(429, headers={"Retry-After": left.pop(0)}) if left else httpx.Response(200)
+
+    return answer
+
+
+def status(answer: Callable[[httpx.Request], httpx.Response], method: str = "GET") -> int:
+    with PatientClient(transport=httpx.MockTransport(answer)) as client:
+        return client.request(method, "https://studio.example.org/x").status_code
+
+
+def test_all_in_all_a_minute_is_waited_and_no_more(slept: list[float]) -> None:
+    assert status(asking_to_wait("30", "30")) == 200
+    assert slept == [30, 30]
+    with pytest.raises(StudioError, match="no more requests"):
+        status(asking_to_wait("30", "31"))
+
+
+def test_a_wait_of_no_seconds_counts_as_one_so_that_it_ends(slept: list[float]) -> None:
+    with pytest.raises(StudioError, match="no more requests"):
+        status(asking_to_wait(*["0"] * 100))
+    assert slept == [0] * 61
+
+
+@pytest.mark.parametrize("method", ["HEAD", "PUT", "PATCH", "DELETE"])
+def test_what_is_safe_twice_is_asked_again(method: str, slept: list[float]) -> None:
+    assert status(asking_to_wait("1"), method) == 200
+    assert slept == [1]
+
+
+def test_what_makes_something_is_not_sent_again(slept: list[float]) -> None:
+    with pytest.raises(StudioError, match="no more requests"):
+        status(asking_to_wait("1"), "POST")
+    assert slept == []
+
+
+@pytest.mark.parametrize(
+    ("said", "least", "most"),
+    [
+        (format_datetime(datetime.now(UTC) + timedelta(hours=1), usegmt=True), 3400, 3600),
+        (format_datetime(datetime.now(timezone(timedelta(hours=9))) + timedelta(hours=1)), 3400, 3600),
+        (format_datetime(datetime.now(UTC).replace(tzinfo=None) + timedelta(hours=1)), 3400, 3600),
+        ("Thu, 01 Jan 2026 00:00:00 GMT", 0, 0),
+    ],
+)
+def test_a_moment_until_which_to_wait_is_reckoned_in_seconds_and_never_below_none(
+    said: str, least: float, most: float, slept: list[float], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("annot.labelstudio.door.LONGEST_WAIT", 4000.0)
+    assert status(asking_to_wait(said)) == 200
+    (waited,) = slept
+    assert least <= waited <= most
+
+
+@pytest.mark.parametrize("said", ["", "soon", "-5"])
+def test_without_a_wait_that_can_be_read_the_refusal_comes_through(said: str, slept: list[float]) -> None:
+    assert status(asking_to_wait(said)) == 429
+    assert slept == []
+
+
+def test_a_wait_is_asked_for_by_status_429_alone(slept: list[float]) -> None:
+    def busy(_: httpx.Request) -> httpx.Response:
+        return httpx.Response(503, headers={"Retry-After": "5"})
+
+    assert status(busy) == 503
+    assert slept == []
+
+
+@pytest.mark.parametrize(
+    ("url", "own"),
+    [
+        ("http://localhost:8080", True),
+        ("http://127.0.0.1:8090/", True),
+        ("http://127.9.9.9", True),
+        ("http://[::1]:8080", True),
+        ("http://10.0.0.7", False),
+        ("https://studio.example.org", False),
+        ("https://localhost.example.org", False),
+        ("nonsense", False),
+        ("http://[::1", False),
+    ],
+)
+def test_only_addresses_of_this_machine_are_its_own(url: str, own: bool) -> None:
+    assert is_loopback(url) is own
+
+
+@pytest.mark.parametrize("value", [True, False, 1.0, "1", None])
+def test_a_number_is_whole_or_refused(value: object) -> None:
+    assert (integer(0), integer(-3)) == (0, -3)
+    with pytest.raises(ValueError, match="whole number"):
+        integer(value)
+
+
+def test_moments_are_written_as_the_server_writes_them_in_exports() -> None:
+    east = datetime(2031, 3, 14, 18, 5, 9, 120000, tzinfo=timezone(timedelta(hours=2)))
+    assert moment(east) == "2031-03-14T16:05:09.120000Z"
+    assert moment(None) is None
+
+
+def test_an_address_with_a_password_in_it_is_refused_without_showing_it() -> None:
+    with pytest.raises(StudioError, match="contains a user name or a password") as caught:
+        Gateway("https://ada:5ecre7@studio.example.org", TOKEN)
+    assert "5ecre7" not in str(caught.value)
+
+
+def test_a_proxy_that_sends_on_elsewhere_is_followed(fake: StudioInMemory, gateway: Gateway) -> None:
+    moved = httpx.Response(307, headers={"location": "http://studio.example/api/current-user/whoami/"})
+    fake.faults.append(once("GET", "whoami", lambda request: moved))
+    assert gateway.whoami() == 1
+
+
+def test_the_server_is_told_by_its_organisation_and_when_that_was_made(fake: StudioInMemory, gateway: Gateway) -> None:
+    number, _, made = gateway.identity().partition(" of ")
+    assert number == "1"
+    assert datetime.fromisoformat(made) == datetime.fromisoformat(fake.made)
+    assert gateway.invitation() == "/user/signup/?token=invited"
+    assert gateway.user_ids() == {"lead@annot.example": 1}
+
+
+def test_what_is_gone_already_may_be_deleted_and_other_refusals_are_told(
+    fake: StudioInMemory, gateway: Gateway
+) -> None:
+    gateway.delete_project(99)
+    gateway.delete_task(99)
+    for status_code in (403, 405):
+        refusal = httpx.Response(status_code, json={"detail": "no"})
+        fake.faults.append(once("DELETE", "projects/1", lambda request, refusal=refusal: refusal))
+        with pytest.raises(StudioError, match=str(status_code)):
+            gateway.delete_project(1)
+    assert list(fake.projects) == [1]

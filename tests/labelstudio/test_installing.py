@@ -1,0 +1,59 @@
+"""Where Label Studio is installed, what an installation sees, and what is shown of its log."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+from annot.base.errors import StudioError
+from annot.labelstudio import installing
+
+
+def test_the_installation_is_the_named_one_or_that_of_the_marker(tmp_path: Path) -> None:
+    program = tmp_path / "own" / "bin" / "label-studio"
+    named = {installing.ENVIRONMENT_VARIABLE: str(tmp_path / "own")}
+    with pytest.raises(StudioError, match="no bin/label-studio found in it"):
+        installing.installed(named)
+    program.parent.mkdir(parents=True)
+    program.touch()
+    assert installing.installed(named) == program
+    assert installing.ensure_installed(named, say=print) == program
+    usual = tmp_path / "cache" / "annot" / f"label-studio-{installing.VERSION}"
+    environ = {"XDG_CACHE_HOME": str(tmp_path / "cache")}
+    assert installing.installed(environ) is None
+    usual.mkdir(parents=True)
+    (usual / "annot-installed").touch()
+    assert installing.installed(environ) == usual / "bin" / "label-studio"
+    assert installing.installed({"HOME": str(tmp_path)}) is None
+
+
+def test_of_a_log_the_last_fifteen_lines_with_words_are_shown(tmp_path: Path) -> None:
+    assert installing.tail(tmp_path / "none") == ""
+    lines = [f"line {at}" for at in range(20)]
+    (tmp_path / "log").write_text("\n\n".join(lines) + "\n\n", encoding="utf-8")
+    assert installing.tail(tmp_path / "log").splitlines() == lines[5:]
+
+
+def test_an_installation_sees_nothing_of_the_environment_that_this_program_runs_in(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    environments: list[dict[str, str]] = []
+
+    def run(command: list[str], **options: Any) -> subprocess.CompletedProcess[str]:
+        assert options["check"] is False, "the end of the log says what is wrong"
+        environments.append(options["env"])
+        home = tmp_path / "annot" / f"label-studio-{installing.VERSION}"
+        home.mkdir(parents=True, exist_ok=True)
+        return subprocess.CompletedProcess(command, 0)
+
+    monkeypatch.setenv("VIRTUAL_ENV", "x")
+    monkeypatch.setenv("PYTHONPATH", "x")
+    monkeypatch.setenv("KEPT", "x")
+    monkeypatch.setattr(subprocess, "run", run)
+    installing.ensure_installed({"XDG_CACHE_HOME": str(tmp_path)}, say=lambda text: None)
+    assert len(environments) == 2
+    for one in environments:
+        assert one["KEPT"] == "x"
+        assert not {"VIRTUAL_ENV", "PYTHONPATH"} & one.keys()

@@ -1,0 +1,229 @@
+"""Small pools drawn and added to by hand, and the designs that they follow from."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from annot.base.errors import InputError
+from annot.base.records import CITED, MANUAL, Addition, Draw, Pool, PoolEntry, Ranking, ScoredDoc
+from annot.base.settings import Settings
+from annot.pools.pool_design import (
+    DesignOverrides,
+    PoolDesign,
+    design_of_settings,
+    differences,
+    overridden,
+    recorded_designs,
+    without,
+)
+from annot.pools.pooling import MethodShare, Version, as_of, came_in, draw, extended, method_order, shares, versions_of
+
+
+def listed(doc_ids: str) -> Ranking:
+    return tuple(ScoredDoc(doc_id, float(-at)) for at, doc_id in enumerate(doc_ids))
+
+
+def drawn(mode: str, *rankings: str, per_method: int = 2, ranking_depth: int = 50, cited: str = "") -> Pool:
+    """The first ranking is that of the method that draws first."""
+    names = method_order([f"m{at}" for at in range(len(rankings))], seed=3, paper_id="q")
+    return draw(
+        dict(zip(names, map(listed, rankings), strict=True)),
+        paper_id="q", cited=cited or None, cited_outside=4, mode=mode, per_method=per_method,
+        ranking_depth=ranking_depth, seed=3, without=(), excluded=("x",),
+    )  # fmt: skip
+
+
+def told(pool: Pool) -> list[tuple[str, int, int | None, int | None]]:
+    """Of each document the place of its method in the order, the rank and the turn."""
+    order = {name: at for at, name in enumerate(pool.methods)}
+    return [(one.doc_id, order[one.drawn.method], one.drawn.rank, one.drawn.turn) for one in pool.entries]
+
+
+@pytest.mark.parametrize(
+    ("mode", "rankings", "expected"),
+    [
+        ("depth", ("ab", "bcd"), [("a", 0, 1, 1), ("b", 1, 1, 2), ("c", 1, 2, 3)]),
+        ("depth", ("xa", "xbcd"), [("a", 0, 2, 1), ("b", 1, 2, 2), ("c", 1, 3, 3)]),
+        ("round-robin", ("abc", "acd"), [("a", 0, 1, 1), ("c", 1, 2, 2), ("b", 0, 2, 3), ("d", 1, 3, 4)]),
+        ("round-robin", ("a", "bcd"), [("a", 0, 1, 1), ("b", 1, 1, 2), ("c", 1, 2, 3)]),
+        ("blocks", ("abc", "acd"), [("a", 0, 1, 1), ("b", 0, 2, 2), ("c", 1, 2, 3), ("d", 1, 3, 4)]),
+    ],
+)
+def test_a_pool_is_drawn_as_by_hand(
+    mode: str, rankings: tuple[str, ...], expected: list[tuple[str, int, int, int]]
+) -> None:
+    assert told(drawn(mode, *rankings)) == expected
+
+
+@pytest.mark.parametrize(
+    ("mode", "rankings", "dry"),
+    [
+        ("depth", ("ab", "a"), [1]),
+        ("depth", ("ab", "ax"), [1]),
+        ("round-robin", ("ab", "ac"), [1]),
+        ("round-robin", ("ab", "cd"), []),
+        ("blocks", ("ab", "abc"), [1]),
+        ("blocks", ("ab", "cd"), []),
+        ("blocks", ("", "ab"), [0]),
+    ],
+)
+def test_a_method_is_dry_that_has_too_few_new_documents(mode: str, rankings: tuple[str, ...], dry: list[int]) -> None:
+    pool = drawn(mode, *rankings)
+    assert pool.dry == tuple(pool.methods[at] for at in dry)
+
+
+@pytest.mark.parametrize("mode", ["depth", "round-robin", "blocks"])
+def test_a_quota_beyond_all_rankings_takes_all_there_is(mode: str) -> None:
+    pool = drawn(mode, "abc", "cd", per_method=10**12)
+    assert sorted(one.doc_id for one in pool.entries) == ["a", "b", "c", "d"]
+    assert pool.dry == pool.methods
+    assert drawn(mode, per_method=10**12).entries == ()
+
+
+def test_cited_papers_come_first_and_only_the_depth_is_looked_at() -> None:
+    pool = drawn("blocks", "abcd", cited="dbqx", ranking_depth=3)
+    assert told(pool) == [("b", 0, 1, 1), ("d", 0, 2, 2), ("a", 1, 1, 3), ("c", 1, 3, 4)]
+    assert pool.entries[0].also == (Draw("m0", 2, -1.0, None),)
+    assert (pool.entries[1].also, pool.cited_outside) == ((), 4)
+    assert shares(pool) == (MethodShare(CITED, 2, 0, 2, False), MethodShare("m0", 2, 1, 3, False))
+
+
+@pytest.mark.parametrize(
+    ("given", "fault"),
+    [
+        ({"per_method": 0}, "per_method: found 0, expected at least 1"),
+        ({"ranking_depth": 0}, "ranking_depth: found 0, expected at least 1"),
+        ({"mode": "other"}, "mode: found 'other', expected one of round-robin, blocks, depth"),
+    ],
+)
+def test_a_design_that_cannot_be_drawn_is_refused(given: dict[str, object], fault: str) -> None:
+    with pytest.raises(InputError) as error:
+        drawn(**({"mode": "blocks"} | given))  # type: ignore[arg-type]
+    assert error.value.faults == (fault,)
+    assert drawn("blocks", "a", per_method=1, ranking_depth=1).entries
+
+
+@pytest.mark.parametrize("name", [CITED, MANUAL])
+def test_a_way_without_a_ranking_has_none(name: str) -> None:
+    with pytest.raises(InputError) as error:
+        draw(
+            {name: listed("ab"), "twice": listed("aa"), "order": listed("ab")[::-1]},
+            paper_id="q", cited=None, cited_outside=None, mode="blocks", per_method=1,
+            ranking_depth=5, seed=1, without=(), excluded=(),
+        )  # fmt: skip
+    assert [fault.partition(":")[0] for fault in error.value.faults] == [name, "twice", "order"]
+
+
+def addition(version: int, method: str, depth: int | None, documents: str = "") -> Addition:
+    return Addition(version, method, depth, tuple(documents), "why" if method == MANUAL else None, "ada", "2031")
+
+
+RANKINGS = {"m0": listed("abcd"), "late": listed("badef")}
+
+
+def test_the_best_of_a_later_method_come_behind() -> None:
+    pool = drawn("blocks", "abcd", ranking_depth=4)
+    deeper = extended(pool, addition(2, "late", 3), RANKINGS, excluded=("x",))
+    assert [one.doc_id for one in deeper.entries] == ["a", "b", "d"]
+    assert deeper.entries[0].also == (Draw("late", 2, -1.0, None),)
+    assert deeper.entries[2] == PoolEntry("d", Draw("late", 3, -2.0, 3), (Draw("m0", 4, -3.0, None),))
+    assert (deeper.methods, deeper.dry, deeper.additions[0].documents) == (("m0", "late"), (), ("d",))
+    # Only four are looked at, and f is the fifth; e comes, and the method brought d before.
+    again = extended(deeper, addition(3, "late", 5), RANKINGS, excluded=("x",))
+    assert [one.doc_id for one in again.entries[3:]] == ["e"]
+    assert again.entries[3] == PoolEntry("e", Draw("late", 4, -3.0, 4), ())
+    assert (again.methods, again.dry) == (("m0", "late"), ("late",))
+    assert came_in(again) == {"d": 2, "e": 3}
+    barred = extended(pool, addition(2, "late", 3), RANKINGS, excluded=("b",))
+    assert [one.doc_id for one in barred.entries] == ["a", "b", "d", "e"]
+
+
+def test_what_a_person_found_comes_behind_with_who_else_had_it() -> None:
+    pool = drawn("blocks", "abcd")
+    found = extended(pool, addition(2, MANUAL, None, "czxq"), RANKINGS, excluded=("x",))
+    assert found.entries[2:] == (
+        PoolEntry("c", Draw(MANUAL, None, None, 3), (Draw("m0", 3, -2.0, None),)),
+        PoolEntry("z", Draw(MANUAL, None, None, 4), ()),
+    )
+    assert (found.methods, found.dry, found.additions[0].documents) == (("m0", MANUAL), (), ("c", "z"))
+    # What the addition names and the pool has by now stays named.
+    again = extended(pool, addition(2, MANUAL, None, "az"), RANKINGS, excluded=())
+    assert (again.additions[0].documents, again.entries[0].also) == (("a", "z"), (Draw(MANUAL, None, None, None),))
+
+
+def test_every_version_can_be_had_again() -> None:
+    first = drawn("blocks", "abcd", ranking_depth=4)
+    second = extended(first, addition(2, MANUAL, None, "z"), RANKINGS, excluded=())
+    third = extended(second, addition(3, "late", 9), RANKINGS, excluded=())
+    assert (third.dry, third.methods) == (("late",), ("m0", MANUAL, "late"))
+    assert as_of(third, 3) is third
+    assert as_of(third, 2) == second
+    assert as_of(third, 1) == first
+    twice = extended(third, addition(4, MANUAL, None, "ay"), RANKINGS, excluded=())
+    assert as_of(twice, 3) == third
+
+
+def test_versions_are_counted_over_the_pools() -> None:
+    pool = drawn("blocks", "ab")
+    pools = [
+        replace(pool, additions=(addition(2, MANUAL, None, "z"), addition(3, "late", 1, "uv"))),
+        replace(pool, additions=(addition(3, "late", 4, "w"),)),
+    ]
+    assert versions_of(pools) == (
+        Version(2, MANUAL, None, 1, 1, "why", "ada", "2031"),
+        Version(3, "late", 4, 2, 3, None, "ada", "2031"),
+    )
+
+
+# -- designs
+
+DESIGN = PoolDesign("blocks", 2, 50, 3, ("bm25", CITED, "dense"), ("old",))
+
+
+def test_what_the_settings_leave_out_does_not_take_part() -> None:
+    settings = Settings()
+    plain = design_of_settings(settings)
+    assert (plain.methods, plain.without) == (tuple(settings.pool.methods), ())
+    one, *others = settings.pool.methods
+    less = settings.model_copy(update={"pool": settings.pool.model_copy(update={"without": [one]})})
+    assert design_of_settings(less) == replace(plain, methods=tuple(others), without=(one,))
+    wrong = settings.model_copy(update={"pool": settings.pool.model_copy(update={"without": ["none"]})})
+    with pytest.raises(InputError, match="none"):
+        design_of_settings(wrong)
+
+
+def test_methods_that_are_left_out_are_on_record_so() -> None:
+    assert DESIGN.ranked_methods == ("bm25", "dense")
+    assert without(DESIGN, ["dense", "never"]) == replace(DESIGN, methods=("bm25", CITED), without=("dense", "old"))
+
+
+def test_a_recorded_design_is_that_of_the_draw_and_an_imported_pool_has_none() -> None:
+    pool = extended(drawn("blocks", "abcd"), addition(2, "late", 1), RANKINGS, excluded=())
+    assert recorded_designs([pool]) == {"q": PoolDesign("blocks", 2, 50, 3, ("m0",), ())}
+    for name in ("per_method", "ranking_depth", "seed"):
+        assert recorded_designs([replace(pool, **{name: None})]) == {}
+
+
+def test_only_what_differs_is_told() -> None:
+    settings = replace(DESIGN, methods=("dense", "bm25", CITED, "old"), without=())
+    assert differences(DESIGN, settings) == ()
+    other = replace(settings, per_method=3, methods=("bm25", "new", "old"))
+    assert differences(DESIGN, other) == (
+        ("per_method", "2", "3"),
+        ("methods", "bm25, cited, dense", "bm25, new"),
+    )
+
+
+def test_the_command_line_wins_and_names_only_what_there_is() -> None:
+    assert overridden(DESIGN, DesignOverrides(seed=9, mode="depth")) == replace(DESIGN, seed=9, mode="depth")
+    named = overridden(DESIGN, DesignOverrides(methods=("old", "bm25", "old")))
+    assert (named.methods, named.without) == (("old", "bm25"), ())
+    left = overridden(DESIGN, DesignOverrides(without=("bm25",)))
+    assert (left.methods, left.without) == ((CITED, "dense", "old"), ("bm25",))
+    with pytest.raises(InputError, match="never"):
+        overridden(DESIGN, DesignOverrides(without=("never",)))
+    with pytest.raises(InputError, match="no method is left to draw with"):
+        overridden(DESIGN, DesignOverrides(without=("bm25", CITED, "dense", "old")))
+    with pytest.raises(InputError, match="mode 'none': expected one of"):
+        overridden(DESIGN, DesignOverrides(mode="none"))

@@ -1,0 +1,239 @@
+"""Pools drawn by their designs, what their files say against the database, and pools of what was judged elsewhere."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from annot.base.errors import InputError, MissingInput
+from annot.base.records import CITED, MANUAL, Addition, Draw, Pool, PoolEntry, Query, Ranking, ScoredDoc
+from annot.formats.judgements_file import FileJudgement
+from annot.pools.admission import Admission, write_admissions
+from annot.pools.drawn_pools import (
+    admitted_to,
+    draw_pools,
+    put_judged_pools,
+    unlike_record,
+    with_additions,
+    write_pools,
+)
+from annot.pools.frozen_rankings import lines_of, refuse_other_corpus, write_rankings
+from annot.pools.pool_design import PoolDesign
+from annot.pools.pool_facts import drawn_rankings, facts_of, passed_over, recorded_pools, replay
+from annot.store.pools import read_pools, read_rankings_sha256, replace_pools
+from annot.store.queries import put_queries
+from annot.study.workspace import Workspace
+
+
+def ranking(doc_ids: str) -> Ranking:
+    return tuple(ScoredDoc(doc_id, float(-at)) for at, doc_id in enumerate(doc_ids))
+
+
+def quietly(_done: int, _total: int | None) -> None:
+    pass
+
+
+DESIGN = PoolDesign("blocks", 2, 50, 1, (CITED, "bm25"), ())
+PLAIN = replace(DESIGN, methods=("bm25",))
+RANKINGS = {"bm25": {"p1": ranking("abcd"), "p2": ranking("xyz")}, "late": {"p1": ranking("ceb")}}
+ADMITTED = {
+    "p1": Admission(("d",), ("o1", "o2"), None, {1: {"a": "b"}, 2: {"e": "c"}}),
+    "p2": Admission(("d",), ("o1",), None, {}),
+}
+LATE = Addition(2, "late", 2, (), None, None, None)
+
+
+def documents(pool: Pool) -> list[str]:
+    return [entry.doc_id for entry in pool.entries]
+
+
+def drawn(current: dict[str, Pool] | None = None) -> dict[str, Pool]:
+    found = draw_pools(RANKINGS, {"p1": DESIGN, "p2": PLAIN}, ADMITTED, current=current or {})
+    return {pool.paper_id: pool for pool in found}
+
+
+def test_a_pool_is_drawn_with_what_holds_for_its_paper() -> None:
+    one, other = drawn().values()
+    assert (documents(one), one.cited_outside, one.methods) == (["d", "b", "c"], 2, (CITED, "bm25"))
+    assert (documents(other), other.cited_outside, other.methods) == (["x", "y"], None, ("bm25",))
+
+
+def test_what_was_added_to_a_pool_is_added_again_and_barred_by_its_own_version() -> None:
+    before = replace(drawn()["p1"], additions=(LATE,))
+    again = drawn({"p1": before})
+    # late ranks c, e and b; e may not enter with version 2.
+    assert documents(again["p1"]) == ["d", "b", "c"]
+    assert documents(with_additions(drawn()["p1"], [LATE], RANKINGS, barred={1: {}})) == ["d", "b", "c", "e"]
+    with pytest.raises(InputError, match="query paper p1: bm25 was added after the draw") as error:
+        drawn({"p1": replace(before, additions=(replace(LATE, method="bm25"),))})
+    assert error.value.hint == "leave it out with --without bm25"
+
+
+def test_what_is_on_record_of_an_admission_is_taken_for_the_papers_asked_for(stored: Workspace) -> None:
+    write_admissions(stored, ADMITTED)
+    assert admitted_to(stored, {"p2"}, RANKINGS, {}, proved=False, advance=quietly) == {"p2": ADMITTED["p2"]}
+    with pytest.raises(MissingInput):
+        admitted_to(stored, {"p3"}, RANKINGS, {}, proved=False, advance=quietly)
+
+
+def recorded(ws: Workspace, *more: Pool, methods: dict[str, Any] | None = None) -> dict[str, Pool]:
+    """The two drawn pools and others, in files and in the database, with their rankings."""
+    write_admissions(ws, ADMITTED)
+    facts = {"corpus_sha256": "1" * 64, "ranking_depth": 50, "query_papers": ["p1", "p2"], "methods": methods or {}}
+    write_rankings(ws, lines_of({"bm25": RANKINGS["bm25"]}), facts=facts)
+    pools = [*drawn().values(), *more]
+    hashes = {pool.paper_id: _sha256(pool.paper_id) if pool.paper_id in ("p1", "p2") else "unknown" for pool in pools}
+    with ws.writing() as session:
+        replace_pools(session, pools, rankings_sha256=hashes)
+    write_pools(ws, [pool for pool in pools if pool.per_method or pool.additions])
+    return {pool.paper_id: pool for pool in pools}
+
+
+def _sha256(paper_id: str) -> str:
+    """Of the ranking's lines in TREC's format, written out here."""
+    import hashlib
+
+    docs = {"p1": "abcd", "p2": "xyz"}[paper_id]
+    lines = [f"{paper_id} Q0 {doc} {at + 1} {-at} bm25\n" for at, doc in enumerate(docs)]
+    return hashlib.sha256("".join(lines).encode()).hexdigest()
+
+
+IMPORTED = Pool(
+    "p9", "blocks", None, None, None, ("judged",), (), (), None, (PoolEntry("m", Draw("judged", None, None, None)),)
+)
+
+
+def unlike(ws: Workspace) -> list[tuple[str, str]]:
+    with ws.reading() as session:
+        return list(unlike_record(ws, session))
+
+
+def test_files_of_pools_are_held_against_the_database(stored: Workspace) -> None:
+    recorded(stored, IMPORTED)
+    assert unlike(stored) == []
+    one, other = stored.query_pools / "p1.jsonl", stored.query_pools / "p2.jsonl"
+    one.write_text(one.read_text() + "{}\n")
+    other.unlink()
+    assert unlike(stored) == [
+        ("p1", "pools/queries/p1.jsonl: differs from the pool in the database"),
+        ("p2", "pools/queries/p2.jsonl: missing, but the database has this pool"),
+    ]
+
+
+def test_an_imported_pool_has_a_file_once_something_was_added(stored: Workspace) -> None:
+    added = replace(IMPORTED, additions=(Addition(2, MANUAL, None, ("m",), "why", None, None),))
+    recorded(stored, added)
+    assert unlike(stored) == []
+    (stored.query_pools / "p9.jsonl").unlink()
+    assert unlike(stored) == [("p9", "pools/queries/p9.jsonl: missing, but the database has this pool")]
+
+
+def test_a_pool_follows_from_the_rankings_on_disk_as_far_as_they_are_there(stored: Workspace) -> None:
+    recorded(stored)
+    path = stored.rankings / "bm25.run"
+    path.write_text(path.read_text().replace("p1 Q0 d 4 -3", "p1 Q0 e 4 -3"))
+    assert unlike(stored) == [("p1", "p1: this pool does not follow from the rankings in pools/rankings/")]
+    path.unlink()
+    assert unlike(stored) == []
+
+
+def test_pools_are_drawn_again_as_they_were(stored: Workspace) -> None:
+    pools = recorded(stored)
+    found = replay(stored, advance=quietly)
+    assert (found.pools, found.documents, found.added_to, found.imported) == (2, 5, 0, 0)
+    assert (found.cited_since, found.cited_gone, found.differences) == (0, 0, {})
+    rankings = drawn_rankings(stored, pools)
+    assert rankings == {"bm25": RANKINGS["bm25"]}
+    # In p1, a was passed over for b.
+    assert passed_over(stored, pools, rankings, advance=quietly) == 1
+    assert passed_over(stored, pools, {}, advance=quietly) is None
+    assert drawn_rankings(stored, {"p9": IMPORTED}) == {}
+
+
+def test_what_is_drawn_otherwise_is_told_of_its_pool(stored: Workspace) -> None:
+    pools = recorded(stored)
+    with stored.writing() as session:
+        hashes = read_rankings_sha256(session)
+        other = replace(pools["p2"], entries=pools["p2"].entries[:1])
+        replace_pools(session, [pools["p1"], other], rankings_sha256=hashes)
+    write_pools(stored, [pools["p1"], other])
+    assert replay(stored, advance=quietly).differences == {"p2": "1 documents on record, 2 drawn"}
+
+
+def test_an_imported_pool_with_an_addition_is_replayed_from_what_it_was(stored: Workspace) -> None:
+    added = replace(
+        IMPORTED,
+        paper_id="p3",
+        methods=("judged", MANUAL),
+        entries=(*IMPORTED.entries, PoolEntry("h", Draw(MANUAL, None, None, 2))),
+        additions=(Addition(2, MANUAL, None, ("h",), "why", None, None),),
+    )
+    recorded(stored, added, IMPORTED)
+    write_admissions(stored, {**ADMITTED, "p3": Admission((), (), None, {})})
+    write_pools(stored, [*drawn().values(), added])
+    found = replay(stored, advance=quietly)
+    assert (found.pools, found.documents, found.added_to, found.imported) == (2, 5, 1, 2)
+    assert found.differences == {}
+
+
+def test_without_pools_there_is_nothing_to_draw_again(stored: Workspace) -> None:
+    with pytest.raises(MissingInput, match="no pools"):
+        recorded_pools(stored)
+
+
+def test_rankings_of_another_corpus_do_not_stay_beside_new_ones(stored: Workspace) -> None:
+    refuse_other_corpus(stored, {"corpus_sha256": "2" * 64})
+    recorded(stored)
+    refuse_other_corpus(stored, {"corpus_sha256": "1" * 64})
+    with pytest.raises(InputError, match=r"\(SHA-256 222222222222, expected 111111111111\)"):
+        refuse_other_corpus(stored, {"corpus_sha256": "2" * 64})
+
+
+def row(query: str, document: str) -> FileJudgement:
+    return FileJudgement(1, query, document, "a1", 1, None, None, None, 1, {})
+
+
+QUERIES = {"q1": Query("p1-method", "p1", "method", (0,)), "q7": Query("p7-method", "p7", "method", (0,))}
+
+
+def test_what_was_judged_elsewhere_becomes_a_pool_in_the_order_of_the_file(stored: Workspace) -> None:
+    rows = [row("q7", "b"), row("q7", "a"), row("q7", "b"), row("q1", "x")]
+    with stored.writing() as session:
+        put_queries(session, QUERIES.values())
+        assert put_judged_pools(session, rows, QUERIES, with_text={"p7"}) == 0
+        assert list(read_pools(session)) == ["p7"]
+        assert put_judged_pools(session, [row("q7", "c"), row("q7", "a")], QUERIES, with_text={"p7"}) == 0
+        made = read_pools(session)["p7"]
+        assert read_rankings_sha256(session) == {"p7": "judged"}
+    assert documents(made) == ["b", "a", "c"]
+    assert (made.mode, made.per_method, made.methods, made.additions) == ("blocks", None, ("judged",), ())
+    assert {entry.drawn for entry in made.entries} == {Draw("judged", None, None, None)}
+
+
+def test_a_drawn_pool_stays_and_what_is_not_in_it_is_counted(stored: Workspace) -> None:
+    pools = recorded(stored)
+    rows = [row("q1", "b"), row("q1", "n1"), row("q1", "n2")]
+    with stored.writing() as session:
+        put_queries(session, QUERIES.values())
+        assert put_judged_pools(session, rows, QUERIES, with_text={"p1"}) == 2
+        assert read_pools(session) == pools
+
+
+def test_a_method_with_one_new_document_reaches_its_quota_and_no_deeper() -> None:
+    def drew(method: str, rank: int | None) -> Draw:
+        return Draw(method, rank, None, None)
+
+    entries = (
+        PoolEntry("a", drew("bm25", 1), (drew("dense", 3),)),
+        PoolEntry("b", drew("bm25", 2), (drew("dense", 1),)),
+    )
+    pool = Pool("p", "blocks", 2, 50, 1, ("bm25", "dense"), (), (), None, entries)
+    assert facts_of({"p": pool}).methods[0].alone == 1
+    deeper = replace(pool, entries=(*entries, PoolEntry("c", drew("dense", 4))))
+    assert facts_of({"p": deeper}).methods[0].alone == 0
+    other = replace(pool, paper_id="q", entries=(PoolEntry("a", drew("bm25", 5)),))
+    assert facts_of({"p": pool, "q": other}).methods[0].deepest == 5
+    # Without a quota and ranks, a method has come to nothing that it did not bring.
+    imported = replace(pool, per_method=None, entries=(PoolEntry("a", drew("bm25", None), (drew("dense", 1),)),))
+    assert facts_of({"p": imported}).methods[0].alone == 1

@@ -1,0 +1,165 @@
+"""Pools that grow: what a change adds and removes, versions, and when pairs are added only if asked for."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from annot.base.errors import InputError
+from annot.base.records import (
+    CITED,
+    MANUAL,
+    Addition,
+    Asked,
+    Assessor,
+    Draw,
+    Judgement,
+    Pool,
+    PoolEntry,
+    Query,
+    ScoredDoc,
+)
+from annot.formats.trec import rankings_sha256, run_lines
+from annot.pools.growth import (
+    Grown,
+    PoolChange,
+    grown_pools,
+    is_guarded,
+    made_now,
+    next_version,
+    papers_named,
+    pool_changes,
+    queries_of,
+    record_version,
+    refuse_growth,
+    refuse_unasked,
+)
+from annot.store import pools
+from annot.store.judgements import SourcedJudgement, record_judgements
+from annot.store.people import put_assessors
+from annot.store.projects import open_project, record_tasks
+from annot.store.queries import put_queries
+from annot.study.workspace import Workspace
+
+QUERIES = (
+    Query("p1-method", "p1", "method", (0,)),
+    Query("p1-result", "p1", "result", (1,)),
+    Query("p2-method", "p2", "method", (0,)),
+)
+
+
+def pool(paper_id: str, doc_ids: str, *methods: str) -> Pool:
+    entries = tuple(PoolEntry(doc, Draw("bm25", rank, 1.0, rank)) for rank, doc in enumerate(doc_ids, 1))
+    return Pool(paper_id, "blocks", 2, 50, 1, methods or ("bm25",), (), (), None, entries)
+
+
+def added(before: Pool, version: int, doc_id: str) -> Pool:
+    addition = Addition(version, MANUAL, None, (doc_id,), "why", "ada", "2031")
+    entry = PoolEntry(doc_id, Draw(MANUAL, None, None, len(before.entries) + 1))
+    return replace(before, entries=(*before.entries, entry), additions=(*before.additions, addition))
+
+
+def test_a_query_paper_is_named_by_itself_or_by_its_queries() -> None:
+    assert papers_named(QUERIES, ["p1-result", "p2"]) == {"p1", "p2"}
+    with pytest.raises(InputError, match="query 'p3': not in this study"):
+        papers_named(QUERIES, ["p3"])
+    # A query may have the name of another query's paper: the query is meant.
+    assert papers_named([*QUERIES, Query("p1", "p9", "method", (0,))], ["p1"]) == {"p9"}
+
+
+def test_a_change_is_what_comes_and_what_goes_by_query() -> None:
+    changes = pool_changes({"p1": pool("p1", "abc")}, [pool("p1", "dcb"), pool("p2", "x")], QUERIES)
+    assert changes == {
+        "p1-method": PoolChange("p1-method", ("d",), ("a",)),
+        "p1-result": PoolChange("p1-result", ("d",), ("a",)),
+        "p2-method": PoolChange("p2-method", ("x",), ()),
+    }
+
+
+def test_versions_are_counted_over_all_pools_from_two() -> None:
+    one = pool("p1", "ab")
+    assert next_version({"p1": one}) == 2
+    assert next_version({"p1": added(added(one, 2, "x"), 5, "y"), "p2": added(pool("p2", "a"), 3, "z")}) == 6
+
+
+def test_grown_pools_are_those_with_an_addition_more() -> None:
+    before = {"p2": pool("p2", "a"), "p1": pool("p1", "ab"), "p3": pool("p3", "a")}
+    after = {"p2": added(before["p2"], 2, "x"), "p1": added(before["p1"], 2, "y"), "p3": before["p3"]}
+    first, second = grown_pools(before, after, QUERIES)
+    assert (first.paper_id, first.queries, first.added, first.size) == ("p1", ("p1-method", "p1-result"), ("y",), 3)
+    assert (second.paper_id, second.queries, second.added, second.size) == ("p2", ("p2-method",), ("x",), 2)
+    assert queries_of(QUERIES, "p2") == ("p2-method",)
+    assert Grown(2, MANUAL, None, (first, second), False, ()).pairs == 3
+
+
+def test_who_adds_something_is_named_or_is_the_account_of_the_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LOGNAME", "ada")
+    assert made_now("eve")["made_by"] == "eve"
+    assert made_now(None)["made_by"] == "ada"
+
+
+@pytest.fixture
+def study(stored: Workspace) -> Workspace:
+    with stored.writing() as session:
+        put_queries(session, QUERIES)
+        put_assessors(session, [Assessor("a1", None, False)])
+        pools.replace_pools(session, [pool("p1", "ab"), pool("p2", "c")], rankings_sha256={"p1": "old1", "p2": "old2"})
+    return stored
+
+
+def sent(ws: Workspace) -> None:
+    with ws.writing() as session:
+        made = open_project(session, round="judge", assessor="a1", server="s", url="u", version="1", account_id=1)
+        record_tasks(session, made.project, {Asked("p1-method", "a"): 1})
+
+
+def judged(ws: Workspace) -> None:
+    with ws.writing() as session:
+        said = SourcedJudgement(Judgement("p1-method", "a", "a1", 1), "file", "", {})
+        record_judgements(session, [said], recorded_at="2031")
+
+
+def test_a_study_that_was_sent_or_judged_grows_only_if_asked(study: Workspace) -> None:
+    more = {"p1-result": 2, "p1-method": 1, "p2-method": 0}
+    grown = grown_pools({"p1": pool("p1", "ab")}, {"p1": added(pool("p1", "ab"), 2, "x")}, QUERIES)
+    with study.reading() as session:
+        assert not is_guarded(session)
+        refuse_growth(session, more, grow=False, judged=True)
+    judged(study)
+    with study.reading() as session:
+        assert is_guarded(session)
+        refuse_growth(session, more, grow=False)
+        with pytest.raises(InputError, match="3 pairs would be added to a study that was judged"):
+            refuse_growth(session, more, grow=False, judged=True)
+        with pytest.raises(InputError, match="2 pairs would be added to a study that was judged"):
+            refuse_unasked(session, grown, grow=False)
+        refuse_unasked(session, grown, grow=True)
+    sent(study)
+    with study.reading() as session:
+        assert is_guarded(session)
+        with pytest.raises(InputError, match="3 pairs would be added to a study that was sent") as error:
+            refuse_growth(session, more, grow=False)
+        assert error.value.faults == ("p1-method: 1 more", "p1-result: 2 more")
+        refuse_growth(session, more, grow=True)
+        refuse_growth(session, {"p1-method": 0}, grow=False)
+
+
+def test_a_new_version_is_put_on_record_with_what_it_follows_from(study: Workspace) -> None:
+    with study.reading() as session:
+        current = pools.read_pools(session)
+    rankings = {"bm25": {"p1": (ScoredDoc("a", 1.0), ScoredDoc("b", 0.5))}}
+    after = {
+        "p1": replace(added(current["p1"], 2, "x"), methods=(CITED, "bm25", MANUAL)),
+        "p2": added(current["p2"], 2, "y"),
+    }
+    record_version(study, after, rankings=rankings, grow=False)
+    with study.reading() as session:
+        assert [entry.doc_id for entry in pools.read_pool(session, "p1").entries] == ["a", "b", "x"]
+        hashes = pools.read_rankings_sha256(session)
+    # Of p2 no ranking is known: its hash stays.
+    assert hashes["p2"] == "old2"
+    assert hashes["p1"] == rankings_sha256({"bm25": run_lines(rankings["bm25"], tag="bm25")}, "p1")
+    assert sorted(path.name for path in study.query_pools.iterdir()) == ["p1.jsonl", "p2.jsonl"]
+    sent(study)
+    with pytest.raises(InputError, match="1 pair would be added to a study that was sent"):
+        record_version(study, {"p2": added(after["p2"], 3, "z")}, rankings={}, grow=False)

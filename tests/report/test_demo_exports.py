@@ -1,0 +1,84 @@
+"""The demonstration's files, made once more from its simulated people's answers: byte for byte what the checkout has.
+
+No server takes part: what people answer is written into the store as a pull would write it.
+"""
+
+from __future__ import annotations
+
+import pytest
+from annot.base.records import Adjudication, Asked, Judgement
+from annot.demo import simulated_people, whole_way
+from annot.store import people
+from annot.study.exports import export_judgements
+from annot.study.outcome import outcome_of
+from annot.study.workspace import Workspace
+from study_answers import GOLDEN, record
+from study_stages import Recipe, copied, files_of
+
+ONLY_FROM_A_SERVER = {"audit.json"}
+
+
+def silently(_text: str) -> None:
+    """Nobody reads what the demonstration prints."""
+
+
+@pytest.fixture(scope="module")
+def demonstration(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
+    recipe = Recipe(file=whole_way.demo_settings(), settings={}, labels="carried")
+    ws = copied(recipe, "pooled", tmp_path_factory.mktemp("demonstration") / "study")
+    whole_way.share_out(ws, tell=silently)
+    whole_way.remember_simulation(ws)
+    truth = simulated_people.demo_relevance()
+    judging = simulated_people.judging_people(ws, seed=whole_way.SEED, truth=truth)
+    with ws.reading() as session:
+        planned = people.read_assignments(session)
+    record(ws, (judgement(one.assessor, one.asked, judging[one.assessor]) for one in planned))
+    ((adjudicator, respond),) = simulated_people.settling_people(ws, seed=whole_way.SEED, truth=truth).items()
+    with ws.reading() as session:
+        outcome = outcome_of(session, ws.settings)
+    export_judgements(ws, outcome)
+    record(ws, decided=[decision(adjudicator, Asked(*one.pair), respond) for one in outcome.settlement.disputed])
+    recipe.adopted(ws)
+    whole_way.write_results(ws, tell=silently)
+    return ws
+
+
+def judgement(assessor: str, asked: Asked, respond: simulated_people.Respond) -> Judgement:
+    answered = respond(asked)
+    assert answered is not None
+    answer, _ = answered
+    return Judgement(
+        asked.query_id,
+        asked.doc_id,
+        assessor,
+        answer.grade,
+        cannot_judge=answer.cannot_judge,
+        comment=answer.comment,
+        lead_time=answer.lead_time,
+        occasion=asked.occasion,
+    )
+
+
+def decision(adjudicator: str, asked: Asked, respond: simulated_people.Respond) -> Adjudication:
+    answered = respond(asked)
+    assert answered is not None
+    answer, why = answered
+    return Adjudication(
+        asked.query_id,
+        asked.doc_id,
+        adjudicator,
+        answer.grade,
+        "shown",
+        (),
+        reason=why,
+        comment=answer.comment,
+        lead_time=answer.lead_time,
+    )
+
+
+FROZEN = files_of(GOLDEN / "exports" / "demo")
+
+
+@pytest.mark.parametrize("name", sorted(FROZEN.keys() - ONLY_FROM_A_SERVER - {"runs/__init__.py"}))
+def test_the_exports_are_those_of_the_checkout(demonstration: Workspace, name: str) -> None:
+    assert (demonstration.exports / name).read_bytes() == FROZEN[name]

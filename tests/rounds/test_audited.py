@@ -1,0 +1,117 @@
+"""An audit of a small study on its server: what is looked at, and each sign that it was not left alone."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from annot.base.errors import MissingInput
+from annot.judging.exchange.audit import Audit, accounts_at, audit, lost_with, whose_accounts
+from annot.judging.exchange.servers import connect
+from annot.labelstudio.tasks import pair_key
+from annot.store import projects
+from annot.store.projects import Project
+from studio_contents import LEAD
+from worlds import PEOPLE, World, result
+
+
+def audited(world: World, steps: list[tuple[int, int | None]] | None = None) -> Audit:
+    told = [] if steps is None else steps
+    return audit(world.ws, advance=lambda done, total: told.append((done, total)))
+
+
+def kinds(world: World) -> list[tuple[str, str]]:
+    return [(one.kind, one.what) for one in audited(world).findings]
+
+
+def sent_projects(world: World) -> tuple[Project, ...]:
+    with world.ws.reading() as session:
+        return projects.read_projects(session)
+
+
+def test_a_study_that_was_left_alone_shows_nothing_and_is_counted(settled: World) -> None:
+    steps: list[tuple[int, int | None]] = []
+    found = audited(settled, steps)
+    assert (found.projects, found.tasks, found.answers) == (3, 22, 22)
+    assert (found.findings, found.fast) == ((), {})
+    assert steps[-1] == (22, 22)
+    kept = json.loads((settled.ws.exports / "audit.json").read_text(encoding="utf-8"))
+    assert (kept["projects"], kept["tasks"], kept["findings"]) == (3, 22, [])
+
+
+def test_before_anything_is_sent_there_is_nothing_to_look_at(planned: World) -> None:
+    with pytest.raises(MissingInput, match="nothing was sent"):
+        audited(planned)
+
+
+def test_a_project_that_is_gone_is_named_with_the_answers_that_went_with_it(judged: World) -> None:
+    judged.studio.delete_project(judged.project("a1"))
+    ((kind, what),) = kinds(judged)
+    assert kind == "project gone"
+    assert what == (
+        "a1: their project is missing from the server (judging); it contained 10 answers that are on record"
+    )
+    assert audited(judged).projects == 2
+    a1, a2 = sent_projects(judged)
+    assert [lost_with(judged.ws, one) for one in (a1, a2)] == [10, 10]
+
+
+def test_a_project_gone_with_one_answer_or_none_says_so(sent: World) -> None:
+    sent.judge("a1", {sent.pairs[0]: 1})
+    sent.pull()
+    for name in ("a1", "a2"):
+        sent.studio.delete_project(sent.project(name))
+    (_, first), (_, second) = kinds(sent)
+    assert first.endswith("(judging); it contained 1 answer that is on record")
+    assert second.endswith("(judging)")
+
+
+def test_another_release_than_the_screens_were_made_for_is_named(sent: World) -> None:
+    sent.studio.release = "1.24.0"
+    ((kind, what),) = kinds(sent)
+    assert (kind, what) == ("version", "the server runs Label Studio 1.24.0; the screens were sent to 1.23.2")
+    assert audited(sent).findings[0].count == 1
+
+
+def test_a_grade_that_was_filled_in_is_content_that_was_never_sent(sent: World) -> None:
+    tasks = sent.studio.tasks_of(sent.project("a1"))
+    (own,) = [one for one in sent.studio.predictions.values() if one["task"] == tasks[0]["id"]]
+    own["score"] = 0.9
+    twice = next(one for one in sent.studio.predictions.values() if one["task"] == tasks[1]["id"])
+    number = max(sent.studio.predictions) + 1
+    sent.studio.predictions[number] = {**twice, "id": number}
+    tasks[2]["data"]["facet_help"] = "Give 3."
+    ((kind, what),) = kinds(sent)
+    assert (kind, what) == ("task changed", "a1: 3 tasks showing content that was never sent")
+
+
+def test_an_answer_changed_after_its_pair_was_settled_is_named_with_its_day(settled: World) -> None:
+    (pair, _) = settled.disputed
+    (given,) = settled.studio.annotations_on(settled.tasks("a2")[pair_key(*pair)])
+    settled.studio.change(given["id"], result(1))
+    (finding,) = audited(settled).findings
+    assert (finding.kind, finding.pairs) == ("after adjudication", (" ".join(pair),))
+    assert finding.last == settled.studio.annotations[given["id"]]["updated_at"][:10]
+
+
+def test_fast_answers_of_one_person_are_counted_over_the_study(sent: World) -> None:
+    made = sent.judge("a1", dict.fromkeys(sent.pairs[:3], 1))
+    for number in made.values():
+        sent.studio.annotations[number]["lead_time"] = 0.5
+    found = audited(sent)
+    assert found.fast == {"a1": 3}
+    assert [one.kind for one in found.findings] == ["too fast"]
+
+
+def test_the_accounts_of_a_person_are_the_present_one_and_those_of_their_answers(judged: World) -> None:
+    here = sent_projects(judged)
+    numbers = {name: judged.studio.account(email)["id"] for name, email in PEOPLE.items()}
+    assert accounts_at(judged.ws, here) == {"a1": [numbers["a1"]], "a2": [numbers["a2"]]}
+    later = [one._replace(account_id=99) if one.assessor == "a1" else one for one in here]
+    assert accounts_at(judged.ws, later) == {"a1": sorted((numbers["a1"], 99)), "a2": [numbers["a2"]]}
+    taken = [one._replace(account_id=99 if one.assessor == "a1" else numbers["a1"]) for one in here]
+    assert accounts_at(judged.ws, taken)["a1"] == [99], "another has the account now"
+    with connect(judged.ws) as gateway:
+        whose = whose_accounts(judged.ws, gateway, {"a1": [98]})
+    lead = judged.studio.account(LEAD)["id"]
+    assert whose == {lead: "the lead's account", 98: "a1", **{number: name for name, number in numbers.items()}}

@@ -1,0 +1,101 @@
+"""What becomes of tasks that are in nobody's plan any more, and of answers that were given to them meanwhile."""
+
+from __future__ import annotations
+
+from annot.base.records import Asked, Assessor
+from annot.judging.exchange.servers import connect
+from annot.judging.rounds.judging import outgoing_of, unpulled, withdraw_handed_on
+from annot.labelstudio.tasks import pair_key
+from annot.steps import assessor_leaving
+from annot.store import people, projects, trials
+from worlds import PEOPLE, World
+
+
+def leave(world: World, name: str, *, successor: str | None = None) -> None:
+    assessor_leaving.leave(world.ws, name, successor=successor, contest=False, offline=True, dry_run=False)
+
+
+def plan(world: World, name: str) -> list[tuple[str, str]]:
+    with world.ws.reading() as session:
+        return [one.pair for one in people.read_assignments(session, name)]
+
+
+def newcomer(world: World) -> None:
+    world.studio.sign_up("cyd@example.org")
+    with world.ws.writing() as session:
+        people.put_assessors(session, [Assessor("a3", "cyd@example.org", False)])
+
+
+def test_what_was_answered_after_it_had_been_handed_on_stays_unless_another_has_begun(sent: World) -> None:
+    newcomer(sent)
+    leave(sent, "a1", successor="a3")
+    assert plan(sent, "a1") == []
+    first, second, *_ = sent.pairs
+    sent.judge("a1", {first: 1})
+    pushed = sent.push()
+    assert "a1: keeps 1 pair answered in the meantime" in pushed.notes
+    assert (plan(sent, "a1"), len(plan(sent, "a3"))) == ([first], 9)
+    rows = {row.assessor: row for row in pushed.projects if row.planned}
+    assert (rows["a3"].planned, rows["a3"].sent, rows["a2"].sent) == (9, 9, 0)
+    withdrawn = next(row for row in pushed.projects if row.assessor == "a1")
+    assert (withdrawn.withdrawn, withdrawn.planned, withdrawn.there, withdrawn.sent, withdrawn.known) == (9, 0, 0, 0, 0)
+    assert list(sent.tasks("a1")) == [pair_key(*first)]
+    assert second in plan(sent, "a3")
+    pulled = sent.pull()
+    assert [(row.assessor, row.assigned, row.judged) for row in pulled.assessors] == [
+        ("a1", 1, 1), ("a2", 10, 0), ("a3", 9, 0),
+    ]  # fmt: skip
+    assert pulled.open == 19
+
+
+def test_an_answer_to_a_pair_that_another_was_sent_since_is_told_and_the_others_counts(sent: World) -> None:
+    newcomer(sent)
+    first, second, *_ = sent.pairs
+    made = sent.tasks("a1")
+    leave(sent, "a1", successor="a3")
+    sent.studio.annotate(made[pair_key(*second)], [], email="ann@example.org")
+    with sent.ws.writing() as session:
+        project = projects.open_project(
+            session, round="judge", assessor="a3", server="another", url="u", version="1", account_id=9
+        )
+        projects.record_tasks(session, project.project, {Asked(*second): 1})
+        other = projects.open_project(
+            session, round="judge", assessor="a2", server="another", url="u", version="1", account_id=9
+        )
+        projects.record_tasks(session, other.project, {Asked(*second): 2})
+    notes = sent.push().notes
+    assert "a1: 1 task answered after others had begun; the others' answers count" in notes
+    assert plan(sent, "a1") == []
+    assert first in plan(sent, "a3")
+
+
+def test_nothing_is_withdrawn_where_everything_is_planned(sent: World) -> None:
+    with connect(sent.ws) as gateway:
+        assert withdraw_handed_on(sent.ws, gateway) == ((), ())
+    assert len(sent.studio.tasks) == 20
+
+
+def test_what_was_answered_and_not_pulled_is_known(sent: World) -> None:
+    first, second, third, *_ = sent.pairs
+    sent.judge("a1", dict.fromkeys((first, second), 1))
+    with sent.ws.reading() as session:
+        (project, _) = projects.read_projects(session)
+        tasks = projects.read_tasks(session, project.project)
+    shown = sent.studio.tasks_of(sent.project("a1"))[0]["data"]
+    keyless = {name: text for name, text in shown.items() if name != "pair_id"}
+    strange = sent.studio.import_tasks(sent.project("a1"), [{"data": {**shown, "pair_id": "x"}}, {"data": keyless}])
+    for task in strange:
+        sent.studio.annotate(task, [], email=PEOPLE["a1"])
+    with connect(sent.ws) as gateway:
+        assert sorted(unpulled(gateway, project, tasks, ())) == sorted([Asked(*first), Asked(*second)])
+        assert unpulled(gateway, project, tasks, [Asked(*first)]) == [Asked(*second)]
+        assert unpulled(gateway, project, {Asked(*third): 1}, ()) == []
+
+
+def test_who_left_is_sent_nothing_and_who_has_not_passed_is_named(planned: World) -> None:
+    with planned.ws.writing() as session:
+        for name, verdict in (("a1", "not passed"), ("a2", "passed"), ("a9", "not finished")):
+            trials.put_trial(session, f"train/{name}", {"verdict": verdict})
+    assert planned.push().notes == ("a1: not passed in the training; see `annot train report`",)
+    leave(planned, "a2")
+    assert [one.assessor for one in outgoing_of(planned.ws)] == ["a1"]

@@ -1,0 +1,225 @@
+"""Small parts of the steps, each by itself: sizes in words, seeds, sheets, grades, folds, and records of a training."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import asdict
+from pathlib import Path
+
+import pytest
+from annot.base.errors import InputError
+from annot.base.records import Query
+from annot.formats.judgements_file import FileJudgement
+from annot.formats.submitted_run import SubmittedRun
+from annot.labelstudio import server
+from annot.measuring.evaluation.analyses import FAR_DOWN, NEAR_TOP, ErrorCase
+from annot.ranking.systems.training.loop import Length, Point
+from annot.steps import answers, encoder_train, errors, imports, index, run, studio
+from annot.store.runs import StoredRun
+from annot.study.workspace import Workspace
+from small_study import FirstPairs, Small
+from study_stages import copied
+
+# -- index -------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("size", "words"),
+    [
+        (0, "0 K"),
+        (1023, "0.999 K"),
+        (1024, "1 K"),
+        (1024**2 - 1024, "1020 K"),
+        (1024**2, "1 M"),
+        (1024**3, "1 G"),
+        (5 * 1024**4, "5 T"),
+    ],
+)
+def test_bytes_are_said_in_the_largest_unit_of_which_there_is_one(size: int, words: str) -> None:
+    assert index.in_words(size) == words
+
+
+@pytest.mark.parametrize(
+    ("text", "size"), [("1K", 1024), ("2m", 2 * 1024**2), ("0.5G", 2**29), ("1T", 2**40), ("12K", 12 * 1024)]
+)
+def test_memory_is_a_number_with_a_unit(text: str, size: int) -> None:
+    assert index.parsed_memory(text) == size
+
+
+@pytest.mark.parametrize("text", ["", "4", "4X", "G", "4GB", "infG"])
+def test_memory_without_a_number_or_a_unit_is_refused(text: str) -> None:
+    with pytest.raises(InputError, match="expected a number with a unit"):
+        index.parsed_memory(text)
+
+
+# -- runs --------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("tag", "fits"), [("a" * 100, True), ("a" * 101, False), ("1.a_b+c@d-e", True), ("_a", False)])
+def test_a_tag_has_a_hundred_characters_at_most(tag: str, fits: bool) -> None:
+    if fits:
+        run._check_tag(tag, {}, replace=False)
+        return
+    with pytest.raises(InputError, match="expected letters, digits"):
+        run._check_tag(tag, {}, replace=False)
+
+
+def test_a_seed_is_a_whole_number_or_none() -> None:
+    assert [run._seed(value) for value in (None, 0, 3)] == [None, 0, 3]
+    for wrong in (True, "3", 1.0):
+        with pytest.raises(InputError, match="expected a whole number"):
+            run._seed(wrong)
+
+
+def stored(tag: str, system: str, seed: int | None, file: str) -> StoredRun:
+    return StoredRun(tag, "import", {"system": system, "seed": seed, "files": {"f": file}}, "x")
+
+
+def test_two_runs_of_a_system_differ_in_seed_and_files() -> None:
+    new = stored("s-2", "s", 2, "two")
+    run._check_seeds(new, [stored("s-2", "s", 2, "two"), stored("t", "t", 2, "two"), stored("s-1", "s", 1, "one")])
+    for other in (stored("s-1", "s", 2, "one"), stored("s-1", "s", 1, "two")):
+        with pytest.raises(InputError, match="s-1"):
+            run._check_seeds(new, [other])
+
+
+def test_a_ranked_pool_goes_by_the_paper_and_the_facet() -> None:
+    of = SubmittedRun("trec", {"p1": (), "p2-method": ()})
+    known = {"p2-method": Query("p2-method", "p2", "method", (1,))}
+    assert set(run._by_query_id(of, None, known)) == {"p1", "p2-method"}
+    assert set(run._by_query_id(of, "method", known)) == {"p1-method", "p2-method"}
+
+
+# -- imports -----------------------------------------------------------------------------------------------------------
+
+
+def graded(grade: int | None, line: int = 1) -> FileJudgement:
+    return FileJudgement(line, "q", "d", "a1", grade, None, None, None, 1, {})
+
+
+def test_grades_are_those_of_the_scale() -> None:
+    imports._check_grades([graded(0), graded(3)], 4, name="f")
+    with pytest.raises(InputError) as error:
+        imports._check_grades([graded(-1, 1), graded(4, 2), graded(None, 3), graded(3, 4)], 4, name="f")
+    assert [fault.partition(": ")[0] for fault in error.value.faults] == ["f:1", "f:2", "f:3"]
+    assert all(fault.endswith("expected 0 to 3") for fault in error.value.faults)
+
+
+def test_folds_are_tested_on_by_their_name_or_each_in_turn() -> None:
+    queries = [Query(f"{name}-method", name, "method", (1,)) for name in ("a", "b")]
+    one, other = ({query.query_id} for query in queries)
+
+    def tested_on(**folds: set[str]) -> set[tuple[str, ...]]:
+        splits = imports._splits(folds, queries).values()
+        return {ids for parts in splits for part, ids in parts.items() if part.endswith("test")}
+
+    assert tested_on(train=one, MyTest=other) == {("b-method",)}
+    assert tested_on(fold1=one, fold2=other) == {("a-method",), ("b-method",)}
+
+
+# -- error cases and answers -------------------------------------------------------------------------------------------
+
+
+def test_systems_are_named_with_the_rank_of_the_document() -> None:
+    cases = [
+        ErrorCase(name, "q", "d", error, 0, rank)
+        for name, error, rank in (("a", NEAR_TOP, 3), ("b", FAR_DOWN, None), ("c", FAR_DOWN, 40))
+    ]
+    assert errors._systems(cases, NEAR_TOP) == "a (3)"
+    assert errors._systems(cases, FAR_DOWN) == "b (left out), c (40)"
+
+
+@pytest.mark.parametrize(
+    ("query", "doc", "who", "every"),
+    [
+        (None, None, None, False),
+        ("p1-method", None, "a1", False),
+        ("p1-method", "d00", None, False),
+        ("p1-method", "d00", "a1", True),
+    ],
+)
+def test_answers_are_named_by_pair_and_person_or_all(
+    ws: Workspace, query: str | None, doc: str | None, who: str | None, every: bool
+) -> None:
+    with pytest.raises(InputError, match="expected QUERY DOC --assessor NAME, or --all"):
+        answers.restore(ws, query, doc, assessor=who, every=every, dry_run=False)
+
+
+def test_an_answer_that_counts_stays_and_one_that_is_not_there_is_refused(ws: Workspace) -> None:
+    for who, doc in (("a1", "d00"), ("j1", "d08")):
+        found = answers.restore(ws, "p1-method", doc, assessor=who, every=False, dry_run=False)
+        assert found == answers.Restored((), ())
+    assert answers.restore(ws, None, None, assessor=None, every=True, dry_run=False) == answers.Restored((), ())
+    for who, doc in (("j1", "d00"), ("a1", "d99")):
+        with pytest.raises(InputError, match=f"{who}: no answer to p1-method {doc}"):
+            answers.restore(ws, "p1-method", doc, assessor=who, every=False, dry_run=False)
+
+
+@pytest.fixture(scope="module")
+def ws(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
+    return copied(Small(answers=FirstPairs(10)), "settled", tmp_path_factory.mktemp("parts") / "study")
+
+
+# -- training of encoders ----------------------------------------------------------------------------------------------
+
+
+def point(step: int, train_loss: float | None) -> Point:
+    return Point(step, 0.0, 0.0, train_loss, dev_loss=0.25, dev_accuracy=0.875)
+
+
+def test_a_look_at_the_dev_examples_is_one_line() -> None:
+    first = "step 0 of 2,000: dev loss 0.2500, dev accuracy 87.5%"
+    assert encoder_train.line(point(0, None), 2000) == first
+    later = "step 1,000 of 2,000: loss 0.5000, dev loss 0.2500, dev accuracy 87.5%"
+    assert encoder_train.line(point(1000, 0.5), 2000) == later
+
+
+@pytest.mark.parametrize(("warm_up", "notes"), [(9, 0), (10, 1), (11, 1)])
+def test_a_warm_up_that_takes_all_steps_is_noted(warm_up: int, notes: int) -> None:
+    length = Length(steps=10, per_epoch=10, warm_up=warm_up, check_every=1)
+    assert len(encoder_train._notes(length)) == notes
+
+
+def test_weights_of_another_training_are_not_written_over(tmp_path: Path) -> None:
+    out, facts = tmp_path / "weights", {"system": "s", "settings": {"batch": 8}}
+    assert encoder_train._record(out, facts) is None
+    out.mkdir()
+    with pytest.raises(InputError, match="weights of another training"):
+        encoder_train._record(out, facts)
+    curve = [asdict(point(at, None)) for at in (0, 10)]
+    record = {"facts": facts, "curve": curve, "best": curve[0]}
+    (out / encoder_train.RECORD).write_text(json.dumps(record), encoding="utf-8")
+    found = encoder_train._record(out, facts)
+    assert found is not None
+    assert (found.step, found.curve, found.best) == (10, [point(0, None), point(10, None)], point(0, None))
+    with pytest.raises(InputError, match="weights of another training"):
+        encoder_train._record(out, {**facts, "system": "t"})
+
+
+# -- servers -----------------------------------------------------------------------------------------------------------
+
+
+def test_half_of_the_cores_start_servers_and_one_at_least() -> None:
+    assert ((os.cpu_count() or 1) // 2 or 1) == studio.AT_ONCE
+
+
+@pytest.mark.parametrize(("free", "fits"), [(None, True), (2 * 10**9, True), (2 * 10**9 - 1, False)])
+def test_servers_are_started_only_if_their_memory_is_free(
+    monkeypatch: pytest.MonkeyPatch, free: int | None, fits: bool
+) -> None:
+    running = Path("runs")
+    monkeypatch.setattr(server, "status", lambda folder: "up" if folder == running else None)
+    monkeypatch.setattr(server, "SERVER_BYTES", 10**9)
+    monkeypatch.setattr(server, "free_bytes", lambda: free)
+    said: list[str] = []
+    studio._check_memory([running], said.append)
+    assert said == []
+    folders = [running, Path("one"), Path("other")]
+    each = "up to 1.0 GB of memory each, 2.0 GB in all"
+    if fits:
+        studio._check_memory(folders, said.append)
+        assert said == [f"starting 2 servers, with {each}{'' if free is None else '; 2.0 GB are free'}"]
+        return
+    with pytest.raises(InputError, match=f"2 servers need {each}; 2.0 GB are free"):
+        studio._check_memory(folders, said.append)

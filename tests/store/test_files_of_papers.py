@@ -1,0 +1,156 @@
+"""The files of the corpus, row by row: what is taken out, the next name, and the hash of the papers."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import struct
+from pathlib import Path
+
+import pyarrow
+import pyarrow.parquet
+import pytest
+from annot.base.records import Paper
+from annot.store.paper_writing import PaperWriter, append_parts, keep_rows, remove_papers
+from annot.store.papers import (
+    added_files,
+    columns_sha256,
+    corpus_sha256,
+    groups_of,
+    ids_at,
+    known_ids,
+    paper_ids,
+    paper_schema,
+    read_columns,
+    read_group,
+)
+
+ONE = Paper("p1", "Größe", ("One.", "Two."), 1999, ("background", "method"), ("p2",))
+BARE = Paper("p2", "", ())
+
+
+def written(path: Path, *papers: Paper) -> Path:
+    with PaperWriter(path.parent, name=path.name) as writer:
+        for paper in papers:
+            writer.add(paper)
+    assert writer.count == len(papers)
+    return path
+
+
+def in_groups(path: Path, ids: str, rows: int) -> Path:
+    """A file of papers with one-letter ids, so many in a group of rows."""
+    columns: dict[str, list[object]] = {
+        "paper_id": [*ids], "title": [*ids], "sentences": [[]] * len(ids), "year": [None] * len(ids),
+        "labels": [None] * len(ids), "citations": [[]] * len(ids),
+    }  # fmt: skip
+    table = pyarrow.Table.from_pydict(columns, paper_schema())
+    pyarrow.parquet.write_table(table, path, row_group_size=rows)
+    return path
+
+
+def test_rows_are_kept_group_by_group(tmp_path: Path) -> None:
+    path = in_groups(tmp_path / "part-00001.parquet", "abcdef", 2)
+    keep_rows(path, pyarrow.array([True, False, False, False, False, True]).to_numpy(zero_copy_only=False))
+    assert paper_ids(tmp_path) == ("a", "f")
+    assert [group.papers for group in groups_of(tmp_path)] == [1, 1]
+    assert [one.name for one in tmp_path.iterdir()] == ["part-00001.parquet"]
+
+
+def test_papers_are_removed_and_files_without_any_go(tmp_path: Path) -> None:
+    for name, ids in (("part-1", "ab"), ("part-2", "cd"), ("part-3", "ef")):
+        in_groups(tmp_path / f"{name}.parquet", ids, 2)
+    untouched = (tmp_path / "part-3.parquet").read_bytes()
+    remove_papers(tmp_path, ["a", "b", "d", "z"])
+    assert paper_ids(tmp_path) == ("c", "e", "f")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["part-2.parquet", "part-3.parquet"]
+    assert (tmp_path / "part-3.parquet").read_bytes() == untouched
+
+
+def test_a_new_part_follows_the_last_one(tmp_path: Path) -> None:
+    corpus = tmp_path / "new" / "corpus"
+    with PaperWriter(corpus) as writer:
+        writer.add(ONE)
+    for name in ("part-00007.parquet", "part-x.parquet", "other-00009.parquet"):
+        written(corpus / name, BARE)
+    append_parts(corpus, [written(tmp_path / "one.parquet", ONE), written(tmp_path / "two.parquet", ONE)])
+    numbers = ["00001", "00007", "00008", "00009", "x"]
+    assert sorted(path.name for path in corpus.glob("part-*")) == [f"part-{one}.parquet" for one in numbers]
+
+
+def test_a_file_of_papers_has_the_rights_of_every_file(tmp_path: Path) -> None:
+    before = os.umask(0)
+    try:
+        assert written(tmp_path / "a.parquet", ONE).stat().st_mode & 0o777 == 0o666
+    finally:
+        os.umask(before)
+
+
+def test_places_and_ids_are_counted_over_all_files(tmp_path: Path) -> None:
+    in_groups(tmp_path / "a.parquet", "abc", 2)
+    in_groups(tmp_path / "b.parquet", "def", 2)
+    assert ids_at(tmp_path, [4, 0, 2, 3, 0]) == {0: "a", 2: "c", 3: "d", 4: "e"}
+    assert known_ids(tmp_path, ["e", "x", "a"]) == {"a", "e"}
+    second = groups_of(tmp_path)[1]
+    assert [paper.paper_id for paper in read_group(second, ["paper_id"])] == ["c"]
+    assert [batch.num_rows for batch in read_columns(groups_of(tmp_path), ["title"])] == [2, 1, 2, 1]
+
+
+def test_papers_are_written_in_large_groups(tmp_path: Path) -> None:
+    written(tmp_path / "a.parquet", *(Paper(f"p{at}", "", ()) for at in range(9)))
+    assert [group.papers for group in groups_of(tmp_path)] == [9]
+
+
+def flags(*values: bool) -> bytes:
+    return bytes(values)
+
+
+def numbers(*values: int) -> bytes:
+    return struct.pack(f"<{len(values)}q", *values)
+
+
+def texts(prefix: str, *values: str) -> dict[str, bytes]:
+    return {
+        f"{prefix}valid": flags(*[True] * len(values)),
+        f"{prefix}lengths": numbers(*(len(value.encode()) for value in values)),
+        f"{prefix}values": "".join(values).encode(),
+    }
+
+
+def lists(*values: tuple[str, ...] | None) -> dict[str, bytes]:
+    items = [item for value in values for item in value or ()]
+    return {
+        "valid": flags(*(value is not None for value in values)),
+        "lengths": numbers(*(len(value or ()) for value in values)),
+        **texts("items ", *items),
+    }
+
+
+def test_the_hash_is_that_of_validity_lengths_and_values_of_each_column(tmp_path: Path) -> None:
+    """Nobody's corpus may seem to have changed with a new version of the program."""
+    written(tmp_path / "a.parquet", ONE, BARE)
+    of_columns = {
+        "paper_id": texts("", "p1", "p2"),
+        "title": texts("", "Größe", ""),
+        "sentences": lists(("One.", "Two."), ()),
+        "year": {"valid": flags(True, False), "values": numbers(1999, 0)},
+        "labels": lists(("background", "method"), None),
+        "citations": lists(("p2",), ()),
+    }
+    lines = sorted((name, part, of) for name, parts in of_columns.items() for part, of in parts.items())
+    whole = hashlib.sha256()
+    for name, part, content in lines:
+        whole.update(f"{name} {part} {hashlib.sha256(content).hexdigest()}\n".encode())
+    assert corpus_sha256(tmp_path) == whole.hexdigest()
+
+
+@pytest.mark.parametrize("start", [0, 1, 2])
+def test_the_hash_of_a_slice_is_that_of_its_rows(start: int) -> None:
+    names = ["Größe", "", "zwei", "c"]
+    batch = pyarrow.RecordBatch.from_pydict({"text": names, "many": [[name, "x"] for name in names]})
+    again = pyarrow.RecordBatch.from_pydict({"text": names[start:], "many": [[name, "x"] for name in names[start:]]})
+    assert columns_sha256([batch.slice(start)]) == columns_sha256([again])
+    assert columns_sha256([batch.slice(0, start), batch.slice(start)]) == columns_sha256([batch])
+
+
+def test_a_corpus_without_added_citations_has_none(tmp_path: Path) -> None:
+    assert added_files(tmp_path) == ()

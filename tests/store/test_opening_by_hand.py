@@ -1,0 +1,342 @@
+"""What opens a database and what does not, and what is said of it; dumps and fetched files at their limits."""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+from annot.base.errors import InputError, MissingInput, StoreError
+from annot.base.records import Judgement
+from annot.store import database, judgements, schema
+from annot.store.database import Store, connect_store, in_words, open_store, parse_url, place_of
+from annot.store.dump import Dumped, dump, load
+from annot.store.files_at_url import FolderAtUrl, fetch_file, local_copy, put_files, sha256_of
+from annot.store.models import TABLES, in_chunks
+from annot.store.schema import MIGRATIONS
+from sqlalchemy import make_url, text
+from sqlalchemy.exc import DBAPIError, IntegrityError
+from stored import NOW
+
+
+def test_the_write_lock_is_the_programs_name() -> None:
+    assert database.WRITE_LOCK.to_bytes(5, "big") == b"annot"
+
+
+@pytest.mark.parametrize(
+    ("url", "driver"),
+    [
+        ("sqlite:///x.db", "sqlite"),
+        ("sqlite+pysqlite:///x.db", "sqlite"),
+        ("postgres://h/x", "postgresql+psycopg"),
+        ("postgresql://h/x", "postgresql+psycopg"),
+        ("postgresql+asyncpg://h/x", "postgresql+psycopg"),
+        ("mysql://h/x", None),
+        ("no url", None),
+    ],
+)
+def test_a_url_names_sqlite_or_postgresql(url: str, driver: str | None) -> None:
+    if driver is None:
+        with pytest.raises(StoreError):
+            parse_url(url)
+    else:
+        assert parse_url(url).drivername == driver
+
+
+@pytest.mark.parametrize(
+    ("url", "place"),
+    [
+        ("sqlite:////a/b.db", "/a/b.db"),
+        ("postgresql://u:secret@h:5/x", "PostgreSQL database 'x' at h:5"),
+        ("postgresql://u@h/x", "PostgreSQL database 'x' at h"),
+        ("postgresql:///x?host=/run", "PostgreSQL database 'x' at /run"),
+        ("postgresql:///x", "PostgreSQL database 'x' at local"),
+    ],
+)
+def test_a_place_is_named_without_its_password(url: str, place: str) -> None:
+    assert place_of(make_url(url)) == place
+
+
+@pytest.mark.parametrize("url", ["sqlite://", "sqlite:///:memory:"])
+def test_a_database_has_a_file(url: str) -> None:
+    with pytest.raises(StoreError, match="the database has no file"):
+        open_store(url)
+
+
+def test_nothing_is_made_in_an_empty_file_unless_asked(tmp_path: Path) -> None:
+    path = tmp_path / "annot.db"
+    path.write_bytes(b"")
+    with pytest.raises(MissingInput, match="found an empty database"):
+        open_store(f"sqlite:///{path}", create=False)
+    assert path.stat().st_size == 0
+    path.unlink()
+    with open_store(f"sqlite:///{path}") as store:
+        assert store.version() == len(MIGRATIONS)
+    assert path.stat().st_mode & 0o777 == 0o600
+    for bad, words in ((tmp_path, "found a folder"), (tmp_path / "none" / "annot.db", "does not exist")):
+        with pytest.raises(StoreError, match=words):
+            open_store(f"sqlite:///{bad}")
+    (tmp_path / "annot.db-wal").symlink_to(tmp_path / "other")
+    with pytest.raises(StoreError, match=r"annot\.db-wal: found a link"):
+        open_store(f"sqlite:///{path}")
+
+
+def test_an_older_database_is_opened_only_as_it_is_asked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    url = f"sqlite:///{tmp_path / 'annot.db'}"
+    with open_store(url), open_store(url, create=False) as same:
+        assert same.version() == len(MIGRATIONS)
+    monkeypatch.setattr(schema, "MIGRATIONS", [*MIGRATIONS, lambda connection: None])
+    with pytest.raises(StoreError, match=rf"made by an earlier annot \(version {len(MIGRATIONS)}\)"):
+        open_store(url, create=False)
+    with open_store(url, create=False, older=True) as older:
+        assert older.version() == len(MIGRATIONS)
+    with open_store(url) as brought:
+        assert brought.version() == len(MIGRATIONS) + 1
+
+
+def test_a_migration_that_another_process_made_is_not_made_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[int] = []
+    first, second = len(MIGRATIONS) + 1, len(MIGRATIONS) + 2
+    later = [lambda _connection, at=at: made.append(at) for at in (first, second)]
+    with open_store(f"sqlite:///{tmp_path / 'annot.db'}") as store:
+        monkeypatch.setattr(schema, "MIGRATIONS", [*MIGRATIONS, *later])
+        for number in (len(MIGRATIONS), first, first, second, first):
+            with store.begin() as session:
+                schema.migrate(session.connection(), number)
+        assert made == [first, second]
+        with store.read() as session:
+            versions = session.connection().execute(text("SELECT version FROM annot_schema ORDER BY version"))
+            assert versions.scalars().all() == [len(MIGRATIONS), first, second]
+    # A new database is at the last version at once.
+    with open_store(f"sqlite:///{tmp_path / 'new.db'}") as store, store.read() as session:
+        versions = session.connection().execute(text("SELECT version FROM annot_schema"))
+        assert versions.scalars().all() == [second]
+    assert made == [first, second]
+
+
+def test_a_file_that_cannot_be_written_is_read_by_what_is_beside_it(tmp_path: Path) -> None:
+    path = tmp_path / "annot.db"
+    log, index = tmp_path / "annot.db-wal", tmp_path / "annot.db-shm"
+    assert database._address_for_reading(path) == f"{path.as_uri()}?immutable=1"
+    log.write_bytes(b"")
+    assert database._address_for_reading(path).endswith("?immutable=1")
+    log.write_bytes(b"x")
+    with pytest.raises(StoreError, match=r"its last changes are in annot\.db-wal"):
+        database._address_for_reading(path)
+    index.write_bytes(b"")
+    assert database._address_for_reading(path).endswith("?mode=ro")
+
+
+def test_a_database_that_can_only_be_read_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    url = f"sqlite:///{tmp_path / 'annot.db'}"
+    open_store(url).close()
+    monkeypatch.setattr(os, "access", lambda *_: False)
+    with open_store(url, create=False) as store:
+        assert store.version() == len(MIGRATIONS)
+        assert store._engine.hide_parameters
+
+
+class Beginning:
+    """A connection whose transaction begins: what it was made for, and what the server is told."""
+
+    def __init__(self, writes: bool) -> None:
+        self.options, self.said = {"annot_writes": True} if writes else {}, list[str]()
+
+    def get_execution_options(self) -> dict[str, Any]:
+        return self.options
+
+    def exec_driver_sql(self, statement: str) -> None:
+        self.said.append(statement)
+
+
+def test_one_who_writes_on_postgresql_waits_for_the_lock_and_readers_cannot_write() -> None:
+    pytest.importorskip("psycopg")
+    store = connect_store("postgresql://u@127.0.0.1:1/x", create=False, wait_seconds=1.5)
+    writing, reading = Beginning(True), Beginning(False)
+    for one in (writing, reading):
+        store._engine.dispatch.begin(one)  # type: ignore[attr-defined]
+    lock = int.from_bytes(b"annot", "big")
+    assert writing.said == ["SET LOCAL lock_timeout = 1500", f"SELECT pg_advisory_xact_lock({lock})"]
+    assert reading.said == ["SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY"]
+    assert store._engine.hide_parameters
+    assert store._engine.pool._pre_ping  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(
+    ("said", "message", "hint"),
+    [
+        ("database is locked", "another process has been writing for too long", "wait until"),
+        ("file is not a database", "not a SQLite database", "name another file"),
+        ("database disk image is malformed", "damaged, or not a database", "restore a backup"),
+        ("attempt to write a readonly database", "cannot be written", "check the permissions"),
+        ("password authentication failed: s3cret", "cannot be reached: password authentication failed: ***", "give"),
+        ("no such table: x\nDETAIL: a@example.org", "incomplete: no such table: x", "restore a backup"),
+        ("connection refused", "cannot be reached", "is the server running?"),
+        ("something else", "something else", None),
+    ],
+)
+def test_an_error_of_the_database_is_said_with_its_remedy(said: str, message: str, hint: str | None) -> None:
+    error = in_words(DBAPIError(None, None, sqlite3.OperationalError(said)), "PLACE", "s3cret")
+    assert error.message.startswith(f"PLACE: {message}")
+    assert str(error.hint or "").startswith(hint or "")
+    assert (error.hint is None) is (hint is None)
+    assert "a@example.org" not in error.message
+
+
+def test_a_refused_change_and_a_lost_connection_are_said_so() -> None:
+    refused = in_words(IntegrityError(None, None, sqlite3.IntegrityError("UNIQUE\nvalues")), "PLACE", None)
+    assert refused.message == "PLACE: the database refused the change: UNIQUE"
+    lost = DBAPIError(None, None, sqlite3.OperationalError("gone"), connection_invalidated=True)
+    assert "cannot be reached: gone" in in_words(lost, "PLACE", None).message
+
+
+def test_the_log_is_waited_for_while_another_process_switches_to_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said, naps, connect = ["database is locked", "database is locked"], list[float](), sqlite3.connect
+
+    def busy(path: Path) -> sqlite3.Connection:
+        if said:
+            raise sqlite3.OperationalError(said.pop())
+        return connect(path)
+
+    monkeypatch.setattr(database.sqlite3, "connect", busy)
+    monkeypatch.setattr(database.time, "sleep", naps.append)
+    path = tmp_path / "annot.db"
+    database._use_write_ahead_log(path, 60)
+    assert (len(naps), max(naps) < 1) == (2, True)
+    said[:] = ["disk I/O error"] * 2
+    with pytest.raises(StoreError, match="disk I/O error"):
+        database._use_write_ahead_log(path, 60)
+    said[:] = ["database is locked"] * 2
+    with pytest.raises(StoreError, match="another process has been writing for too long"):
+        database._use_write_ahead_log(path, -1)
+    assert (len(naps), len(said)) == (2, 1)
+
+
+def test_a_file_system_on_which_programs_cannot_share_it_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    connect = sqlite3.connect
+    monkeypatch.setattr(database.sqlite3, "connect", lambda _: connect(":memory:"))
+    with pytest.raises(StoreError, match=r"programs cannot share it on this file system \(memory\)"):
+        database._use_write_ahead_log(tmp_path / "annot.db", 1)
+
+
+def test_the_first_tables_of_another_program_are_named(tmp_path: Path) -> None:
+    with connect_store(f"sqlite:///{tmp_path / 'annot.db'}", create=True) as store:
+        with store.begin() as session:
+            for name in "dcba":
+                session.connection().execute(text(f"CREATE TABLE {name} (x)"))
+        with pytest.raises(StoreError, match=r"tables of another program \(a, b, c, \.\.\.\)"):
+            store.version()
+
+
+# -- dumps
+
+
+def dumped_rows(store: Store, folder: Path) -> tuple[Dumped, Path]:
+    folder.mkdir()
+    with store.read() as session:
+        return dump(session.connection(), folder), folder
+
+
+def loaded(folder: Path, dumped: Dumped, tmp_path: Path) -> None:
+    with connect_store(f"sqlite:///{tmp_path / 'again.db'}", create=True) as store, store.begin() as session:
+        load(session.connection(), dumped, folder)
+
+
+@pytest.mark.parametrize(
+    ("change", "fault"),
+    [
+        ({"lead_time": 4}, None),
+        ({"lead_time": "4"}, "no value for lead_time, found '4'"),
+        ({"account": 2**63 - 1}, None),
+        ({"account": 2**63}, f"no value for account, found {2**63}"),
+        ({"account": 1.5}, "no value for account, found 1.5"),
+        ({"comment": None}, None),
+        ({"source": None, "server": 1}, "no value for source, server, found None"),
+        ({"more": 1}, "expected the columns id, query_id"),
+    ],
+)
+def test_a_row_of_a_dump_fits_its_columns(
+    study: Store, tmp_path: Path, change: dict[str, Any], fault: str | None
+) -> None:
+    said = judgements.SourcedJudgement(Judgement("p1-method", "d1", "a1", 1), "x", "1", {})
+    with study.begin() as session:
+        judgements.record_judgements(session, [said], recorded_at=NOW)
+    dumped, folder = dumped_rows(study, tmp_path / "dump")
+    path = folder / "judgement.jsonl"
+    path.write_text(json.dumps(json.loads(path.read_text()) | change) + "\n")
+    if fault is None:
+        loaded(folder, dumped, tmp_path)
+    else:
+        with pytest.raises(InputError) as error:
+            loaded(folder, dumped, tmp_path)
+        assert error.value.message.startswith(f"judgement.jsonl:1: {fault}")
+
+
+def test_a_dump_has_all_its_rows(study: Store, tmp_path: Path) -> None:
+    dumped, folder = dumped_rows(study, tmp_path / "dump")
+    assert (dumped.rows["assessor"], dumped.rows["judgement"], dumped.version) == (3, 0, len(MIGRATIONS))
+    assert set(dumped.rows) == set(TABLES.tables)
+    fewer = Dumped(dumped.version, {**dumped.rows, "assessor": 4})
+    with pytest.raises(InputError, match="assessor: 3 rows in the backup, expected 4"):
+        loaded(folder, fewer, tmp_path)
+    without = Dumped(dumped.version, {name: n for name, n in dumped.rows.items() if name != "split"})
+    (folder / "split.jsonl").unlink()
+    loaded(folder, without, tmp_path)
+
+
+def test_rows_are_taken_a_lot_at_a_time_and_none_is_lost() -> None:
+    lots = list(in_chunks(range(12_000)))
+    assert [number for lot in lots for number in lot] == list(range(12_000))
+    assert len(lots) > 1
+    assert list(in_chunks([])) == []
+
+
+# -- files at a URL
+
+
+@pytest.fixture
+def fetched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / "fetched").mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "fetched"))
+    return tmp_path / "fetched"
+
+
+def test_a_folder_is_read_in_place_here_and_at_its_urls_by_who_is_sent_it(tmp_path: Path, fetched: Path) -> None:
+    pytest.importorskip("fsspec")
+    path = tmp_path / "one.txt"
+    path.write_text("1")
+    url = (tmp_path / "there").as_uri()
+    # A file of the same name below the folder is not the one that is wanted.
+    below = tmp_path / "there" / "below"
+    below.mkdir(parents=True)
+    (below / f"{sha256_of(path)}.txt").write_text("1")
+    urls = put_files({path: sha256_of(path)}, url)
+    assert (tmp_path / "there" / f"{sha256_of(path)}.txt").read_text() == "1"
+    here = FolderAtUrl(tmp_path, {"one.txt": urls[path]})
+    assert here / "one.txt" == path
+    sent = FolderAtUrl(**here.__getstate__())
+    copy = sent / "one.txt"
+    assert (copy.read_text(), copy.parent.parent) == ("1", fetched)
+    assert copy.parent.stat().st_mode & 0o777 == 0o700
+    assert local_copy(urls[path]) == copy
+    (tmp_path / "there" / ("0" * 64 + ".txt")).write_text("1")
+    with pytest.raises(InputError, match="its bytes do not have the hash in its name"):
+        fetch_file(f"{url}/{'0' * 64}.txt", tmp_path / "x")
+
+
+def test_what_has_changed_is_not_put_at_a_url(tmp_path: Path) -> None:
+    pytest.importorskip("fsspec")
+    path = tmp_path / "one.txt"
+    path.write_text("1")
+    with pytest.raises(InputError, match=r"one\.txt: changed since it was written"):
+        put_files({path: "0" * 64}, (tmp_path / "there").as_uri())

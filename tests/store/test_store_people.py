@@ -1,0 +1,275 @@
+"""People, the plan they judge by, what they were told, and what was sent to them: each change touches its own rows."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from annot.base.errors import InputError
+from annot.base.records import Asked, Assessor, Assignment, Judgement, Returned
+from annot.store import adjudications, judgements, people, projects, runs, trials
+from annot.store.database import Store
+from annot.store.hashes import read_states
+from annot.store.people import Notice
+from annot.store.projects import open_project, record_tasks
+from annot.store.revisions import Sourced
+from annot.store.runs import Imported
+from sqlmodel import Session
+from stored import NOW, PLAN, judge
+
+PAIR = ("p1-method", "d1")
+
+
+def project_of(session: Session, assessor: str, round: projects.StoredRound = "judge") -> int:
+    made = open_project(
+        session, round=round, assessor=assessor, server="s", url="http://s", version="1", account_id=ord(assessor[0])
+    )
+    return made.project
+
+
+def accounts_on_servers(session: Session) -> dict[str, int | None]:
+    return {one.assessor: one.account_id for one in projects.read_projects(session)}
+
+
+def test_a_changed_account_forgets_the_servers_id_of_that_person_alone(study: Store) -> None:
+    with study.begin() as session:
+        for name in ("a1", "a2", "z1"):
+            project_of(session, name)
+        people.put_assessors(
+            session, [Assessor("a1", "new@example.org", True), Assessor("a2", "two@example.org", True)]
+        )
+        assert accounts_on_servers(session) == {"a1": None, "a2": ord("a"), "z1": ord("z")}
+        found = {one.assessor: (one.account, one.adjudicator) for one in people.read_assessors(session)}
+    assert found == {"a1": ("new@example.org", True), "a2": ("two@example.org", True), "z1": (None, True)}
+
+
+def test_two_people_can_swap_accounts_and_not_share_one(study: Store) -> None:
+    swapped = [Assessor("a1", "two@example.org", False), Assessor("a2", "one@example.org", False)]
+    with study.begin() as session:
+        people.put_assessors(session, [Assessor("a3", "three@example.org", False)])
+        people.put_assessors(session, swapped)
+        assert people.read_assessors(session)[2].account == "three@example.org"
+        people.put_assessors(session, [Assessor("z2", None, True)])  # as z1, without an account
+        assert [one.account for one in people.read_assessors(session)][:2] == ["two@example.org", "one@example.org"]
+    with pytest.raises(InputError, match="an account belongs to one assessor") as error, study.begin() as session:
+        people.put_assessors(session, [Assessor("z1", "one@example.org", True)])
+    assert error.value.faults == ("a2, z1: same account",)
+
+
+def test_leaving_and_shares_are_of_the_people_named(study: Store) -> None:
+    with study.begin() as session:
+        people.set_left(session, "a1", NOW)
+        people.set_shares(session, {"a2": 0.5})
+        assert people.who_left(session) == {"a1"}
+        assert {one.assessor: one.share for one in people.read_assessors(session)} == {
+            "a1": None,
+            "a2": 0.5,
+            "z1": None,
+        }
+        people.set_left(session, "a1", None)
+        assert people.who_left(session) == set()
+
+
+def test_the_same_plan_again_keeps_its_moment_and_another_does_not(study: Store) -> None:
+    one, two = Assignment(*PAIR, "a1", 1), Assignment(*PAIR, "a2", 1)
+    later = PLAN._replace(created="2025")
+    with study.begin() as session:
+        people.replace_plan(session, [one, two], plan=PLAN)
+        people.replace_plan(session, [two, one], plan=later)
+        assert people.read_plan(session) == PLAN
+        assert people.read_assignments(session) == (one, two)
+        assert people.read_assignments(session, "a2") == (two,)
+        people.replace_plan(session, [one], plan=later)
+        assert (people.read_plan(session), people.read_assignments(session)) == (later, (one,))
+        other = later._replace(sha256="other", created="2026", vacant=(("p1-method", "d9"),))
+        people.replace_plan(session, [one], plan=other)
+        assert people.read_plan(session) == other
+
+
+def test_a_pair_that_was_sent_may_change_hands_and_not_leave(study: Store) -> None:
+    one, two = Assignment(*PAIR, "a1", 1), Assignment("p1-method", "d2", "a1", 2)
+    with study.begin() as session:
+        people.replace_plan(session, [one, two], plan=PLAN)
+        record_tasks(session, project_of(session, "a1"), {Asked(*PAIR): 7})
+    with study.begin() as session:
+        people.replace_plan(session, [Assignment(*PAIR, "a2", 1)], plan=PLAN._replace(sha256="x"))
+        assert [one.assessor for one in people.read_assignments(session)] == ["a2"]
+    message = "1 pair would leave the plan, with 1 pushed task"
+    with pytest.raises(InputError, match=message) as error, study.begin() as session:
+        people.replace_plan(session, [two], plan=PLAN)
+    assert error.value.faults == ("p1-method d1: 1 pushed task",)
+    with study.begin() as session:
+        people.replace_plan(session, [two], plan=PLAN, handed_on=[Assignment(*PAIR, "a2", 1)])
+        assert people.withdraw_plan(session) == 1
+        assert people.read_plan(session) is None
+
+
+def test_a_judged_assignment_does_not_leave_the_plan(study: Store) -> None:
+    with study.begin() as session:
+        people.replace_plan(session, [Assignment(*PAIR, "a1", 1), Assignment(*PAIR, "a2", 1)], plan=PLAN)
+    assert not _reads(study, judgements.is_judged)
+    judge(study, *PAIR, "a1")
+    assert _reads(study, judgements.is_judged)
+    with study.begin() as session:
+        people.replace_plan(session, [Assignment(*PAIR, "a1", 1)], plan=PLAN)
+    with pytest.raises(InputError, match="1 pair would leave the plan, with 1 judgement"), study.begin() as session:
+        people.withdraw_plan(session)
+
+
+def _reads(store: Store, look: object) -> object:
+    with store.read() as session:
+        return look(session)  # type: ignore[operator]
+
+
+def test_a_notice_is_noted_if_it_says_something_new(study: Store) -> None:
+    def notice(at: str, published: bool, how: people.How = "screen", words: str = "") -> Notice:
+        return Notice("a1", "comments", how, at, published, words)
+
+    with study.begin() as session:
+        for one in (
+            notice("1", False),  # not published is what everyone assumes
+            notice("2", True),
+            notice("3", True),
+            notice("4", True, "letter"),
+            notice("5", False),
+            notice("6", False),
+            notice("7", True, "consent", "by mail"),
+            notice("8", True, "consent", "by mail"),
+            Notice("a2", "comments", "screen", "9", True),
+        ):
+            people.record_notices(session, [one])
+        assert [one.at for one in people.read_notices(session)] == ["2", "4", "5", "7", "8", "9"]
+
+
+def test_a_returned_pair_is_taken_back_by_itself(study: Store) -> None:
+    first = Returned(*PAIR, "a1", 2, "Look again.", NOW)
+    others = [replace(first, occasion=3), replace(first, assessor="a2"), replace(first, doc_id="d2")]
+    others.append(replace(first, query_id="p2-method"))
+    with study.begin() as session:
+        for one in (first, *others):
+            judgements.add_returned(session, one)
+        judgements.withdraw_returned(session, first, withdrawn_at="2025")
+        found = judgements.read_returned(session)
+        assert [one for one in found if one.withdrawn_at is not None] == [replace(first, withdrawn_at="2025")]
+        assert len(found) == 5
+        judgements.withdraw_returned(session, others[0], withdrawn_at="2025", contested=True)
+        assert [one.occasion for one in judgements.read_returned(session) if one.contested] == [3]
+
+
+def said(assessor: str, grade: int | None) -> Judgement:
+    return Judgement(*PAIR, assessor, grade, cannot_judge=None if grade is not None else "no abstract", comment="why")
+
+
+def test_what_a_task_showed_is_noted_where_it_changes(study: Store) -> None:
+    shown = [said("a1", 0), said("a2", None)]
+    with study.begin() as session:
+        people.put_assessors(session, [Assessor("z2", None, True)])
+        for at, who, opinions in (
+            ("2024-05-01T12:00:00+00:00", "z1", shown),
+            ("2024-05-02T12:00:00+00:00", "z1", shown),
+            ("2024-05-03T12:00:00+00:00", "z2", shown),
+            ("2024-05-04T12:00:00+00:00", "z1", shown[::-1]),
+        ):
+            adjudications.note_opinions(session, who, {Asked(*PAIR): opinions}, sent_at=at)
+        adjudications.note_opinions(session, "z1", {Asked("p1-method", "d2"): shown}, sent_at="2024-05-01T12:00:00Z")
+        adjudications.note_opinions(session, "z1", {Asked("p2-method", "d1"): shown}, sent_at="2024-05-01T12:00:00Z")
+        found = adjudications.read_opinions(session, *PAIR)
+        last = adjudications.last_opinions(session)
+    assert [(one.adjudicator, one.sent_at[:10]) for one in found] == [
+        ("z1", "2024-05-01"),
+        ("z2", "2024-05-03"),
+        ("z1", "2024-05-04"),
+    ]
+    assert found[0].opinions == (("a1", 0, None, "why"), ("a2", None, "no abstract", "why"))
+    assert last["z1", PAIR] == found[0].opinions[::-1]
+    assert last["z2", PAIR] == found[0].opinions
+    for moment, day in (
+        (None, "2024-05-01"),
+        ("2024-04-30T00:00:00+00:00", "2024-05-01"),
+        ("2024-05-04T11:59:59+00:00", "2024-05-01"),
+        ("2024-05-04T12:00:00Z", "2024-05-04"),
+        ("2024-06-01T00:00:00Z", "2024-05-04"),
+    ):
+        of_z1 = adjudications.shown_at(found, "z1", moment)
+        assert of_z1 is not None
+        assert of_z1.sent_at[:10] == day, moment
+    assert adjudications.shown_at(found, "z9", None) is None
+
+
+def test_what_was_sent_is_found_by_round_and_person_without_hidden_gold(study: Store) -> None:
+    with study.begin() as session:
+        trials.replace_assignments(session, "hidden-gold", [Assignment("p2-method", "g", "a1", 1)])
+        record_tasks(session, project_of(session, "a1", "train"), {Asked(*PAIR): 5})
+        assert not projects.was_sent(session)
+        numbers = {Asked(*PAIR): 7, Asked(*PAIR, 2): 8, Asked("p2-method", "g"): 9}
+        record_tasks(session, project_of(session, "a1"), numbers)
+        record_tasks(session, project_of(session, "a2"), {Asked("p2-method", "g"): 9})
+        assert projects.was_sent(session)
+        assert projects.read_sent(session) == {
+            "a1": {Asked(*PAIR), Asked(*PAIR, 2)},
+            "a2": {Asked("p2-method", "g")},
+        }
+
+
+def test_an_adjudication_that_was_sent_counts_as_sent(study: Store) -> None:
+    with study.begin() as session:
+        project_of(session, "z1", "adjudicate")
+        assert not projects.was_sent(session)
+        record_tasks(session, project_of(session, "z1", "adjudicate"), {Asked(*PAIR): 7})
+        assert projects.was_sent(session)
+
+
+def test_what_a_push_found_changed_is_kept_with_its_project(study: Store) -> None:
+    with study.begin() as session:
+        one, other = project_of(session, "a1"), project_of(session, "a2")
+        projects.note_shows(session, one, {"title": "A"}, changed={}, now="1")
+        projects.note_shows(session, one, {"title": "B"}, changed={"title": "C"}, now="2")
+        projects.note_shows(session, one, {"title": "B"}, changed={"title": "D"}, now="3")
+        found = {own.project: (own.shows, list(own.set_back)) for own in projects.read_projects(session)}
+    assert found[one][0] == {"title": "B"}
+    assert [list(back) for back in found[one][1]] == [["2", {"title": "C"}], ["3", {"title": "D"}]]
+    assert found[other] == (None, [])
+
+
+def test_the_first_secret_is_kept(study: Store) -> None:
+    with study.begin() as session:
+        assert projects.read_secret(session) is None
+        assert projects.keep_secret(session, "ab") == "ab"
+        assert projects.keep_secret(session, "cd") == "ab"
+        assert projects.read_secret(session) == "ab"
+
+
+def test_answers_of_trials_are_found_by_source_and_person(study: Store) -> None:
+    with study.begin() as session:
+        given = [
+            Sourced(said(who, 1), source, f"{who}{source}", {})
+            for who in ("a1", "a2")
+            for source in ("train", "substudy-full")
+        ]
+        trials.record_answers(session, given, recorded_at=NOW)
+        lines = trials.read_lines(session, "train", "a1")
+        assert [(line.current.source, line.record.assessor) for line in lines] == [("train", "a1")]
+        assert [(one.source, one.record.assessor) for one in trials.read_given(session, "a2")] == [
+            ("train", "a2"),
+            ("substudy-full", "a2"),
+        ]
+        assert [one.record.assessor for one in trials.read_answers(session, "train")] == ["a1", "a2"]
+        trials.add_assignments(session, "train", [Assignment("p1-method", "d7", "a1", 1)])
+        assert trials.read_pairs(session) == {("p1-method", "d7")}
+
+
+@pytest.mark.parametrize(("what", "elsewhere"), [("csfcube", True), ("judgements-file", True), ("runs", False)])
+def test_judgements_made_elsewhere_are_known_by_their_import(study: Store, what: str, elsewhere: bool) -> None:
+    with study.begin() as session:
+        assert not runs.judgements_imported(session)
+        runs.put_import(session, Imported(what, "1" * 64, {}))
+        assert runs.judgements_imported(session) is elsewhere
+
+
+def test_an_account_is_in_no_hash_of_the_study(study: Store) -> None:
+    with study.begin() as session:
+        before = read_states(session)
+        people.put_assessors(session, [Assessor("a1", "other@example.org", False)])
+        assert read_states(session) == before
+        people.put_assessors(session, [Assessor("a1", "other@example.org", True)])
+        assert [part for part, of in read_states(session).items() if of != before[part]] == ["people"]

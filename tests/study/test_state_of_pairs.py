@@ -1,0 +1,176 @@
+"""What becomes of a pair: who settles it, when a decision still stands, and what is written of it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from annot.base.errors import InputError
+from annot.base.records import Adjudication, Assessor, Assignment, Judgement, Query, Returned
+from annot.base.settings import Settings
+from annot.store.adjudications import SourcedAdjudication, record_adjudications
+from annot.store.database import open_store
+from annot.store.judgements import SourcedJudgement, record_judgements
+from annot.store.people import Plan, put_assessors
+from annot.store.queries import put_queries
+from annot.study.adjudication import Dispute, assign_adjudicators
+from annot.study.exports import export_judgements, export_qrels, refuse_unfinished
+from annot.study.outcome import ChangedAnswer, Outcome, changed_after_adjudication, outcome_from
+from annot.study.workspace import Workspace
+
+TEAM = ("a1", "a2")
+PLAN = Plan("1", 13, "2031", 2)
+
+
+def judgement(doc: str, who: str, grade: int | None, **more: Any) -> Judgement:
+    return Judgement("q1", doc, who, grade, **more)
+
+
+def both(doc: str, one: int, other: int) -> list[Judgement]:
+    return [judgement(doc, "a1", one), judgement(doc, "a2", other)]
+
+
+def ruling(doc: str, at: str, grade: int | None = 2, who: str = "j1") -> SourcedAdjudication:
+    reason = None if grade is not None else "no abstract"
+    said = Adjudication("q1", doc, who, grade, "shown", TEAM, cannot_judge=reason, judged_at=at)
+    return SourcedAdjudication(said, "label-studio", at, {}, changed_at=at)
+
+
+def returned(doc: str, who: str, occasion: int, at: str, **more: Any) -> Returned:
+    return Returned("q1", doc, who, occasion, "Look again.", at, **more)
+
+
+def outcome(docs: str, given: list[Judgement], *settled: SourcedAdjudication, **more: Any) -> Outcome:
+    plan = tuple(Assignment("q1", doc, name, 1) for doc in docs.split() for name in TEAM)
+    return outcome_from(plan, given, settled, more.pop("returned", ()), asked=1, drawn=PLAN, **more)
+
+
+def dispute(query: str, doc: str, *grades: int | None) -> Dispute:
+    return Dispute(query, doc, tuple(Judgement(query, doc, f"a{at}", one) for at, one in enumerate(grades)))
+
+
+def test_the_gap_of_a_dispute_is_between_its_grades_and_none_without_any() -> None:
+    gaps = {(0, 3, 1): 3, (2, None): 0, (None, None): 0, (1, None, 0): 1}
+    assert {grades: dispute("q", "d", *grades).gap for grades in gaps} == gaps
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_adjudicators_have_whole_queries_and_as_many_pairs_as_each_other(seed: int) -> None:
+    pairs = [dispute(query, f"d{at}", 0, 3) for query in ("q1", "q2", "q3", "q4") for at in range(4)]
+    given = assign_adjudicators(pairs, ["j1", "j2"], may_assess=False, seed=seed, current={}, passed_on={})
+    people = [{given[query, f"d{at}"] for at in range(4)} for query in ("q1", "q2", "q3", "q4")]
+    assert all(len(one) == 1 for one in people)
+    assert sorted(given.values()) == ["j1"] * 8 + ["j2"] * 8
+
+
+@pytest.mark.parametrize(
+    ("decided", "sent_back", "grades", "times"),
+    [
+        (["09:00"], [], [2], {}),
+        (["09:00"], ["10:00"], [], {"d": 1}),
+        (["10:00"], ["10:00"], [2], {}),
+        (["09:00", "10:30"], ["10:00"], [2], {"d": 1}),
+        (["09:00", "10:30"], ["10:00", "11:00"], [], {"d": 2}),
+        (["09:00", "09:30"], ["10:00"], [], {"d": 1}),
+    ],
+)
+def test_a_decision_stands_until_the_pair_is_returned_after_it(
+    decided: list[str], sent_back: list[str], grades: list[int], times: dict[str, int]
+) -> None:
+    day = "2031-01-01T{}:00Z".format
+    again = [returned("d", "a1", 2 + at, day(one)) for at, one in enumerate(sent_back)]
+    found = outcome("d", both("d", 0, 3), *(ruling("d", day(at)) for at in decided), returned=again)
+    assert [one.grade for one in found.decisions] == grades
+    assert {doc: n for (_, doc), n in found.reopened.items()} == times
+
+
+def test_repeats_and_answers_given_again_are_told_from_each_other() -> None:
+    repeat, again = judgement("d", "a1", 1, occasion=2), judgement("d", "a2", 0, occasion=2)
+    found = outcome("d", [*both("d", 0, 3), repeat, again], returned=[returned("d", "a2", 2, "2031-01-01T10:00:00Z")])
+    assert (found.repeats, found.again, found.judgements) == ((repeat,), (again,), tuple(both("d", 0, 3)))
+    assert found.current == (judgement("d", "a1", 0), again)
+    assert [one.grade for one in found.decisions] == [0]
+    assert found.everything == (judgement("d", "a1", 0), repeat, judgement("d", "a2", 3), again)
+
+
+def test_only_pairs_that_are_planned_for_fewer_are_accepted_as_such() -> None:
+    plan = (Assignment("q1", "one", "a1", 1), *(Assignment("q1", "two", name, 2) for name in TEAM))
+    accepted = {("q1", "one"): "a2 left", ("q1", "two"): "why", ("q1", "gone"): "why"}
+    given = [judgement("one", "a1", 1), judgement("two", "a1", 1)]
+    found = outcome_from(plan, given, [], [], asked=1, drawn=PLAN, accepted=accepted)
+    assert found.accepted == {("q1", "one"): "a2 left"}
+    assert [one.doc_id for one in found.decisions] == ["one"]
+    without = outcome_from(plan, given, [], [], asked=1, drawn=PLAN)
+    assert (without.short, without.incomplete) == ((("q1", "one"),), (("q1", "one"), ("q1", "two")))
+    assert without.of_answered_pairs == ()
+    assert found.of_answered_pairs == (given[0],)
+    settled = outcome_from(plan, given, [ruling("one", "2031-01-01T10:00:00Z")], [], asked=1, drawn=PLAN)
+    assert (settled.short, settled.incomplete) == ((), (("q1", "two"),))
+    imported = outcome_from(plan, given, [], [], asked=1, accepted=accepted)
+    assert (imported.accepted, imported.per_pair) == ({}, None)
+
+
+@pytest.mark.parametrize(("recorded_at", "told"), [("2031-01-01T11:00:00Z", 1), ("2031-01-01T09:30:00Z", 0)])
+def test_a_change_without_a_moment_was_made_when_it_was_recorded(tmp_path: Path, recorded_at: str, told: int) -> None:
+    with open_store(f"sqlite:///{tmp_path / 'annot.db'}") as store, store.begin() as session:
+        put_queries(session, [Query("q1", "p1", "method", (0,))])
+        put_assessors(session, [Assessor("a2", None, False), Assessor("j1", None, True)])
+        for grade, at in ((3, "2031-01-01T23:00:00Z"), (0, recorded_at)):
+            said = judgement("d1", "a2", grade, judged_at="2031-01-01T09:00:00Z")
+            record_judgements(session, [SourcedJudgement(said, "label-studio", "7", {"at": at})], recorded_at=at)
+        record_adjudications(session, [ruling("d1", "2031-01-01T10:00:00Z")], recorded_at="2031-01-01T10:00:00Z")
+        assert changed_after_adjudication(session) == (ChangedAnswer("q1", "d1", "a2", 3, 0),) * told
+
+
+def written(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+def test_judgements_are_written_with_a_mark_on_those_given_again(tmp_path: Path) -> None:
+    ws = Workspace(tmp_path, Settings())
+    again = judgement("d", "a2", 0, occasion=2)
+    found = outcome("d", [*both("d", 0, 3), again], returned=[returned("d", "a2", 2, "2031-01-01T10:00:00Z")])
+    export_judgements(ws, found)
+    rows = written(ws.exports / "judgements.jsonl")
+    assert [(one["assessor"], one["grade"], one.get("returned", False)) for one in rows] == [
+        ("a1", 0, False),
+        ("a2", 3, False),
+        ("a2", 0, True),
+    ]
+
+
+def test_qrels_have_the_pairs_with_a_grade_and_decisions_those_that_nobody_can_judge_too(tmp_path: Path) -> None:
+    ws = Workspace(tmp_path, Settings())
+    given = [*both("same", 1, 1), *both("none", 0, 3), *both("open", 0, 3), judgement("half", "a1", 1)]
+    found = outcome("same none open half", given, ruling("none", "2031-01-01T10:00:00Z", None))
+    export_qrels(ws, found, [Query("q1", "p1", "method", (0,))])
+    assert ws.qrels.read_text() == "q1 0 same 1\n"
+    assert sorted(one["doc_id"] for one in written(ws.exports / "decisions.jsonl")) == ["none", "same"]
+    manifest = json.loads((ws.exports / "qrels.manifest.json").read_text())
+    assert {name: manifest[name] for name in ("pairs", "unjudgeable", "open", "incomplete")} == {
+        "pairs": 1,
+        "unjudgeable": 1,
+        "open": 1,
+        "incomplete": 1,
+    }
+    assert manifest["inputs"] == {}
+
+
+def test_where_all_that_is_missing_are_judgements_the_remedy_is_said_alone() -> None:
+    plan = (Assignment("q1", "one", "a1", 1), *(Assignment("q1", "two", name, 2) for name in TEAM))
+    plan = (*plan, *(Assignment("q1", "same", name, 3) for name in TEAM))
+    given = [judgement("one", "a1", 1), *both("two", 0, 3), *both("same", 1, 1)]
+    short = outcome_from(plan[:3], [given[0], *both("two", 1, 1)], [], [], asked=1, drawn=PLAN)
+    mixed = outcome_from(plan, given, [], [], asked=1, drawn=PLAN)
+    disputed = outcome("two same", [*both("two", 0, 3), *both("same", 1, 1)])
+    for found, begins, says_more in (
+        (short, "have the missing", True),
+        (mixed, "finish", True),
+        (disputed, "finish", False),
+    ):
+        with pytest.raises(InputError) as error:
+            refuse_unfinished(found, partial=False)
+        assert str(error.value.hint).startswith(begins)
+        assert ("--allow-single" in str(error.value.hint)) is says_more
