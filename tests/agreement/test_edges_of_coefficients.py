@@ -1,0 +1,129 @@
+"""Where a coefficient begins to have a value, a caveat or a place in a mean: tables of a few pairs, counted by hand."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from annot.base.stats.values import Undefined
+from annot.measuring.agreement.coefficients import mean_of_tables, of_tables, rests_on_most, value_of
+from annot.measuring.agreement.per_query import ONE_GRADE, ONE_SIDED, TWO_PAIRS, caveats
+
+SCALE = (0, 1, 2)
+NONE = np.zeros((3, 3))
+
+
+def table(*pairs: tuple[int, int]) -> np.ndarray:
+    """Of two assessors: how often the first gave the row's grade and the second the column's."""
+    made = np.zeros((3, 3))
+    for pair in pairs:
+        made[pair] += 1
+    return made
+
+
+VARIED = table((0, 0), (1, 1), (2, 2), (0, 1), (2, 2))
+ALIKE = table((1, 1), (1, 1), (1, 1), (1, 1), (1, 1))
+"""Five pairs with one grade: a rank correlation and kappa have no value."""
+
+
+@pytest.mark.parametrize(("part", "most"), [(5, False), (5.5, True), (6, True)])
+def test_a_part_stands_for_the_whole_if_it_is_more_than_half(part: float, most: bool) -> None:
+    assert rests_on_most(part, 10) is most
+
+
+def test_two_of_many_need_five_common_pairs_for_a_rank_correlation_and_two_alone_do_not() -> None:
+    four = VARIED - table((2, 2))
+    tables = np.stack([VARIED, four])
+    assert of_tables("spearman_rho", tables, SCALE, many=True)[1].tolist() == [5, 0]
+    assert of_tables("spearman_rho", tables, SCALE, many=False)[1].tolist() == [5, 4]
+    assert of_tables("kappa", tables, SCALE, many=True)[1].tolist() == [5, 4]
+
+
+def test_two_comparisons_are_not_yet_many() -> None:
+    """With three tables the rule of five pairs begins."""
+    four = VARIED - table((2, 2))
+    assert not isinstance(mean_of_tables("spearman_rho", np.stack([four, four]), SCALE), Undefined)
+    three = mean_of_tables("spearman_rho", np.stack([four, four, four]), SCALE)
+    assert three.reason == "comparisons without a value: 3 of 3, such as this one: only 4 shared pairs"
+    assert three.kind == "comparisons without a value: fewer than 5 shared pairs"
+
+
+def test_two_who_never_met_take_no_part_in_a_mean_and_are_not_counted() -> None:
+    alone = mean_of_tables("kappa", np.stack([VARIED]), SCALE)
+    assert mean_of_tables("kappa", np.stack([NONE, VARIED, NONE]), SCALE) == alone
+    missing = mean_of_tables("kappa", np.stack([NONE, ALIKE]), SCALE)
+    assert "of" not in missing.reason.split(":")[0]
+    assert mean_of_tables("kappa", np.stack([NONE, NONE]), SCALE).reason == "no pair was judged by two assessors"
+
+
+def test_a_mean_weighs_by_pairs_and_holds_if_most_pairs_have_a_value() -> None:
+    """Percentages 4 of 5 and 5 of 5: together 9 of 10. Kappa: half of the pairs have none, which is not most."""
+    assert mean_of_tables("percent", np.stack([VARIED, ALIKE]), SCALE) == pytest.approx(90.0)
+    assert mean_of_tables("kappa", np.stack([VARIED, ALIKE]), SCALE).reason.startswith(
+        "comparisons without a value: 1 of 2, such as this one: "
+    )
+    longer = VARIED + table((1, 1))
+    assert mean_of_tables("kappa", np.stack([longer, ALIKE]), SCALE) == pytest.approx(
+        mean_of_tables("kappa", np.stack([longer]), SCALE)
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "pairs", "needed"),
+    [("percent", 1, None), ("kappa", 1, 2), ("kappa", 2, None), ("spearman_rho", 2, 3), ("spearman_rho", 3, None)],
+)
+def test_so_many_pairs_are_needed(name: str, pairs: int, needed: int | None) -> None:
+    value = value_of(name, np.array([[0, 1, 2][:pairs], [0, 1, 2][:pairs]], dtype=float), SCALE)
+    if needed is None:
+        assert value == (100.0 if name == "percent" else 1.0)
+    else:
+        was = "1 pair was" if pairs == 1 else f"{pairs} pairs were"
+        assert value.reason.startswith(f"only {was} judged twice; at least {needed} are needed (")
+
+
+def test_one_row_of_grades_and_a_flat_list_are_fewer_than_two_assessors() -> None:
+    for ratings in (np.array([[0.0, 1.0]]), np.array([0.0, 1.0])):
+        assert value_of("percent", ratings, SCALE).reason == "fewer than two assessors"
+
+
+def test_within_one_grade_needs_three_grades() -> None:
+    given = np.array([[0.0, 1.0], [1.0, 1.0]])
+    assert value_of("percent_within_one", given, SCALE) == 100.0
+    assert value_of("percent_within_one", given, (0, 1)).reason.startswith("on a scale of 2 grades")
+
+
+# -- caveats -----------------------------------------------------------------------------------------------------------
+
+VALUES = {"kappa": 0.0, "alpha_ordinal": 0.1, "ac1": 1.0, "percent": 80.0, "spearman_rho": 0.5}
+CONSTANT_FIRST = table((1, 0), (1, 1), (1, 2))
+CONSTANT_SECOND = CONSTANT_FIRST.T
+
+
+@pytest.mark.parametrize("constant", [CONSTANT_FIRST, CONSTANT_SECOND], ids=["the first", "the second"])
+def test_one_who_gives_one_grade_is_a_caveat_of_kappa_and_alpha_alone(constant: np.ndarray) -> None:
+    assert caveats(np.stack([constant]), VALUES, averaged=False) == {
+        "kappa": (ONE_SIDED,),
+        "alpha_ordinal": (ONE_SIDED,),
+    }
+    assert caveats(np.stack([VARIED]), VALUES, averaged=False) == {}
+
+
+def test_it_is_one_of_a_mean_only_where_most_pairs_are_so() -> None:
+    """Three pairs of five or more against a constant; a coefficient of all at once has the caveat of two alone."""
+    more = VARIED - table((2, 2), (2, 2), (0, 1))
+    assert caveats(np.stack([CONSTANT_FIRST, more]), VALUES, averaged=True)["kappa"] == (ONE_SIDED,)
+    assert caveats(np.stack([CONSTANT_FIRST, VARIED]), VALUES, averaged=True) == {}
+    assert caveats(np.stack([CONSTANT_FIRST, more]), VALUES, averaged=False) == {}
+    assert caveats(np.stack([NONE, CONSTANT_FIRST]), VALUES, averaged=False)["kappa"] == (ONE_SIDED,)
+    assert caveats(np.stack([NONE]), VALUES, averaged=True) == {}
+
+
+def test_two_pairs_are_a_caveat_of_every_coefficient_and_three_are_none() -> None:
+    two, three = table((0, 0), (1, 2)), table((0, 0), (1, 2), (2, 1))
+    found = caveats(np.stack([two]), VALUES, averaged=False)
+    assert found == dict.fromkeys(("kappa", "alpha_ordinal", "ac1"), (TWO_PAIRS,))
+    assert caveats(np.stack([three]), VALUES, averaged=False) == {}
+
+
+def test_one_grade_throughout_is_a_caveat_of_gwet_alone_and_only_with_a_value() -> None:
+    values = VALUES | {"kappa": Undefined("without variation")}
+    assert caveats(np.stack([ALIKE]), values, averaged=False) == {"alpha_ordinal": (ONE_SIDED,), "ac1": (ONE_GRADE,)}
