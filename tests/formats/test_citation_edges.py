@@ -95,6 +95,7 @@ def test_rows_of_another_number_of_columns_and_empty_ids_are_broken(tmp_path: Pa
         ("an empty id", ""),
         ("an empty id", ""),
     ]
+    assert [place for place, _ in block.broken] == [2, 6, 0, 0]
     assert block.broken[0][1].faults == ("1 columns, expected 2",)
 
 
@@ -112,6 +113,9 @@ def test_a_line_of_json_that_is_no_citation_is_broken_at_its_place(tmp_path: Pat
     assert [place for place, _ in block.broken] == [3, 4, 5, 6]
     assert {broken.reason for _, broken in block.broken} == {"no citation"}
     assert block.broken[1][1].faults == ("found b'no JSON', expected citingcorpusid and citedcorpusid",)
+    path.write_text("x" * 61)
+    (block,) = edges_of(Piece(str(path), SEMANTIC_SCHOLAR, 0, None))
+    assert block.broken[0][1].faults == (f"found b'{'x' * 60}', expected citingcorpusid and citedcorpusid",)
     path.write_text('{"citingcorpusid": null, "citedcorpusid": 2}\n' + lines[0] + "\n")
     (block,) = edges_of(Piece(str(path), SEMANTIC_SCHOLAR, 0, None))
     assert (block.places, len(block.citing), [place for place, _ in block.broken]) == (2, 1, [1])
@@ -136,6 +140,26 @@ def test_papers_with_what_they_cite_are_citations_too(tmp_path: Path) -> None:
         (5, "no citation"),
         (7, "not valid JSON"),
     ]
+
+
+def test_the_place_of_a_paper_counts_from_the_beginning_of_its_block(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(citation_edges, "PAPERS_AT_ONCE", 2)
+    path = tmp_path / "c"
+    path.write_text("\n" + '{"paper_id": "a", "title": "", "citations": ["b"]}\n' * 3 + "no JSON\nno JSON\n")
+    blocks = list(edges_of(Piece(str(path), "annot", 0, None)))
+    assert [(block.places, len(block.citing)) for block in blocks] == [(2, 1), (2, 2), (2, 0)]
+    assert [[place for place, _ in block.broken] for block in blocks] == [[], [], [1, 2]]
+
+
+@pytest.mark.parametrize("citing", ["citing", "citingcorpusid", "from", "source"])
+@pytest.mark.parametrize("cited", ["cited", "citedcorpusid", "to", "target"])
+def test_the_two_columns_have_known_names_in_any_order(tmp_path: Path, citing: str, cited: str) -> None:
+    path = tmp_path / "c"
+    for text in (f"{citing},{cited}\n1,2\n", f"'{cited}' '{citing}'\n2 1\n"):
+        path.write_text(text)
+        assert list(read(path, COLUMNS)) == [("1", "2")]
 
 
 def test_the_first_record_tells_the_format(tmp_path: Path) -> None:

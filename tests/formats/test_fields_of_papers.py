@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from annot.base.errors import InputError
 from annot.base.records import Paper
+from annot.formats.cleaning import Cleaned
 from annot.formats.json_lines import json_lines
 from annot.formats.paper_lines import paper_of_record, read_papers
 
@@ -96,3 +97,17 @@ def test_lines_are_read_one_by_one_and_their_faults_come_together() -> None:
 
 def test_letters_are_written_as_they_are() -> None:
     assert json_lines([{"a": "é"}, {}]) == '{"a": "é"}\n{}\n'
+
+
+@pytest.mark.parametrize("abstract", [["Abstract. We tried.", "It failed."], "ABSTRACT:  We tried. It failed."])
+def test_a_leading_abstract_goes_with_what_is_behind_it(abstract: object) -> None:
+    assert read(abstract=abstract).sentences == ("We tried.", "It failed.")
+    assert read(abstract=["Abstractions.", "Two."]).sentences == ("Abstractions.", "Two.")
+
+
+def test_what_was_not_changed_is_not_among_the_changed() -> None:
+    changed: list[Cleaned] = []
+    paper_of_record(GOOD | {"abstract": []}, LABELS, changed=changed)
+    assert changed == []
+    paper_of_record(GOOD | {"abstract": ["Abstract. One."]}, LABELS, changed=changed)
+    assert [one.ways for one in changed] == [('a leading "Abstract."',)]

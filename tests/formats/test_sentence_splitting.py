@@ -100,3 +100,17 @@ def test_a_bracket_that_closed_with_the_stop_does_not_hold_the_next_sentence() -
         "It (as seen. We know) was so.",
         "The next one.",
     )
+
+
+def test_where_in_a_long_text_an_abbreviation_or_a_list_mark_is_makes_no_difference() -> None:
+    words = "Words follow words until there are several hundred letters of them " * 6
+    long = f"{words.strip()}."
+    for short in ("See Lee et al. (2010) for it.", "1. It is so.", "It is big (cf. Tab. 2).", "(Ask Dr. No.)"):
+        assert split_sentences(f"{short} {long} {short}") == (short, long, short)
+        assert split_sentences(f"  {short}   {long}") == (short, long)
+
+
+def test_a_sentence_may_begin_with_a_stop_and_its_opening_marks_do_not_count() -> None:
+    assert split_sentences(". The next.") == (".", "The next.")
+    assert split_sentences("It ends. ([“The next”]) one.") == ("It ends.", "([“The next”]) one.")
+    assert split_sentences("It ends. (e.g. This) is one.") == ("It ends. (e.g. This) is one.",)

@@ -18,12 +18,13 @@ from annot.base.errors import InputError
 from annot.formats.corpora import format_named, format_of
 from annot.formats.corpora.cutting import Broken, Piece, json_records, opened, read_lines
 
-BLOCK_BYTES = 1 << 23
+BLOCK_BYTES = 8_000_000
+PAPERS_AT_ONCE = 5_000
 SEMANTIC_SCHOLAR = "citations of semantic-scholar"
 COLUMNS = "two columns"
 _CITING, _CITED = "citingcorpusid", "citedcorpusid"
 _HEADS = {"citing": 0, _CITING: 0, "from": 0, "source": 0, "cited": 1, _CITED: 1, "to": 1, "target": 1}
-_BETWEEN = re.compile(rb"\t|,|;| +")
+_BETWEEN = re.compile(rb"[\t,; ]")
 
 
 class Edges(NamedTuple):
@@ -35,7 +36,7 @@ class Edges(NamedTuple):
     places: int
     """Lines of the block."""
     broken: list[tuple[int, Broken]]
-    """With their places in the block, from 1."""
+    """With their places in the block, from 1; 0 where it is not known."""
 
 
 def edge_format(name: str) -> str:
@@ -63,10 +64,10 @@ def _blocks(piece: Piece) -> Iterator[bytes]:
         if piece.start:
             file.seek(piece.start - 1)
             file.readline()
-        while piece.stop is None or file.tell() < piece.stop:
-            block = file.read(BLOCK_BYTES if piece.stop is None else min(BLOCK_BYTES, piece.stop - file.tell()))
-            if not block:
-                return
+        # What is decompressed cannot tell its place, and is one piece.
+        while block := file.read(
+            BLOCK_BYTES if piece.stop is None else max(0, min(BLOCK_BYTES, piece.stop - file.tell()))
+        ):
             yield block if block.endswith(b"\n") else block + file.readline()
 
 
@@ -76,7 +77,7 @@ def _json_block(block: bytes) -> Edges:
 
     schema = pyarrow.schema({_CITING: pyarrow.int64(), _CITED: pyarrow.int64()})
     parsing = pyarrow.json.ParseOptions(explicit_schema=schema, unexpected_field_behavior="ignore")
-    reading = pyarrow.json.ReadOptions(use_threads=False, block_size=len(block) + 1)
+    reading = pyarrow.json.ReadOptions(use_threads=False, block_size=len(block))
     places = block.count(b"\n") + (not block.endswith(b"\n"))
     try:
         table = pyarrow.json.read_json(io.BytesIO(block), reading, parsing)
@@ -106,7 +107,7 @@ def _column_block(name: str) -> Callable[[bytes], Edges]:
     first = next((line for _, line in read_lines(Piece(name, COLUMNS, 0, None)) if line.strip()), b"")
     first = first or b"citing,cited"
     found = _BETWEEN.search(first.strip())
-    delimiter = found[0][:1] if found else b","
+    delimiter = found[0] if found else b","
     heads = [head.strip().strip(b"\"'").decode("utf-8", "replace").lower() for head in first.split(delimiter)]
     at = {_HEADS[head]: place for place, head in enumerate(heads) if head in _HEADS}
     if len(at) < 2 and len(heads) != 2:
@@ -125,18 +126,16 @@ def _column_block(name: str) -> Callable[[bytes], Edges]:
 
         def wrong(row: Any) -> str:
             fault = f"{row.actual_columns} columns, expected {row.expected_columns}"
-            broken.append((row.number or 0, Broken("another number of columns", (fault,), row.text)))
+            broken.append((row.number, Broken("another number of columns", (fault,), row.text)))
             return "skip"
 
         lines = block.count(b"\n") + (not block.endswith(b"\n"))
         names = [str(place) for place in range(len(heads))]
         table = pyarrow.csv.read_csv(
             io.BytesIO(block),
-            pyarrow.csv.ReadOptions(
-                use_threads=False, block_size=len(block) + 1, column_names=names, skip_rows=skipped
-            ),
+            pyarrow.csv.ReadOptions(use_threads=False, block_size=len(block), column_names=names, skip_rows=skipped),
             pyarrow.csv.ParseOptions(delimiter=delimiter.decode(), invalid_row_handler=wrong),
-            pyarrow.csv.ConvertOptions(column_types=dict.fromkeys(names, pyarrow.string()), check_utf8=True),
+            pyarrow.csv.ConvertOptions(column_types=dict.fromkeys(names, pyarrow.string())),
         )
         columns = [
             pyarrow.compute.utf8_trim_whitespace(table[str(place)].combine_chunks()).fill_null("") for place in places
@@ -154,7 +153,7 @@ def _of_papers(piece: Piece) -> Iterator[Edges]:
     form = format_named(piece.format)
     records = form.records(piece)
     before = 0
-    while some := list(islice(records, 5_000)):
+    while some := list(islice(records, PAPERS_AT_ONCE)):
         pairs, broken = [], []
         for place, record in some:
             if isinstance(record, Broken):

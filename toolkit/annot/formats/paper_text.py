@@ -38,7 +38,6 @@ _OPENERS = _words(
 
 # A run of stops is tried from its first one only: from each, and it would cost the square of its length.
 _STOP = re.compile(r"(?:(?<![.!?])[.!?]++|…)[\"'”’»)\]}]*+(?=\s+(\S+))|(?<=[a-z)\d][a-z)\d])[.?!](?=([A-Z][a-z]*)\s)")
-_OPENING_MARK = re.compile(r"[\"'“‘«(\[{$`]*")
 _CAPITAL_INSIDE = re.compile(r"[a-z]+[-‐]?[A-Z]")
 _CITATION = re.compile(r"[(\[]\s*\d")
 _SEVERAL_LETTERS = re.compile(r"(?:[A-Za-z]\.)+[A-Za-z]")
@@ -70,7 +69,7 @@ def split_sentences(text: str) -> tuple[str, ...]:
     ('We beat Lee et al. (2010) by 3.5 points, e.g. on Fig. 2.', 'The gain holds.')
     """
     return tuple(
-        sentence for paragraph in PARAGRAPH.split(text) for sentence in _split_paragraph(paragraph) if sentence
+        sentence for paragraph in PARAGRAPH.split(text) for sentence in _split_paragraph(paragraph.strip()) if sentence
     )
 
 
@@ -84,9 +83,9 @@ def _split_paragraph(text: str) -> list[str]:
         following = match[1] or match[2]
         ends = following in _OPENERS if match[2] else _ends(text, start, end, match[0], following)
         if ends and not (unclosed > 0 and _closes_soon(text[end : end + _NEAR])):
-            sentences.append(text[start:end].strip())
-            start, unclosed = end, 0
-    sentences.append(text[start:].strip())
+            sentences.append(text[start:end])
+            start, unclosed = max(match.start(1), match.start(2)), 0
+    sentences.append(text[start:])
     return sentences
 
 
@@ -94,12 +93,11 @@ def _ends(text: str, start: int, end: int, stop: str, following: str) -> bool:
     """Whether the sentence from `start`, which runs up to and with `stop` at `end`, is whole before `following`."""
     if not _can_open(following):
         return False
-    if end - start <= _LONGEST_WORD and _LIST_MARK.fullmatch(text[start:end].strip()):
+    if _LIST_MARK.fullmatch(text, start, end):
         return False
     if stop != ".":
         return True
-    words = text[max(start, end - _LONGEST_WORD) : end - 1].rsplit(None, 1)
-    word = words[-1].lstrip("\"'“‘«([{") if words else ""
+    word = re.split(r"\s", text[max(start, end - _LONGEST_WORD) : end - 1])[-1].lstrip("\"'“‘«([{")
     lowered = word.lower()
     opener = following.strip("\"'“”‘’«»()[],;:") in _OPENERS
     if lowered in _INSIDE:
@@ -117,15 +115,15 @@ def _can_open(word: str) -> bool:
     """Whether a sentence can begin with `word`: `The`, `3D`, `“we`, `eBay`, `©`, `我们`."""
     if word[0] in "“«•©†‡":
         return True
-    bare = _OPENING_MARK.sub("", word, count=1)
+    bare = word.lstrip("\"'“‘«([{$`")
     first = bare[:1]
     return first.isdigit() or (first.isalpha() and not first.islower()) or bool(_CAPITAL_INSIDE.match(bare))
 
 
 def _closes_soon(rest: str) -> bool:
     """Whether an open bracket closes in `rest`, the characters that follow."""
-    closing = rest.find(")")
-    return closing >= 0 and "(" not in rest[:closing]
+    within, closing, _ = rest.partition(")")
+    return bool(closing) and "(" not in within
 
 
 _HEADING = re.compile(r"(?:Abstract|ABSTRACT|abstract)(?:\s*(?:[.:—–]|-(?=[\sA-Z]))+\s*|$)")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
 from collections.abc import Sequence
 
 import numpy as np
@@ -77,10 +78,9 @@ def _order_statistics(ordered: Array, level: float) -> tuple[float, float]:
 
     n = len(ordered)
     # How often the k-th values from both ends hold the median, from k = 1.
-    held = [1 - 2 * float(bdtr(k - 1, n, 0.5)) for k in range(1, n // 2 + 1)]
+    held = [1 - 2 * float(bdtr(before, n, 0.5)) for before in range(n)]
     k = sum(chance >= level for chance in held)
-    next_held = held[k] if k < len(held) else 0.0
-    inwards = _inwards((held[k - 1] - level) / (held[k - 1] - next_held), k, n)
+    inwards = _inwards((held[k - 1] - level) / (held[k - 1] - held[k]), k, n)
     low = (1 - inwards) * ordered[k - 1] + inwards * ordered[k]
     high = (1 - inwards) * ordered[n - k] + inwards * ordered[n - k - 1]
     return float(low), float(high)
@@ -102,11 +102,10 @@ def _least(values: Array, clusters: Clusters, level: float) -> float:
         above = clusters.summed(np.where(values >= known[gap], 1.0, -1.0))
         return _chance_of_sum(np.rint(above).astype(np.int64))
 
-    # Below all values it is rejected, as there are enough units; in the middle it is not.
-    rejected, kept = 0, int(np.searchsorted(below, len(values) / 2))
-    while kept - rejected > 1:
-        gap = (rejected + kept) // 2
-        rejected, kept = (gap, kept) if chance(gap) <= missed else (rejected, gap)
+    # The chance rises from gap to gap. Below all values it is rejected, as there are enough units.
+    gaps = range(1, int(np.searchsorted(below, len(values) / 2)))
+    rejected = bisect_right(gaps, missed, key=chance)
+    kept = rejected + 1
     if kept == len(known) or counts[rejected] > 1:
         # Several have this value, and it is not rejected itself: further in, what may be the median would be left out.
         return float(known[rejected])
@@ -120,8 +119,6 @@ def _chance_of_sum(totals: Integers) -> float:
     """How often the sum of `totals`, each with its sign drawn, is as large as it is, or larger."""
     sizes, times = np.unique(np.abs(totals), return_counts=True)
     whole = int(np.abs(totals).sum())
-    if whole == 0:
-        return 1.0
     # The sum's characteristic function is a product of cosines; it lies on 2 * whole + 1 numbers.
     n = 2 * whole + 1
     angles = 2 * math.pi / n * np.arange(whole + 1)
@@ -129,6 +126,5 @@ def _chance_of_sum(totals: Integers) -> float:
     for size, count in zip(sizes, times, strict=True):
         waves *= np.cos(size * angles) ** count
     chances = np.fft.irfft(waves, n)
-    # Below 0 the sums follow those from 0 up.
-    least = int(totals.sum())
-    return float(chances[least : whole + 1].sum() if least >= 0 else 1 - chances[1 - least : whole + 1].sum())
+    # Below 0 the sums follow those from 0 up, as negative places do.
+    return float(chances[np.arange(int(totals.sum()), whole + 1)].sum())

@@ -291,13 +291,14 @@ def _pool(paper_id: str, drawn: Mapping[str, tuple[str, ...]], kept: Collection[
         if doc_id in kept
     )
     counts = Counter(methods[0] for methods in drawn.values() if methods[0] != CITED)
+    quotas = {*counts.values()}
     drawing = list(dict.fromkeys(entry.drawn.method for entry in entries))
     if not in_order:
         drawing.sort(key=lambda method: (method != CITED, method))
     return Pool(
         paper_id=paper_id,
         mode="blocks",
-        per_method=max(counts.values()) if in_order and len({*counts.values()}) == 1 else None,
+        per_method=quotas.pop() if in_order and len(quotas) == 1 else None,
         ranking_depth=None,
         seed=None,
         methods=tuple(drawing),

@@ -1,0 +1,229 @@
+"""A CSFCube release that has the same query in JSON and in a readable file: what is compared, and whose word counts."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from annot.base.errors import InputError
+from annot.formats.csfcube import Release, is_release_file, read_release
+
+RATINGS = "test-pid2anns-csfcube-method.json"
+POOLS = "test-pid2pool-csfcube.json"
+PAPERS = "abstracts-csfcube-preds.jsonl"
+RANKED = "eval_scripts/sample_ranked_pools/test-pid2pool-csfcube-specter-method-ranked.json"
+LABELS = {"method": ("method",), "result": ("result",)}
+
+
+def readable_name(query: str, facet: str = "method") -> str:
+    return f"readable_annotations/{query}-{facet}-adju.txt"
+
+
+def readable(
+    *candidates: str, query: str = "7", labels: tuple[str, str] = ("method", "other"), title: str = "T"
+) -> str:
+    """The file of a query of two sentences, and candidates as `id grade` of one sentence each, drawn by `cited`."""
+    lines = ["=" * 70, f"paper_id: {query}; YEAR: 1999", f"TITLE: {title}", f"ABSTRACT: {labels[0]}_label: One."]
+    lines.append(f"{labels[1]}_label: Two.")
+    for candidate in candidates:
+        doc_id, _, grade = candidate.partition(" ")
+        lines += ["=" * 35, f"paper_id: {doc_id}; YEAR: 2000", f"adju relevance: {grade}"]
+        lines += ["difference: 1; annotator3: 1; annotator1: 2", "sources: cited - abs", "TITLE: C"]
+        lines.append("ABSTRACT: method_label: Only.")
+    return "".join(f"{line}\n" for line in lines)
+
+
+def paper(paper_id: str, *sentences: tuple[str, str], title: str = "C", year: int = 2000) -> dict[str, Any]:
+    return {
+        **{"paper_id": paper_id, "title": title, "metadata": {"year": year}},
+        **{"abstract": [text for _, text in sentences], "pred_labels": [label for label, _ in sentences]},
+    }
+
+
+QUERY = paper("7", ("method", "One."), ("other", "Two."), title="T", year=1999)
+CONTENT: dict[str, Any] = {
+    RATINGS: {
+        "7": {
+            **{"cands": ["12", "13"], "relevance_adju": [2, 1], "relevance_ann3": [2, 2], "relevance_ann2": [1, 1]},
+            **{"relevance_max": [2, 2], "relevance_min": [1, 1]},
+        }
+    },
+    POOLS: {"7": {"cands": ["12", "13"], "cand_source": [["cited", "abs"], ["cited", "abs"]]}},
+    PAPERS: [QUERY, paper("12", ("method", "Only.")), paper("13", ("method", "Only."))],
+    readable_name("7"): readable("12 Similar (+2)", "13 Related (+1)"),
+}
+
+
+def read(facets: dict[str, tuple[str, ...]] = LABELS, **changed: Any) -> Release:
+    files = {}
+    for name, content in (CONTENT | changed).items():
+        if content is not None:
+            text = "\n".join(map(json.dumps, content)) if name == PAPERS else content
+            files[name] = (
+                text if isinstance(text, bytes) else (text if isinstance(text, str) else json.dumps(text)).encode()
+            )
+    return read_release(files, name="f", known_labels=("method", "result", "other"), facet_labels=facets)
+
+
+def faults_of(facets: dict[str, tuple[str, ...]] = LABELS, **changed: Any) -> tuple[str, ...]:
+    with pytest.raises(InputError) as caught:
+        read(facets, **changed)
+    return caught.value.faults
+
+
+def test_files_that_say_the_same_are_one_release() -> None:
+    found = read()
+    assert [(one.doc_id, one.grade, one.origin) for one in found.decisions] == [
+        ("12", 2, "adjudicated"),
+        ("13", 1, "adjudicated"),
+    ]
+    assert (found.facts.corrected_queries, found.facts.differing_papers, found.changed) == ((), (), ())
+    assert [one.paper_id for one in found.papers] == ["7", "12", "13"]
+    alone = read(**dict.fromkeys((RATINGS, POOLS, PAPERS)))
+    assert (alone.papers, alone.queries, alone.decisions) == (found.papers, found.queries, found.decisions)
+    assert (found.facts.pools_in_order, alone.facts.pools_in_order) == (True, False)
+
+
+def test_each_pair_that_one_of_the_two_has_otherwise_or_not_at_all_is_named() -> None:
+    name = readable_name("7")
+    same, other = "grade 2 and ratings {'a2': 1, 'a3': 2}", "grade 3 and ratings {'a2': 1, 'a3': 2}"
+    assert faults_of(**{name: readable("12 Identical (+3)", "13 Related (+1)")}) == (
+        f"f: {name}: candidate 12: {other}, {RATINGS} has {same}",
+    )
+    assert faults_of(**{name: readable("13 Related (+1)")}) == (
+        f"f: {name}: candidate 12: no such candidate, {RATINGS} has {same}",
+    )
+    more = readable("12 Similar (+2)", "13 Related (+1)", "14 Similar (+2)")
+    assert faults_of(**{name: more}) == (f"f: {name}: candidate 14: {same}, {RATINGS} has no such candidate",)
+
+
+def test_a_readable_file_of_another_query_is_named() -> None:
+    assert faults_of(**{readable_name("7"): readable(query="8")})[0] == (
+        f"f: {readable_name('7')}: its query is 8, expected 7"
+    )
+    assert f"f: {readable_name('8')}: not a query of {RATINGS}" in faults_of(
+        **{readable_name("8"): readable("12 Similar (+2)", query="8")}
+    )
+
+
+def test_the_labels_of_a_query_are_those_of_its_readable_file() -> None:
+    corrected = read(
+        **{readable_name("7"): readable(*["12 Similar (+2)", "13 Related (+1)"], labels=("other", "method"))}
+    )
+    assert corrected.facts.corrected_queries == ("7",)
+    assert corrected.facts.differing_papers == ()
+    assert corrected.queries[0].sentences == (1,)
+    # Labels of other sentences cannot be taken over.
+    longer = paper("7", ("method", "One."), ("other", "Two."), ("other", "Three."), title="T", year=1999)
+    kept = read(**{PAPERS: [longer, *CONTENT[PAPERS][1:]]})
+    assert kept.facts.corrected_queries == ()
+    assert kept.papers[0].labels == ("method", "other", "other")
+
+
+def test_a_paper_that_differs_is_counted_and_the_papers_file_stands() -> None:
+    first = CONTENT[PAPERS]
+    labels = read(**{PAPERS: [first[0], paper("12", ("other", "Only.")), first[2]]})
+    title = read(**{PAPERS: [first[0], paper("12", ("method", "Only."), title="D"), first[2]]})
+    citing = read(**{PAPERS: [first[0], first[1] | {"citations": ["13"]}, first[2]]})
+    assert [found.facts.differing_papers for found in (labels, title, citing)] == [("12",), ("12",), ()]
+    assert (labels.papers[1].labels, title.papers[1].title) == (("other",), "D")
+
+
+def test_two_readable_files_of_a_query_have_the_same_labels() -> None:
+    name = readable_name("7", "result")
+    assert faults_of(**{name: readable("12 Similar (+2)", labels=("other", "result"))}) == (
+        f"f: {name}: the labels of the query differ from those in {readable_name('7')}",
+    )
+
+
+def test_a_facet_that_is_not_known_is_named_with_the_file_of_its_ratings() -> None:
+    unknown = "facet 'method': did you mean 'methods'?"
+    assert faults_of({"methods": ()}) == (f"f: {RATINGS}: {unknown}",)
+    assert faults_of({"methods": ()}, **dict.fromkeys((RATINGS, POOLS, PAPERS))) == (
+        f"f: readable_annotations: {unknown}",
+    )
+
+
+def test_sources_that_differ_are_named() -> None:
+    assert faults_of(**{POOLS: {"7": {"cands": ["12", "13"], "cand_source": [["abs"], ["cited", "abs"]]}}}) == (
+        f"f: {POOLS}: query 7, candidate 12: sources abs, readable_annotations has cited - abs",
+    )
+
+
+def test_without_an_order_the_cited_papers_come_first_and_then_methods_by_name() -> None:
+    text = readable("12 Similar (+2)", "13 Related (+1)").replace("sources: cited - abs", "sources: abs - cited", 1)
+    (pool,) = read(**{readable_name("7"): text} | dict.fromkeys((RATINGS, POOLS, PAPERS))).pools
+    assert (pool.methods, pool.per_method) == (("cited", "abs"), None)
+    assert [(entry.drawn.method, len(entry.also)) for entry in pool.entries] == [("abs", 1), ("cited", 0)]
+
+
+def test_each_grade_has_its_word() -> None:
+    words = ("Irrelevant (0)", "Related (+1)", "Similar (+2)", "Identical (+3)")
+    text = readable(*(f"{12 + grade} {word}" for grade, word in enumerate(words)))
+    found = read(**{readable_name("7"): text} | dict.fromkeys((RATINGS, POOLS, PAPERS)))
+    assert [one.grade for one in found.decisions] == [0, 1, 2, 3]
+
+
+def test_the_first_sentence_is_on_the_line_of_the_heading() -> None:
+    text = readable("12 Similar (+2)").replace("ABSTRACT: method_label: Only.", "ABSTRACT: Only.")
+    (fault,) = faults_of(**{readable_name("7"): text} | dict.fromkeys((RATINGS, POOLS, PAPERS)))
+    assert fault == f"f/{readable_name('7')}:12: found 'Only.', expected '<label>: <sentence>'"
+
+
+def test_without_a_list_queries_are_in_the_order_of_facets_and_ids() -> None:
+    pooled = CONTENT[POOLS]["7"]
+    two = {
+        RATINGS: {"9": CONTENT[RATINGS]["7"], "7": CONTENT[RATINGS]["7"]},
+        POOLS: {"9": pooled, "7": pooled},
+        PAPERS: [QUERY | {"paper_id": "9"}, *CONTENT[PAPERS]],
+        readable_name("7"): None,
+    }
+    assert [query.query_id for query in read(**two).queries] == ["7-method", "9-method"]
+
+
+def test_what_was_cleaned_is_told_of_the_file_that_papers_come_from() -> None:
+    tagged = {readable_name("7"): readable("12 Similar (+2)", "13 Related (+1)", title="<i>T</i>")}
+    assert read(**tagged).changed == ()
+    assert [one.paper_id for one in read(**tagged, **dict.fromkeys((RATINGS, POOLS, PAPERS))).changed] == ["7"]
+    in_file = [QUERY | {"title": "<i>T</i>"}, *CONTENT[PAPERS][1:]]
+    assert [one.paper_id for one in read(**{PAPERS: in_file}).changed] == ["7"]
+
+
+@pytest.mark.parametrize(
+    ("changed", "fault"),
+    [
+        ({RATINGS: b"\n\xff"}, f"f/{RATINGS}:2: not UTF-8: invalid start byte"),
+        ({RANKED: '{"7": [["12", NaN]]}'}, f"f/{RANKED}: 7, entry 1, entry 2: found nan, expected a finite number"),
+        (
+            {RATINGS: {"7": CONTENT[RATINGS]["7"] | {"cands": ["12", "13", "13"]}}},
+            f"f/{RATINGS}: 7, cands: 13 is listed twice",
+        ),
+        (
+            {RATINGS: {"7": CONTENT[RATINGS]["7"] | {"relevance_adju": [4, 1]}}},
+            f"f/{RATINGS}: 7, relevance_adju, entry 1: found 4, expected less than or equal to 3",
+        ),
+    ],
+)
+def test_a_value_that_cannot_be_is_named(changed: dict[str, Any], fault: str) -> None:
+    assert faults_of(**changed) == (fault,)
+
+
+def test_a_query_in_the_splits_is_a_paper_and_behind_the_last_low_line_a_facet() -> None:
+    renamed = {
+        RATINGS: {"a_b": CONTENT[RATINGS]["7"]},
+        POOLS: {"a_b": CONTENT[POOLS]["7"]},
+        PAPERS: [QUERY | {"paper_id": "a_b"}, *CONTENT[PAPERS][1:]],
+        readable_name("7"): None,
+        "evaluation_splits.json": {"method": {"dev": ["a_b_method"]}},
+    }
+    assert read(**renamed).splits == {"method": {"dev": ("a_b-method",)}}
+
+
+@pytest.mark.parametrize(
+    "path", [RATINGS, POOLS, PAPERS, RANKED, readable_name("a-b"), "queries-release.csv", "evaluation_splits.json"]
+)
+def test_the_files_of_a_release_are_known_by_their_paths(path: str) -> None:
+    assert is_release_file(path)
+    assert not is_release_file(f"{path}.bak")
+    assert not is_release_file(f"x/{path}")

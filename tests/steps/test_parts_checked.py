@@ -1,0 +1,160 @@
+"""What a check says of each part, and what a release lacks."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from annot.base.errors import FindingError, InputError, MissingInput
+from annot.base.records import Paper
+from annot.publishing.release.released_files import SUMS_FILE
+from annot.steps import check, release
+from annot.steps.check import Checked, CheckedPart
+from annot.study.snapshot import read_for_release
+from annot.study.workspace import Workspace
+from small_study import QUERIES, FirstPairs, Small
+from study_stages import copied, quietly
+
+# -- checks ------------------------------------------------------------------------------------------------------------
+
+GOOD = CheckedPart((), "all is well\n", 0, "nothing")
+BAD = CheckedPart((), "first\nsecond\n", 2, "2 pools differ", "draw them again")
+WORSE = CheckedPart((), "third", 3, "3 files changed")
+
+
+def test_one_part_is_printed_as_it_is_and_several_by_name() -> None:
+    assert Checked({"pools": BAD}).text == "first\nsecond\n"
+    assert Checked({}, {"index": "none"}).text == "not checked: none"
+    assert Checked({"pools": BAD, "plan": GOOD}, {"index": "none"}).text == (
+        "plan\n  all is well\npools\n  first\n  second\nindex\n  not checked: none"
+    )
+
+
+def test_the_finding_of_one_part_is_its_own_and_of_several_their_numbers() -> None:
+    assert Checked({"plan": GOOD}).finding is None
+    one = Checked({"plan": GOOD, "pools": BAD}).finding
+    assert one is not None
+    assert (one.message, one.hint) == ("2 pools differ", "draw them again")
+    several = Checked({"plan": GOOD, "pools": BAD, "files": WORSE}).finding
+    assert several is not None
+    assert several.message == "5 problems found: pools 2, files 3"
+
+
+@pytest.fixture
+def ws(tmp_path: Path) -> Workspace:
+    return copied(Small(answers=FirstPairs(10)), "settled", tmp_path / "study")
+
+
+def test_a_release_is_compared_by_the_check_of_the_files_alone(ws: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    looked: list[tuple[str, Path | None]] = []
+
+    def look(name: str) -> check.Check:
+        def part(_ws: object, folder: Path | None, _advance: object) -> CheckedPart:
+            looked.append((name, folder))
+            if name == "index":
+                raise MissingInput("no index")
+            if name == "pools":
+                raise InputError("cannot be read")
+            if name == "server":
+                raise InputError("cannot be read", faults=["a", "b", "c"])
+            return GOOD
+
+        return part
+
+    monkeypatch.setattr(check, "PARTS", {name: look(name) for name in check.PARTS})
+    folder = ws.root / "release"
+    with pytest.raises(InputError, match="can only be used with `annot check files`"):
+        check.check(ws, "plan", release=folder, advance=quietly)
+    assert check.check(ws, "files", release=folder, advance=quietly).parts == {"files": GOOD}
+    assert check.check(ws, "plan", release=None, advance=quietly).parts == {"plan": GOOD}
+    assert looked == [("files", folder), ("plan", None)]
+    found = check.check(ws, None, release=folder, advance=quietly)
+    assert found.unchecked == {"index": "no index"}
+    assert {name: part.findings for name, part in found.parts.items()} == {
+        "plan": 0, "pools": 1, "guidelines": 0, "files": 0, "server": 3
+    }  # fmt: skip
+
+
+def test_files_of_a_release_are_compared_with_those_of_the_study(ws: Workspace) -> None:
+    folder = ws.root / "release"
+    assert list(check._release_faults(ws, folder)) == [f"{folder}: no such folder, expected the folder of a release"]
+    (folder / "runs").mkdir(parents=True)
+    contents = {
+        "qrels.txt": b"q 0 d 2\n", "runs/a.run": b"q Q0 d 1 1 a\n", "runs/b.run": b"same", "note.txt": b"mine",
+        "runs/new.run": b"x",
+    }  # fmt: skip
+    for name, content in contents.items():
+        (folder / name).write_bytes(content)
+    lines = [f"{hashlib.sha256(content).hexdigest()}  {name}\n" for name, content in contents.items()]
+    (folder / SUMS_FILE).write_text("".join(lines) + f"{'0' * 64}  gone  away.txt\n", encoding="utf-8")
+    other = {"qrels.txt": b"q 0 d 3\n", "runs/a.run": b"other", "runs/b.run": b"same", "note.txt": b"another"}
+    (ws.exports / "runs").mkdir(parents=True, exist_ok=True)
+    for name, content in other.items():
+        (ws.exports / name).write_bytes(content)
+    found = list(check._release_faults(ws, folder))
+    assert [one.partition("; ")[0] for one in found if "differs from" in one] == [
+        f"{folder}/qrels.txt: differs from exports/qrels.txt", f"{folder}/runs/a.run: differs from exports/runs/a.run"
+    ]  # fmt: skip
+    assert f"{folder}/gone  away.txt: missing" in found
+
+
+def test_files_are_sound_without_a_release(ws: Workspace) -> None:
+    (ws.exports / "qrels.txt").unlink(missing_ok=True)
+    alone = check._files(ws, None, quietly)
+    beside = check._files(ws, ws.root / "nowhere", quietly)
+    assert beside.findings == alone.findings + 1
+
+
+# -- releases ----------------------------------------------------------------------------------------------------------
+
+
+def test_a_query_needs_a_pool_or_pairs() -> None:
+    study: Any = SimpleNamespace(
+        queries=QUERIES, outcome=SimpleNamespace(planned={("p1-method", "d00"), ("p2-method", "d00")}), pools={"p1": 0}
+    )
+    study.pools["p3"] = 0
+    (missing,) = release._pools_missing(study)
+    assert missing.startswith("query p4-method: its paper has no pool")
+
+
+def test_files_are_listed_with_their_size_and_the_first_twelve_digits_of_their_hash() -> None:
+    table = release.FILES.of([("qrels.txt", (75, "0123456789abcdef"))])
+    assert table.rows == (("qrels.txt", 75, "0123456789ab"),)
+
+
+def made(ws: Workspace, *, consented: str | None, consenting: tuple[str, ...] = ()) -> None:
+    release.release(
+        ws,
+        ws.root / "out",
+        with_text=None,
+        licence=None,
+        published=None,
+        allowed=(),
+        draft=False,
+        dry_run=True,
+        consented=consented,
+        consenting=consenting,
+    )
+
+
+@pytest.mark.parametrize(("consented", "consenting"), [(None, ("a1",)), ("", ()), ("  ", ("a1",))])
+def test_consent_says_how_people_agreed(ws: Workspace, consented: str | None, consenting: tuple[str, ...]) -> None:
+    with pytest.raises(InputError, match="expected how people agreed"):
+        made(ws, consented=consented, consenting=consenting)
+
+
+def test_addresses_that_papers_print_may_be_released(ws: Workspace) -> None:
+    study, records = read_for_release(ws)
+    printed = [Paper("x", "Write to the authors", ("We thank carla@example.net.",))]
+    files = {"corpus.jsonl": b"We thank carla@example.net.\n"}
+    assert list(release._revealing(study, records, printed, files, {}, ())) == []
+    (found,) = release._revealing(study, records, (), files, {}, ())
+    assert found.startswith("corpus.jsonl:1: ")
+
+
+def test_a_release_without_consent_asks_for_none(ws: Workspace) -> None:
+    with pytest.raises(FindingError, match="nothing written: something is missing"):
+        made(ws, consented=None)
