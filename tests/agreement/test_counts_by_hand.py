@@ -1,0 +1,203 @@
+"""The counts behind the coefficients, of a few pairs counted by hand, and what the coefficients make of them."""
+
+from __future__ import annotations
+
+import krippendorff
+import numpy as np
+import pytest
+from annot.base.stats.clustered import clusters_of
+from annot.measuring.agreement.contingency import (
+    OF_COUNTS,
+    OF_TABLES,
+    Counts,
+    alpha_of_units,
+    count,
+    kendall_tau_b,
+    n_judged_twice,
+    ratio,
+    spearman_rho,
+    tables_between,
+    tables_with,
+    units_of,
+)
+from scipy import stats
+from sklearn.metrics import cohen_kappa_score
+
+NAN = np.nan
+RATINGS = np.array([[0, 1, 0, NAN], [0, 1, NAN, NAN], [1, NAN, NAN, NAN]])
+"""Three assessors, four pairs: judged by three, by two, by one, and by none of them."""
+TABLES = np.array([[[5, 1, 0], [2, 3, 1], [0, 1, 4]], [[0, 4, 1], [0, 8, 0], [0, 1, 5]]])
+"""Of two assessors each; the second is SAS's example of PROC FREQ with AGREE."""
+
+
+def exactly(found: Counts) -> list[list[object]]:
+    return [part.tolist() for part in found.parts()]
+
+
+def test_what_three_assessors_gave_is_counted() -> None:
+    found = count(RATINGS, (0, 1))
+    assert found.coincidences == pytest.approx(np.array([[1, 1], [1, 2]]))
+    assert found.agreement == pytest.approx(np.array([[1 / 3, 1 / 3], [1 / 3, 1]]))
+    assert found.shares == pytest.approx(np.array([2 / 3 + 0 + 1, 1 / 3 + 1 + 0]))
+    assert found.margins.tolist() == [[1, 1], [1, 1], [0, 1]]
+    assert found.units is not None
+    assert found.units.tolist() == [[2, 1], [0, 2], [1, 0], [0, 0]]
+    assert n_judged_twice(found) == 2
+
+
+def test_counts_of_a_table_are_those_of_its_pairs() -> None:
+    found = Counts.of_tables(np.array([[2.0, 1.0], [0.0, 3.0]]))
+    of_pairs = count(np.array([[0, 0, 0, 1, 1, 1.0], [0, 0, 1, 1, 1, 1]]), (0, 1))
+    assert exactly(found) == exactly(of_pairs)
+    assert exactly(found) == [[[4, 1], [1, 6]], [[2, 0.5], [0.5, 3]], [2.5, 3.5], [[3, 3], [2, 4]]]
+    of_several = Counts.of_tables(TABLES.astype(float))
+    for at, table in enumerate(TABLES.astype(float)):
+        assert [part[at].tolist() for part in of_several.parts()] == exactly(Counts.of_tables(table))
+
+
+def test_counts_add_up_and_are_taken_away_by_unit_of_chance() -> None:
+    three = [Counts.of_tables(np.array([[n, 0.0], [1.0, 2.0]])) for n in (1.0, 2.0, 4.0)]
+    together = Counts.stack(three)
+    assert together.units is None
+    assert together.whole().shares.tolist() == [7 + 1.5, 6 + 1.5]
+    assert together.weighted(np.array([[1.0, 0.0, 3.0]])).shares.tolist() == [[1 + 12 + 4 * 0.5, 4 * 2.5]]
+    left = together.left_out(clusters_of(range(3), ["p", "r", "p"]))
+    assert left.shares.tolist() == [[2.5, 2.5], [6.0, 5.0]]
+
+
+def test_fractions_that_cancel_out_leave_nothing() -> None:
+    """A third taken from a third, by sums of which neither is exact."""
+    part = np.array([[0.1], [0.2]])
+    counts = Counts(*[part] * 4)
+    assert counts.left_out(clusters_of(range(2), ["p", "p"])).shares.tolist() == [[0.0]]
+    small = Counts(*[np.array([[1e-8], [1.0]])] * 4)
+    assert small.left_out(clusters_of(range(2), None)).shares.tolist() == [[1.0], [1e-8]]
+
+
+def test_single_pairs_are_kept_if_all_of_them_are_known() -> None:
+    one, other = count(RATINGS, (0, 1)), count(RATINGS[:, :1], (0, 1))
+    both = Counts.stack([one, other])
+    assert both.units is not None
+    assert len(both.units) == 5
+    assert both.whole().units is both.units
+    assert Counts.stack([one, Counts(*other.parts())]).units is None
+
+
+def test_pairs_behind_a_table() -> None:
+    assert units_of(np.array([[1.0, 2.0], [0.0, 1.0]])).tolist() == [[2, 0], [1, 1], [1, 1], [0, 2]]
+
+
+def test_two_assessors_who_met_have_a_table() -> None:
+    ratings = np.array([[0, 1, 1, NAN], [0, NAN, 0, NAN], [NAN, NAN, NAN, 1]])
+    met, tables = tables_between(ratings, (0, 1))
+    assert met.tolist() == [[0, 1]]
+    assert tables.tolist() == [[[1, 0], [1, 0]]]
+    # Rows are final grades.
+    with_final = tables_with(ratings, np.array([1, 1, 0, NAN]), (0, 1))
+    assert with_final.tolist() == [[[0, 1], [1, 1]], [[1, 0], [1, 0]], [[0, 0], [0, 0]]]
+
+
+@pytest.mark.parametrize("name", OF_COUNTS)
+def test_several_sets_of_pairs_have_the_values_that_each_has_alone(name: str) -> None:
+    tables = TABLES.astype(float)
+    found = OF_COUNTS[name](Counts.of_tables(tables), (0, 1, 2))
+    assert found.shape == (2,)
+    assert found.tolist() == pytest.approx([float(OF_COUNTS[name](Counts.of_tables(one), (0, 1, 2))) for one in tables])
+
+
+@pytest.mark.parametrize("table", TABLES)
+@pytest.mark.parametrize(
+    ("name", "weights"), [("kappa", None), ("kappa_linear", "linear"), ("kappa_quadratic", "quadratic")]
+)
+def test_kappa_of_a_table_is_scikit_learns(name: str, weights: str | None, table: np.ndarray) -> None:
+    cells = [cell for cell in np.ndindex(3, 3) for _ in range(table[cell])]
+    expected = cohen_kappa_score(*zip(*cells, strict=True), weights=weights)
+    assert float(OF_COUNTS[name](Counts.of_tables(table.astype(float)), (0, 1, 2))) == pytest.approx(expected)
+
+
+FOUR_OBSERVERS = np.array(
+    [
+        [1, 2, 3, 3, 2, 1, 4, 1, 2, NAN, NAN, NAN],
+        [1, 2, 3, 3, 2, 2, 4, 1, 2, 5, NAN, 3],
+        [NAN, 3, 3, 3, 2, 3, 4, 2, 2, 5, 1, NAN],
+        [1, 2, 3, 3, 2, 4, 4, 1, 2, 5, 1, NAN],
+    ]
+)
+"""Krippendorff 2011, example C: 12 units with missing values."""
+
+
+@pytest.mark.parametrize("name", ["nominal", "ordinal", "interval"])
+def test_alpha_of_counts_is_that_of_the_package(name: str) -> None:
+    counts = count(FOUR_OBSERVERS, range(1, 6))
+    expected = krippendorff.alpha(FOUR_OBSERVERS, level_of_measurement=name, value_domain=range(1, 6))
+    assert float(OF_COUNTS[f"alpha_{name}"](counts, range(1, 6))) == pytest.approx(expected)
+    assert counts.units is not None
+    assert alpha_of_units(f"alpha_{name}", counts.units, range(1, 6)) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(("name", "published"), [("ac1", 0.77544), ("ac2", 0.91400), ("percent", 81.81818)])
+def test_gwets_figures_of_four_raters(name: str, published: float) -> None:
+    """irrCAC 1.0, gwet.ac1.raw(cac.raw4raters), with weights = "quadratic", and pa.coeff.raw."""
+    assert float(OF_COUNTS[name](count(FOUR_OBSERVERS, range(1, 6)), range(1, 6))) == pytest.approx(published, abs=5e-6)
+
+
+def test_congers_kappa_of_three_assessors() -> None:
+    """By hand: two pairs, (0, 0, 1) and (1, 1, 1). Of the six twos 4 agree; each assessor's shares of grade 1 are 1/2,
+    1/2 and 1, so that two of them agree by chance with 1/2 each time."""
+    ratings = np.array([[0.0, 1.0], [0.0, 1.0], [1.0, 1.0]])
+    observed = (1 / 3 + 1) / 2
+    assert float(OF_COUNTS["kappa"](count(ratings, (0, 1)), (0, 1))) == pytest.approx((observed - 0.5) / (1 - 0.5))
+
+
+def test_an_assessor_who_met_nobody_changes_no_kappa() -> None:
+    both = np.array([[0.0, 1.0, 1.0, 0.0], [0.0, 1.0, 0.0, 0.0]])
+    with_third = np.vstack([np.column_stack([both, [NAN, NAN]]), [NAN] * 4 + [1.0]])
+    values = [float(OF_COUNTS["kappa"](count(one, (0, 1)), (0, 1))) for one in (both, with_third)]
+    # Half of chance, three quarters observed.
+    assert values == pytest.approx([0.5, 0.5])
+
+
+@pytest.mark.parametrize("name", OF_COUNTS)
+def test_how_many_pairs_a_coefficient_needs(name: str) -> None:
+    """Two; a percentage has a value from one pair on."""
+    values = [
+        float(OF_COUNTS[name](count(np.array([[0.0, 2.0][:n], [1.0, 2.0][:n]]), (0, 1, 2)), (0, 1, 2)))
+        for n in (0, 1, 2)
+    ]
+    least = 1 if name.startswith("percent") else 2
+    assert [bool(np.isnan(value)) for value in values] == [n < least for n in (0, 1, 2)]
+
+
+def test_within_one_grade_says_nothing_of_a_scale_of_two() -> None:
+    apart = np.array([[0.0, 0.0], [1.0, 0.0]])
+    assert np.isnan(OF_COUNTS["percent_within_one"](count(apart, (0, 1)), (0, 1)))
+    assert OF_COUNTS["percent_within_one"](count(apart, (0, 1, 2)), (0, 1, 2)) == 100
+    assert OF_COUNTS["percent"](count(apart, (0, 1)), (0, 1)) == 50
+    far = np.array([[0.0, 0.0, 1.0, 2.0], [2.0, 0.0, 0.0, 2.0]])
+    assert OF_COUNTS["percent_within_one"](count(far, (0, 1, 2)), (0, 1, 2)) == 75
+
+
+@pytest.mark.parametrize(("name", "theirs"), [("spearman_rho", stats.spearmanr), ("kendall_tau_b", stats.kendalltau)])
+def test_rank_correlations_of_tables_are_scipys(name: str, theirs) -> None:
+    tables = TABLES.astype(float)
+    expected = []
+    for table in TABLES:
+        cells = [cell for cell in np.ndindex(3, 3) for _ in range(table[cell])]
+        expected.append(theirs(*zip(*cells, strict=True)).statistic)
+    assert OF_TABLES[name](tables).tolist() == pytest.approx(expected)
+    assert float(OF_TABLES[name](tables[0])) == pytest.approx(expected[0])
+
+
+@pytest.mark.parametrize("correlation", [spearman_rho, kendall_tau_b])
+def test_a_rank_correlation_needs_three_pairs_and_two_grades_of_each(correlation) -> None:
+    assert np.isnan(correlation(np.array([[1.0, 0.0], [0.0, 1.0]])))
+    assert float(correlation(np.array([[2.0, 0.0], [0.0, 1.0]]))) == pytest.approx(1.0)
+    assert float(correlation(np.array([[0.0, 2.0], [1.0, 0.0]]))) == pytest.approx(-1.0)
+    assert np.isnan(correlation(np.array([[2.0, 2.0], [0.0, 0.0]])))
+
+
+def test_a_ratio_without_a_whole_is_what_is_asked_for() -> None:
+    part, whole = np.array([1.0, 1.0, 1.0]), np.array([2.0, 0.0, 2.0])
+    where = np.array([True, True, False])
+    assert ratio(part, whole, where=where, otherwise=7.0).tolist() == [0.5, 7.0, 7.0]
+    assert np.isnan(ratio(part, whole, where=where)).tolist() == [False, True, True]

@@ -1,0 +1,222 @@
+"""Sentence labels: which models fit a study, how a model is trained, and how papers without labels leave."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from io import BytesIO
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from annot.base.errors import InputError
+from annot.base.records import Paper
+from annot.base.settings import Settings
+from annot.corpus.facets.crf import shipped_model
+from annot.steps import facets
+from annot.store import facet_labels, papers
+from annot.store.paper_writing import PaperWriter
+from annot.store.papers import groups_of
+from annot.store.runs import read_imports
+from annot.study.workspace import Workspace
+from small_study import DOCUMENTS, LABELS, Small
+from study_stages import copied, quietly
+
+ALL = Settings().labels.names
+
+
+def giving(*labels: str) -> Any:
+    return SimpleNamespace(labels=labels)
+
+
+@pytest.mark.parametrize(
+    ("labels", "of_package", "own"),
+    [(ALL, True, True), (ALL[:2], False, True), ((*ALL, "aim"), False, False), (("aim",), False, False)],
+)
+def test_a_model_may_lack_labels_of_the_study_unless_it_comes_with_annot(
+    labels: tuple[str, ...], of_package: bool, own: bool
+) -> None:
+    model = Path("model.xz")
+    for path, fits, name in ((None, of_package, "the model that comes with annot"), (model, own, "model.xz: the")):
+        found = facets._misfit(giving(*labels), path, ALL)
+        assert (found is None) == fits
+        assert found is None or found.message.startswith(name)
+
+
+def shard(*given: Paper, tmp_path: Path, misfit: InputError | None = None) -> facets.LabelledShard:
+    tmp_path.mkdir(exist_ok=True)
+    with PaperWriter(tmp_path) as writer:
+        for one in given:
+            writer.add(one)
+    (of,) = groups_of(tmp_path)
+    return facets.LabelShard(shipped_model(), "m", ALL, Settings().facets, misfit)(of)
+
+
+METHOD = Paper("a", "A", ("We propose a new method.", "We propose it."), 2001, ("method", "method"))
+ODD = Paper("b", "B", ("We propose a new method.",), 2001, ("background",))
+
+
+def test_labels_that_the_model_gives_too_are_counted(tmp_path: Path) -> None:
+    found = shard(METHOD, ODD, tmp_path=tmp_path / "all")
+    assert found.papers.to_pydict() == {
+        "paper_id": ["a", "b"], "labels": ["method,method", "background"], "carried": [True, True]
+    }  # fmt: skip
+    assert found.by_label == Counter({"method": 2, "background": 1})
+    assert found.carried.total() == 3
+    alone = shard(ODD, tmp_path=tmp_path / "odd")
+    predicted = shard(Paper("b", "B", ODD.sentences, 2001), tmp_path=tmp_path / "bare")
+    (label,) = predicted.papers.to_pydict()["labels"]
+    assert label != "background"
+    assert alone.carried == Counter({False: 1})
+    assert shard(METHOD, tmp_path=tmp_path / "method").by_facet["method"] == 1
+
+
+def test_a_paper_without_sentences_has_no_label(tmp_path: Path) -> None:
+    found = shard(METHOD, Paper("none", "N", (), 2001), tmp_path=tmp_path)
+    assert found.papers.to_pydict()["labels"] == ["method,method", ""]
+
+
+def test_without_a_model_that_fits_only_carried_labels_are_kept(tmp_path: Path) -> None:
+    found = shard(METHOD, Paper("b", "B", ("One.",), 2001), tmp_path=tmp_path, misfit=InputError("no"))
+    assert found.papers.to_pydict()["paper_id"] == ["a"]
+    assert (found.without, found.carried) == (("b",), Counter())
+
+
+def test_labels_put_aside_come_back_with_their_origin() -> None:
+    file = BytesIO()
+    fields = ["paper_id", "labels", "carried"]
+    rows = [pa.array(["a", "b", "c"]), pa.array(["method,result", "", "other"]), pa.array([True, True, False])]
+    facets.write_labels(file, [pa.RecordBatch.from_arrays(rows, fields)])
+    assert list(facets.labels_in(file, predicted_by="predicted:1")) == [
+        facet_labels.FacetLabels("a", ("method", "result"), "carried"),
+        facet_labels.FacetLabels("b", (), "carried"),
+        facet_labels.FacetLabels("c", ("other",), "predicted:1"),
+    ]
+
+
+# -- the step ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def ws(tmp_path: Path) -> Workspace:
+    return copied(Small(), "labelled", tmp_path / "study")
+
+
+def label(ws: Workspace, model: Path | None = None) -> facets.Labelled:
+    return facets.label(ws.replaced("machine", processes=1), model=model, dry_run=False, advance=quietly)
+
+
+def origins(ws: Workspace) -> dict[str, int]:
+    with ws.reading() as session:
+        return dict(facet_labels.count_by_origin(session))
+
+
+def test_corrected_labels_stay_and_are_counted_apart(ws: Workspace) -> None:
+    assert label(ws).by_origin.keys() == {"carried"}
+    with ws.writing() as session:
+        facet_labels.put_corrections(session, [facet_labels.FacetLabels("d00", LABELS, "corrected", "2031-01-01")])
+    assert label(ws).by_origin["corrected"] == 1
+    assert origins(ws)["corrected"] == 1
+
+
+def test_labels_of_others_stay_on_record_if_the_model_does_not_fit(ws: Workspace) -> None:
+    """The model that comes with annot gives no label aim."""
+    own = ws.replaced("labels", names=(*ALL, "aim"))
+    with PaperWriter(ws.corpus, name="more.parquet") as writer:
+        writer.add(Paper("bare", "Bare", ("One.",), 2001))
+        writer.add(Paper("known", "Known", ("One.",), 2001))
+        writer.add(Paper("fixed", "Fixed", ("One.",), 2001))
+    with ws.writing() as session:
+        given = [facet_labels.FacetLabels("known", ("result",), "predicted:1")]
+        facet_labels.replace_labels(session, given, keep_others=True)
+        facet_labels.put_corrections(session, [facet_labels.FacetLabels("fixed", ("method",), "corrected", "2031")])
+    found = label(own)
+    assert (found.without, found.model, found.model_sha256) == (("bare",), None, None)
+    assert found.by_origin["predicted:1"] == 1
+    assert found.by_origin["corrected"] == 1
+    assert (found.misfit or "").startswith("the model that comes with annot gives other labels")
+    assert (found.agreement, found.carried_sentences) == (None, 0)
+    assert origins(ws)["predicted:1"] == 1
+    with ws.writing() as session:
+        facet_labels.replace_labels(
+            session, [facet_labels.FacetLabels("bare", ("result",), "predicted:2")], keep_others=True
+        )
+    assert (label(own).without, label(own).misfit) == ((), None)
+
+
+def test_a_fitting_model_writes_all_labels_anew(ws: Workspace) -> None:
+    with ws.writing() as session:
+        facet_labels.replace_labels(
+            session, [facet_labels.FacetLabels("gone", ("result",), "predicted:2")], keep_others=True
+        )
+    found = label(ws)
+    assert (found.model is not None, found.without, found.misfit) == (True, (), None)
+    assert "predicted:2" not in origins(ws)
+    assert found.agreement is not None
+    assert 0 <= found.agreement <= 1
+
+
+def test_papers_without_labels_leave_the_corpus(ws: Workspace) -> None:
+    with PaperWriter(ws.corpus, name="more.parquet") as writer:
+        writer.add(Paper("bare", "Bare", ("One.",), 2001))
+    found = facets.leave_out(ws, dry_run=False)
+    assert (found.papers, found.in_corpus) == (("bare",), len(DOCUMENTS) + 5)
+    assert "bare" not in papers.paper_ids(ws.corpus)
+    with ws.reading() as session:
+        (noted,) = [one.facts for one in read_imports(session)]
+    assert noted == {"read": 0, "kept": 0, "rejected": {facets.NO_LABELS: 1}}
+
+
+def test_a_query_paper_without_labels_cannot_leave(tmp_path: Path) -> None:
+    ws = copied(Small(), "pooled", tmp_path / "study")
+    with ws.writing() as session:
+        some = [facet_labels.FacetLabels(name, LABELS, "carried") for name in ("p1", "d99")]
+        facet_labels.replace_labels(session, some)
+    with pytest.raises(InputError, match="cannot be removed") as error:
+        facets.leave_out(ws, dry_run=False)
+    assert {fault.partition(":")[0] for fault in error.value.faults} == {"p2", "p3", "p4", *DOCUMENTS}
+    with ws.writing() as session:
+        facet_labels.replace_labels(session, [])
+    with pytest.raises(InputError, match="no paper has sentence labels"):
+        facets.leave_out(ws, dry_run=True)
+
+
+# -- training ----------------------------------------------------------------------------------------------------------
+
+
+def abstracts(path: Path, *labels: str, begin: str = "Sentence") -> Path:
+    lines = [{"sentences": [f"{begin} {at} {one}." for one in labels], "labels": labels} for at in range(4)]
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    return path
+
+
+def test_a_model_learns_the_labels_of_its_file(tmp_path: Path, ws: Workspace) -> None:
+    out = tmp_path / "model.xz"
+    usual = abstracts(tmp_path / "usual.jsonl", *ALL)
+    assert facets.train(usual, out=out, held_out=None, ws=None).scores is None
+    odd = abstracts(tmp_path / "odd.jsonl", "aim", "method")
+    held_out = abstracts(tmp_path / "held.jsonl", "aim", "method", begin="Another")
+    found = facets.train(odd, out=out, held_out=held_out, ws=None)
+    assert (found.abstracts, found.left_out, found.size) == (4, 0, out.stat().st_size)
+    assert found.scores is not None
+    assert found.scores.confusion.keys() == {"aim", "method"}
+    with pytest.raises(InputError, match="unknown label 'aim'"):
+        facets.train(odd, out=out, held_out=None, ws=ws)
+
+
+def test_labels_of_the_study_that_a_file_lacks_are_scored_too(tmp_path: Path, ws: Workspace) -> None:
+    held_out = abstracts(tmp_path / "held.jsonl", "method", "result", begin="Another")
+    for labels in (("method", "result"), ALL):
+        given = abstracts(tmp_path / "few.jsonl", *labels)
+        for study in (ws, None):
+            found = facets.train(given, out=tmp_path / "model.xz", held_out=held_out, ws=study)
+            assert found.scores is not None
+            assert tuple(found.scores.confusion) == ALL
+
+
+def test_abstracts_that_are_held_out_are_not_learnt_from(tmp_path: Path) -> None:
+    given = abstracts(tmp_path / "few.jsonl", *ALL)
+    with pytest.raises(InputError, match="no training data are left"):
+        facets.train(given, out=tmp_path / "model.xz", held_out=given, ws=None)

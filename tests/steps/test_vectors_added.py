@@ -1,0 +1,176 @@
+"""Vectors from files: which rows are kept, which sets there are, and which weights an encoder's name means."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from annot.base.errors import InputError, MissingInput
+from annot.ranking.given_vectors import Coverage, Form
+from annot.ranking.systems.abstracts import SYSTEMS
+from annot.ranking.systems.weights import digest_of
+from annot.steps import vectors
+from annot.study.workspace import Workspace
+from small_study import DOCUMENTS, Small
+from study_stages import copied, quietly
+
+PAPERS = len(DOCUMENTS) + 5
+"""Of the corpus: also four query papers and d99."""
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
+    return copied(Small(), "labelled", tmp_path_factory.mktemp("vectors") / "study")
+
+
+@pytest.fixture
+def ws(study: Workspace, tmp_path: Path) -> Workspace:
+    """The corpus of the study, without any vectors."""
+    place = replace(study, root=tmp_path / "study")
+    place.corpus.mkdir(parents=True)
+    for path in study.corpus.iterdir():
+        if path.is_file():
+            (place.corpus / path.name).write_bytes(path.read_bytes())
+    return place
+
+
+def npy(folder: Path, rows: dict[str, list[float]]) -> tuple[Path, Path]:
+    folder.mkdir(parents=True, exist_ok=True)
+    np.save(folder / "rows.npy", np.array(list(rows.values()), "float32"))
+    (folder / "ids.txt").write_text("".join(f"{name}\n" for name in rows), encoding="utf-8")
+    return folder / "rows.npy", folder / "ids.txt"
+
+
+def added(
+    ws: Workspace, files: list[Path], ids: Path | None, *, name: str = "mine", **of: Any
+) -> vectors.ImportedVectors:
+    usual: dict[str, Any] = {"space": None, "model": None, "metric": "l2", "half": False, "dry_run": False}
+    form = Form(None, ids, None, None)
+    return vectors.add_files(ws, name, files, form=form, **(usual | of), advance=quietly)
+
+
+def test_rows_of_the_corpus_are_kept_and_all_others_counted(ws: Workspace, tmp_path: Path) -> None:
+    file, ids = npy(tmp_path / "given", {"d00": [1, 0], "d01": [0, 0], "nowhere": [1, 1], "d02": [2, 1]})
+    found = added(ws, [file], ids, metric="cosine")
+    assert (found.kept, found.zero, found.missing, found.foreign) == (3, 1, PAPERS - 3, 1)
+    assert (found.metric, found.precision, found.dimensions, found.space) == ("cosine", "float32", 2, "mine")
+    (one,) = vectors.list_sets(ws)
+    assert (one.name, one.dimensions, one.precision, one.papers, one.missing) == ("mine", 2, "float32", 3, PAPERS - 3)
+    assert (one.metric, one.model, one.space) == ("cosine", "mine", "mine")
+
+
+def test_half_precision_and_a_model_are_kept_with_the_set(ws: Workspace, tmp_path: Path) -> None:
+    file, ids = npy(tmp_path / "given", {"d00": [1, 0, 3]})
+    found = added(ws, [file], ids, half=True, model="m", space="s")
+    assert (found.metric, found.precision) == ("l2", "float16")
+    (one,) = vectors.list_sets(ws)
+    assert (one.dimensions, one.precision, one.model, one.space, one.metric) == (3, "float16", "m", "s", "l2")
+
+
+def test_ids_belong_to_one_file(ws: Workspace, tmp_path: Path) -> None:
+    file, ids = npy(tmp_path / "given", {"d00": [1, 0]})
+    other, _ = npy(tmp_path / "other", {"d01": [1, 0]})
+    with pytest.raises(InputError, match="--ids: found 2 files of vectors, expected one"):
+        added(ws, [file, other], ids)
+    assert added(ws, [file], ids, dry_run=True).kept == 1
+    assert vectors.list_sets(ws) == ()
+
+
+def test_several_files_of_semantic_scholar_need_no_ids_but_a_space(ws: Workspace, tmp_path: Path) -> None:
+    files = []
+    for name in ("d00", "d01"):
+        files.append(tmp_path / f"{name}.jsonl")
+        files[-1].write_text(json.dumps({"corpusid": name, "vector": "[1.0, 2.0]"}) + "\n", encoding="utf-8")
+    with pytest.raises(InputError, match="the space of the vectors is not known"):
+        added(ws, files, None, dry_run=True)
+    assert added(ws, files, None, space="s", dry_run=True).kept == 2
+
+
+def test_files_without_a_paper_of_the_corpus_are_refused(ws: Workspace, tmp_path: Path) -> None:
+    file, ids = npy(tmp_path / "given", {"nowhere": [1, 0]})
+    with pytest.raises(InputError, match=r"mine: 1 file without vectors for papers in the corpus \(1 for other papers"):
+        added(ws, [file], ids)
+
+
+def test_a_metric_is_l2_or_cosine() -> None:
+    assert [vectors._metric(name) for name in ("l2", "cosine")] == ["l2", "cosine"]
+    with pytest.raises(InputError, match="--metric"):
+        vectors._metric("dot")
+
+
+# -- weights -----------------------------------------------------------------------------------------------------------
+
+
+def weights(folder: Path, *, own_pooling: bool = False) -> Path:
+    folder.mkdir(parents=True)
+    (folder / "config.json").write_text("{}", encoding="utf-8")
+    if own_pooling:
+        (folder / "modules.json").write_text("[]", encoding="utf-8")
+    return folder
+
+
+def test_an_encoder_is_known_by_name_or_is_a_folder(ws: Workspace, tmp_path: Path) -> None:
+    place = weights(ws.root / "weights" / "specter")
+    found = vectors._model(ws, "mine", "specter")
+    hub = vectors.KNOWN["specter"].hub
+    assert (found.folder, found.reading, found.name, found.space) == (place, "document", hub, hub)
+    own = weights(tmp_path / "some" / "model", own_pooling=True)
+    found = vectors._model(ws, "mine", str(own))
+    assert (found.folder, found.reading, found.name) == (own, "own", "model")
+    assert found.space == f"weights {digest_of(own)[:12]}"
+    assert len(found.space) == len("weights ") + 12
+
+
+def test_a_model_of_the_hub_has_one_slash(ws: Workspace, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("HF_HOME", str(tmp_path / "hub"))
+    monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path / "hub"))
+    with pytest.raises(MissingInput, match=r"no weights in|libraries for encoders are not installed"):
+        vectors._model(ws, "mine", "someone/some-model")
+    for wrong in ("nothing", "a/b/c"):
+        with pytest.raises(InputError, match="no such folder, and no encoder of this name"):
+            vectors._model(ws, "mine", wrong)
+
+
+def test_the_name_of_a_known_encoder_is_not_given_to_another_model(
+    ws: Workspace, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("HF_HOME", str(tmp_path / "hub"))
+    monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path / "hub"))
+    hub = str(vectors.KNOWN["specter"].hub)
+    with pytest.raises(InputError, match=f"specter is {hub}"):
+        vectors._model(ws, "specter", "someone/some-model")
+    place = weights(ws.root / "weights" / "specter")
+    assert vectors._model(ws, "specter", hub).folder == place
+    assert vectors._model(ws, "specter", "specter").folder == place
+
+
+def test_the_known_encoders_are_the_systems_that_have_weights() -> None:
+    assert vectors.KNOWN.keys() == {one.name for one in SYSTEMS if one.weights}
+    assert "specter" in vectors.KNOWN
+
+
+# -- words -------------------------------------------------------------------------------------------------------------
+
+
+def words(running: float) -> vectors.ImportedWordVectors:
+    coverage = Coverage(running, 0.5, (("seldom", 3),))
+    return vectors.ImportedWordVectors("text", 2, 10, 0, 0, "abc", coverage)
+
+
+def test_the_lead_is_warned_if_every_tenth_word_has_no_vector() -> None:
+    enough, too_few = vectors.word_notes(words(0.9)), vectors.word_notes(words(0.899))
+    assert len(too_few) == len(enough) + 1
+
+
+def test_ten_frequent_words_without_a_vector_are_named(ws: Workspace, tmp_path: Path) -> None:
+    file = tmp_path / "words.txt"
+    file.write_text("2 2\nwhy 1 0\nhow 0 1\n", encoding="utf-8")
+    found = vectors.add_words(ws, file, dry_run=True, advance=quietly)
+    assert (found.kept, found.dimensions) == (2, 2)
+    assert found.coverage is not None
+    # The others: title, of, what, and a word for each paper.
+    assert len(found.coverage.lacking) == 10
