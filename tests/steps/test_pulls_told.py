@@ -1,0 +1,197 @@
+"""Pulls again and again, and several rounds as one: what is shown, what is waited for, and what is said."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from annot.base.errors import BusyError, MissingInput, StudioError
+from annot.judging.exchange.recording import Pulled, PulledProject
+from annot.judging.exchange.rounds import NO_WISHES, Afterwards, Wishes
+from annot.judging.exchange.sending import Pushed, SentProject
+from annot.judging.exchange.servers import Unreachable
+from annot.judging.rounds import ROUNDS
+from annot.steps import pull, push
+from annot.study.workspace import Workspace
+from small_study import Small
+from study_stages import copied, quietly
+
+
+def row(name: str, *, new: int = 0, changed: int = 0) -> PulledProject:
+    return PulledProject(name, 10, 5, new, changed, 0, 0)
+
+
+def brought(*rows: PulledProject, notes: Sequence[str] = (), open: int | None = 1) -> Pulled:
+    return Pulled(rows, tuple(notes), open=open)
+
+
+class Watched:
+    """A watch over these pulls: results, or errors that they raise."""
+
+    def __init__(self, *pulls: Pulled | Exception) -> None:
+        left = list(pulls)
+        self.shown: list[Pulled] = []
+        self.told: list[str] = []
+        self.waited: list[float] = []
+        self.after: list[tuple[bool, str]] = []
+        self.seen: list[int] = []
+
+        def pulled(seen: dict[int, Any]) -> Pulled:
+            self.seen.append(len(seen))
+            seen[len(self.seen)] = object()
+            one = left.pop(0)
+            if isinstance(one, Exception):
+                raise one
+            return one
+
+        pull.watch(
+            pulled,
+            every=60.0,
+            wait=self.waited.append,
+            show=self.shown.append,
+            tell=self.told.append,
+            after=lambda *one: self.after.append(one),
+        )
+
+
+def test_a_watch_shows_what_is_new_until_nothing_is_open() -> None:
+    watch = Watched(
+        brought(row("a1", new=2), row("a2"), notes=["one"], open=3),
+        brought(row("a1"), row("a2"), notes=["one"], open=2),
+        brought(row("a1"), row("a2", changed=1), notes=["one", "two"], open=1),
+        brought(row("a1"), open=None),
+        brought(row("a1", new=1), open=0),
+    )
+    assert [([one.assessor for one in shown.assessors], shown.notes, shown.open) for shown in watch.shown] == [
+        (["a1"], ("one",), 3), (["a2"], ("two",), 1), (["a1"], (), 0)
+    ]  # fmt: skip
+    assert watch.after == [(True, ""), (False, ""), (True, ""), (False, ""), (True, "")]
+    assert (watch.waited, watch.told) == ([60.0] * 4, [])
+    assert watch.seen == [0, 1, 2, 3, 4]
+
+
+def test_a_server_that_is_away_later_is_waited_for_and_reported_once() -> None:
+    watch = Watched(
+        brought(open=2), StudioError("away"), StudioError("away"), BusyError("busy"), brought(open=2),
+        StudioError("away"), brought(open=0),
+    )  # fmt: skip
+    again = "trying again every 60 s"
+    assert watch.told == [f"away; {again}", f"busy; {again}", "pulling again", f"away; {again}", "pulling again"]
+    assert [why for _, why in watch.after] == ["", "away", "away", "busy", "", "away", ""]
+    assert not any(news for news, _ in watch.after)
+    assert watch.seen == [0, 1, 0, 0, 0, 1, 0]
+
+
+def test_a_server_that_is_not_there_at_first_ends_the_watch() -> None:
+    with pytest.raises(StudioError):
+        Watched(StudioError("away"))
+    with pytest.raises(StudioError):
+        Watched(BusyError("busy"), StudioError("away"))
+    assert len(Watched(BusyError("busy"), brought(open=0)).waited) == 1
+
+
+def test_a_pull_is_told_in_one_line() -> None:
+    now = datetime(2031, 3, 14, 9, 5, 7)
+    assert pull.told(brought(), now=now) == ""
+    found = pull.told(brought(row("a1", new=2), row("a2", changed=3), open=4), now=now)
+    assert found == "09:05:07  a1 2 new, a2 0 new and 3 changed; 4 to come"
+
+
+# -- several rounds ----------------------------------------------------------------------------------------------------
+
+
+def together(*pulls: Pulled) -> Pulled:
+    return pull._together(list(zip(ROUNDS.values(), pulls, strict=False)))
+
+
+def test_notes_name_their_round_if_there_are_several() -> None:
+    one, other = list(ROUNDS.values())[:2]
+    assert together(brought(notes=["x"])).notes == ("x",)
+    assert together(brought(notes=["x"]), brought(notes=["y"])).notes == (f"{one.name}: x", f"{other.name}: y")
+
+
+@pytest.mark.parametrize(
+    ("opens", "expected"), [((None,), None), ((0,), 0), ((2, None, 3), 5), ((0, None), 0), ((None, None), None)]
+)
+def test_open_answers_of_rounds_are_added(opens: tuple[int | None, ...], expected: int | None) -> None:
+    assert together(*(brought(open=one) for one in opens)).open == expected
+
+
+def test_people_who_were_not_reached_are_named_once() -> None:
+    away = Unreachable("a1", "no answer", False)
+    found = together(Pulled((), (), unreachable=(away,)), Pulled((), (), withdrawn=True, unreachable=(away,)))
+    assert (found.unreachable, found.withdrawn) == ((away,), True)
+
+
+@pytest.fixture
+def ws(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
+    return copied(Small(), "planned", tmp_path_factory.mktemp("pulls") / "study")
+
+
+def sent_to(monkeypatch: pytest.MonkeyPatch, answers: dict[str, Pulled | Exception]) -> list[tuple[str, Wishes]]:
+    """What each round's pull brings or raises; returns the calls."""
+    calls: list[tuple[str, Wishes]] = []
+
+    def pulled(_ws: object, *, round: str, wishes: Wishes, **_: object) -> Pulled:
+        calls.append((round, wishes))
+        found = answers[round]
+        if isinstance(found, Exception):
+            raise found
+        return found
+
+    monkeypatch.setattr(pull, "pull", pulled)
+    monkeypatch.setattr(pull, "_sent", lambda *_: tuple(ROUNDS[name] for name in answers))
+    return calls
+
+
+def test_what_one_round_refuses_keeps_none_of_the_others(ws: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    first, second = StudioError("first"), MissingInput("second")
+    sent_to(monkeypatch, {"judging": first, "adjudication": brought(row("j1", new=1)), "training": second})
+    found, refused = pull.pull_sent(ws, advance=quietly)
+    assert ([one.assessor for one in found.assessors], refused) == (["j1"], (first,))
+    sent_to(monkeypatch, {"judging": first, "training": second})
+    with pytest.raises(StudioError, match="first"):
+        pull.pull_sent(ws, advance=quietly)
+
+
+def test_deletions_are_accepted_in_rounds_that_know_them(ws: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    calls = sent_to(monkeypatch, {name: brought() for name in ROUNDS})
+    wishes = Wishes(accept_deletions=True)
+    pull.pull_sent(ws, advance=quietly, wishes=wishes)
+    assert dict(calls) == {
+        name: wishes if "accept_deletions" in round.wishes else NO_WISHES for name, round in ROUNDS.items()
+    }
+    assert NO_WISHES in dict(calls).values()
+    calls.clear()
+    pull.pull_sent(ws, advance=quietly, wishes=wishes, named="adjudication")
+    assert calls == [("adjudication", wishes)]
+
+
+def test_a_round_without_news_is_waited_for_if_another_has_some(ws: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    round: Any = SimpleNamespace(after_pull=lambda _ws: Afterwards(open=7))
+    assert pull._with_open(ws, round, brought(open=2)).open == 2
+    assert pull._with_open(ws, round, brought(open=None)).open == 7
+    for seen, news, expected in (({}, True, 40 * 2 + 1), ({}, False, 1), (None, True, 1)):
+        quiet = brought(open=None)
+        other = brought(row("j1", new=1), open=1) if news else brought(open=1)
+        sent_to(monkeypatch, {"judging": quiet, "adjudication": other})
+        found, _ = pull.pull_sent(ws, advance=quietly, seen=seen)
+        assert found.open == expected
+
+
+def test_without_anything_sent_the_judging_is_pulled(ws: Workspace) -> None:
+    assert pull._sent(ws, tuple(ROUNDS.values())) == (ROUNDS["judging"],)
+
+
+# -- pushes ------------------------------------------------------------------------------------------------------------
+
+
+def test_what_was_withdrawn_before_is_in_the_row_of_its_person() -> None:
+    def of(name: str, withdrawn: int) -> SentProject:
+        return SentProject(name, 10, 0, 0, withdrawn, 0, "")
+
+    found = push._with(Pushed((of("a1", 1), of("a2", 2)), (), ()), [of("a1", 4), of("a3", 5), of("a4", 0)])
+    assert [(one.assessor, one.withdrawn) for one in found.projects] == [("a1", 5), ("a2", 2), ("a3", 5)]
