@@ -236,6 +236,7 @@ class StudioContents:
                 "id": number,
                 "project": project,
                 "data": task.get("data", task),
+                "meta": task.get("meta", {}),
                 "created_at": at,
                 "updated_at": at,
                 "updated_by": None,

@@ -1,16 +1,15 @@
-"""The commands that talk to Label Studio, against a real one: the usual way, and what it refuses."""
+"""The commands that talk to Label Studio, against one in memory: the usual way, and what it refuses."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from command_line import annot, annot_done, difference, snapshot
 from fixtures_studio import Studio
-
-pytestmark = pytest.mark.studio
+from memory_studio import studio_of_memory
 
 WRONG_TOKEN = "0123456789abcdef0123456789abcdef01234567"
 TALKING = (
@@ -23,6 +22,12 @@ TALKING = (
     "pull --watch",
     "assessor add a9 --account a9@example.org",
 )
+
+
+@pytest.fixture(scope="module")
+def studio(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Studio]:
+    with studio_of_memory(tmp_path_factory.mktemp("studio")) as made:
+        yield made
 
 
 @pytest.fixture

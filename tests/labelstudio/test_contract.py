@@ -214,7 +214,7 @@ CONTRACT = (
             *(f"0.annotations.0.{key}" for key in ANNOTATION_KEYS),
             "0.annotations.0.unique_id",
         ),
-        {"#": 3, "1.cancelled_annotations": 1, "2.annotations.#": 0},
+        {"#": 3, "0.meta": {}, "1.cancelled_annotations": 1, "2.annotations.#": 0},
         params=EVERYTHING,
     ),
     Asked(

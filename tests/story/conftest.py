@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from complete_study import Complete, complete_study
-from memory_studio import StudioOfMemory, studio_of_memory
+from memory_studio import StudioAtASocket, StudioOfMemory, studio_at_a_socket, studio_of_memory
 from studies import Study
 
 
@@ -16,6 +16,13 @@ from studies import Study
 def memory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[StudioOfMemory]:
     """A Label Studio in memory, which is quick."""
     with studio_of_memory(tmp_path_factory.mktemp("memory")) as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def at_a_socket(tmp_path_factory: pytest.TempPathFactory) -> Iterator[StudioAtASocket]:
+    """A Label Studio in memory that processes of their own can ask."""
+    with studio_at_a_socket(tmp_path_factory.mktemp("socket")) as made:
         yield made
 
 

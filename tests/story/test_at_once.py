@@ -1,4 +1,4 @@
-"""Two people at one study in the same second, against a real server: each task once, and both are told the truth."""
+"""Two processes at one study in the same second: each task is sent once, and both are told the truth."""
 
 from __future__ import annotations
 
@@ -7,11 +7,8 @@ import sys
 from collections import Counter
 from pathlib import Path
 
-import pytest
 from fixtures_studio import GUARD, Studio
 from studies import Study, make_study
-
-pytestmark = pytest.mark.studio
 
 
 def started(study: Study, *words: str) -> subprocess.Popen[str]:
@@ -30,8 +27,8 @@ def assert_each_task_once(study: Study) -> None:
         assert set(study.in_store(name)) == set(there)
 
 
-def test_two_pushes_within_a_second_send_each_task_once(studio: Studio, tmp_path: Path) -> None:
-    refusing = make_study(tmp_path / "refusing", studio, name="at-once", per_method=4)
+def test_two_pushes_within_a_second_send_each_task_once(at_a_socket: Studio, tmp_path: Path) -> None:
+    refusing = make_study(tmp_path / "refusing", at_a_socket, name="at-once", per_method=4)
     waiting = refusing.copy(tmp_path / "waiting", "at-once-waiting")
     both = [started(refusing, "push"), started(refusing, "push")]
     told = [process.communicate(timeout=GUARD) for process in both]

@@ -1,4 +1,4 @@
-"""README's study and the tutorial, typed line by line on a real Label Studio; the how-to pages, on one in memory."""
+"""README's study, typed line by line on a real Label Studio; the tutorial and the how-to pages, on one in memory."""
 
 from __future__ import annotations
 
@@ -53,9 +53,8 @@ def test_the_study_of_the_readme_goes_as_printed(studio: Studio, tmp_path: Path)
     assert (folder / "exports" / "browse.html").is_file()
 
 
-@pytest.mark.studio
-def test_a_study_goes_as_the_tutorial_says(studio: Studio, tmp_path: Path) -> None:
-    study_of_the_pages([DOCS / "tutorial.md"], tmp_path, studio, typed)
+def test_a_study_goes_as_the_tutorial_says(at_a_socket: Studio, tmp_path: Path) -> None:
+    study_of_the_pages([DOCS / "tutorial.md"], tmp_path, at_a_socket, typed)
 
 
 def test_a_study_goes_as_the_how_to_pages_say(memory: StudioOfMemory, tmp_path: Path) -> None:

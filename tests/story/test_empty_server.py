@@ -2,42 +2,30 @@
 
 from __future__ import annotations
 
-import os
 import shutil
-import sqlite3
-import tempfile
 from collections.abc import Iterator
-from contextlib import closing
 from pathlib import Path
 
 import pytest
-from annot.labelstudio import server
 from command_line import annot, annot_done
 from complete_study import counting, http, in_dispute
-from fixtures_studio import Studio, template_folder
+from fixtures_studio import Studio
+from memory_studio import studio_at_a_socket
 from postgres import PostgresServer
 from studies import Pair, Study, address_of, make_study
 
-pytestmark = [pytest.mark.studio, pytest.mark.postgres]
+pytestmark = pytest.mark.postgres
 
 PEOPLE = ("a1", "a2", "j1")
 
 
 @pytest.fixture
-def empty() -> Iterator[Studio]:
-    """Another Label Studio, on which nobody but its administrator has an account."""
-    folder = Path(tempfile.mkdtemp(prefix="annot-empty-"))
-    shutil.copytree(template_folder(), folder, dirs_exist_ok=True)
-    (database,) = (folder / "data").glob("*.sqlite3")
-    with closing(sqlite3.connect(database)) as connection, connection:
-        # Both come from one template, and no two servers were ever made at one moment.
-        connection.execute("UPDATE organization SET created_at = '2031-01-01 00:00:00'")
-    try:
-        running = server.up(folder, environ=os.environ, port=None, say=print)
-        yield Studio(running.url, server.credentials(folder).token, folder)
-    finally:
-        server.down(folder)
-        shutil.rmtree(folder, ignore_errors=True)
+def empty(tmp_path: Path) -> Iterator[Studio]:
+    """Another Label Studio, on which only the administrator has an account."""
+    folder = tmp_path / "empty"
+    folder.mkdir()
+    with studio_at_a_socket(folder) as made:
+        yield made
 
 
 def sent(result: object) -> dict[str, tuple[int, int, int]]:
@@ -49,14 +37,14 @@ def open_pairs(study: Study, name: str) -> list[Pair]:
 
 
 def test_a_study_restored_beside_an_empty_server_goes_on_with_what_is_open(
-    studio: Studio,
+    at_a_socket: Studio,
     empty: Studio,
     postgres_server: PostgresServer,
     postgres_url: str,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    study = make_study(tmp_path / "study", studio, name="moved", per_method=3)
+    study = make_study(tmp_path / "study", at_a_socket, name="moved", per_method=3)
     pairs = study.planned()["a1"]
     of_second = study.planned()["a2"]
     n, half = len(pairs), len(pairs) // 2

@@ -24,8 +24,6 @@ from fixtures_studio import Studio, written
 from studies import Study, address_of, make_study
 from study_stages import quietly
 
-pytestmark = [pytest.mark.studio, pytest.mark.browser]
-
 HALT = "fic0802"
 """The paper of the first query, for background; the other is fic0903, for method."""
 
@@ -96,6 +94,8 @@ def correct_by_keys(study: Study, chromium: Any, changes: list[tuple[int, str]])
         context.close()
 
 
+@pytest.mark.studio
+@pytest.mark.browser
 def test_corrected_labels_become_those_of_the_paper_and_of_its_queries(
     studio: Studio, chromium: Any, tmp_path: Path
 ) -> None:
@@ -156,8 +156,8 @@ def test_corrected_labels_become_those_of_the_paper_and_of_its_queries(
     assert on_record(ws) == (labels, corrected)
 
 
-def test_the_projects_of_labels_are_known_by_their_number_and_audited(studio: Studio, tmp_path: Path) -> None:
-    study = make_study(tmp_path / "study", studio, name="labels-audited", per_method=3)
+def test_the_projects_of_labels_are_known_by_their_number_and_audited(memory: Studio, tmp_path: Path) -> None:
+    study = make_study(tmp_path / "study", memory, name="labels-audited", per_method=3)
     for name in ("a1", "a2"):
         account = {"account": address_of(name), "adjudicator": False, "dry_run": False}
         assessors.add(study.workspace, name, **account)

@@ -1,7 +1,7 @@
 """One request of a command goes wrong, whichever it is: run again, the command ends in exactly the planned state.
 
-A matrix of faults and commands against the real server, behind a proxy. Each fault hits one request, drawn from those
-that the command makes.
+A matrix of faults and commands against a server in memory, behind a proxy. Each fault hits one request, drawn from
+those that the command makes.
 """
 
 from __future__ import annotations
@@ -28,8 +28,6 @@ from fixtures_studio import Studio
 from studies import Study, make_study
 from study_stages import quietly
 from test_killed import assert_each_task_once, grades_of
-
-pytestmark = pytest.mark.studio
 
 
 def on(ws: Workspace, url: str, key: str) -> Workspace:
@@ -63,18 +61,18 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture(scope="module")
-def stages(studio: Studio, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Study]:
+def stages(at_a_socket: Studio, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Study]:
     """A small study at the moment before each command; the last three are one study on the server."""
     folder = tmp_path_factory.mktemp("faults")
-    planned = make_study(folder / "planned", studio, name="faults", per_method=2)
+    planned = make_study(folder / "planned", at_a_socket, name="faults", per_method=2)
     judged = planned.copy(folder / "judged", "faults-judged")
-    STEPS["push"](judged.workspace, studio.url, studio.token)
+    STEPS["push"](judged.workspace, at_a_socket.url, at_a_socket.token)
     for person in ("a1", "a2"):
         judged.judge(person, grades_of(person, judged.planned()[person]))
     pulled = judged.copy(folder / "pulled", judged.name)
-    STEPS["pull"](pulled.workspace, studio.url, studio.token)
+    STEPS["pull"](pulled.workspace, at_a_socket.url, at_a_socket.token)
     settled = pulled.copy(folder / "settled", judged.name)
-    STEPS["push adjudication"](settled.workspace, studio.url, studio.token)
+    STEPS["push adjudication"](settled.workspace, at_a_socket.url, at_a_socket.token)
     disputed = [tuple(task["data"]["pair_id"].split("/")) for task in settled.on_server("j1", "adjudicate")]
     settled.judge("j1", dict.fromkeys(disputed, 2), "adjudicate")
     return dict(zip(STEPS, (planned, judged, pulled, settled), strict=True))
@@ -103,28 +101,28 @@ def record(ws: Workspace) -> list[str]:
 @pytest.mark.parametrize("command", STEPS)
 def test_run_again_it_ends_in_the_planned_state(
     stages: dict[str, Study],
-    studio: Studio,
+    at_a_socket: Studio,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     command: str,
     kind: Kind,
 ) -> None:
     stage, step = stages[command], STEPS[command]
-    expected, requests = planned_state(stage, command, studio, tmp_path)
+    expected, requests = planned_state(stage, command, at_a_socket, tmp_path)
     writes = [at for at, method in enumerate(requests) if method in WRITES]
     # A push is hit where it writes; what it reads, a pull reads too.
     at = random.Random(f"{command} {kind}").choice(writes or range(len(requests)))
     study = copied(stage, command, tmp_path / f"{command.replace(' ', '-')}-{kind.replace(' ', '-')}")
     show_instructions(study, command)
-    with faulty_proxy(studio.url, kind, at) as (url, plan):
+    with faulty_proxy(at_a_socket.url, kind, at) as (url, plan):
         with monkeypatch.context() as patch, suppress(StudioError):
             if kind == "late":
                 patch.setattr(door, "PatientClient", impatient_client(plan))
-            step(study.workspace, url, studio.token)
+            step(study.workspace, url, at_a_socket.token)
         assert at < len(plan.seen) <= len(requests) + MOST_MORE
     if expected is not None:
         assert set(record(study.workspace)) <= set(expected)
-    step(study.workspace, studio.url, studio.token)
+    step(study.workspace, at_a_socket.url, at_a_socket.token)
     if expected is not None:
         assert record(study.workspace) == expected
     elif command == "push":

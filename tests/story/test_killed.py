@@ -18,8 +18,6 @@ from fixtures_studio import Studio
 from studies import KILLED, Pair, Study, command, make_study
 from study_stages import quietly
 
-pytestmark = pytest.mark.studio
-
 PUSH_KILLS, OTHER_KILLS = 5, 3
 """A push writes most, in most steps. On the server in memory (`tests/rounds`) each request is one at which it dies."""
 TRIES = 2.5
@@ -27,9 +25,9 @@ TRIES = 2.5
 
 
 @pytest.fixture(scope="module")
-def planned(studio: Studio, tmp_path_factory: pytest.TempPathFactory) -> Study:
+def planned(at_a_socket: Studio, tmp_path_factory: pytest.TempPathFactory) -> Study:
     """Two assessors with about 35 tasks each, nothing sent."""
-    return make_study(tmp_path_factory.mktemp("killed") / "planned", studio, name="planned", per_method=12)
+    return make_study(tmp_path_factory.mktemp("killed") / "planned", at_a_socket, name="planned", per_method=12)
 
 
 @pytest.fixture(scope="module")

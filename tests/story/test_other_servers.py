@@ -1,4 +1,4 @@
-"""A server that stops and comes back, another server, and an account that is gone: what only real ones can show."""
+"""A server that stops and comes back, another server, and an account that is gone."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from annot.store.database import open_store
 from complete_study import http
 from fixtures_studio import GUARD, Studio, template_folder
 from free_ports import FreePorts
+from memory_studio import studio_at_a_socket
 from studies import PEOPLE, Study, add_people, address_of, make_study
 from test_changes import exported, fetch, people_ids, row, send
 
-pytestmark = pytest.mark.studio
 
-
+@pytest.mark.studio
 def test_an_account_removed_from_the_server_is_named(studio: Studio, tmp_path: Path) -> None:
     study = make_study(tmp_path / "study", studio, name="removed-account", per_method=3)
     leaving = "leaving@story.example.org"
@@ -39,6 +39,7 @@ def test_an_account_removed_from_the_server_is_named(studio: Studio, tmp_path: P
     assert fetch(study).assessors
 
 
+@pytest.mark.studio
 def test_a_deleted_user_takes_no_answer_along(studio: Studio, tmp_path: Path) -> None:
     study = make_study(tmp_path / "study", studio, name="deleted-user", per_method=1)
     with open_store(study.workspace.database_url) as store, store.begin() as session:
@@ -88,6 +89,7 @@ def up(folder: Path, port: int | None = None) -> server.Server:
     return server.up(folder, environ=os.environ, port=port, say=lambda text: None)
 
 
+@pytest.mark.studio
 def test_a_study_goes_on_after_its_server_was_stopped_and_came_back_at_another_port(
     own_server: Studio, tmp_path: Path, free_ports: FreePorts
 ) -> None:
@@ -119,9 +121,19 @@ def test_a_study_goes_on_after_its_server_was_stopped_and_came_back_at_another_p
 
 
 def test_a_study_that_moves_to_another_server_keeps_what_was_judged_on_the_first(
-    studio: Studio, own_server: Studio, tmp_path: Path
+    at_a_socket: Studio, tmp_path: Path
 ) -> None:
-    pushed = make_study(tmp_path / "study", studio, name="moving", per_method=3)
+    with studio_at_a_socket(made_folder(tmp_path / "other")) as other:
+        moves(at_a_socket, other, tmp_path)
+
+
+def made_folder(folder: Path) -> Path:
+    folder.mkdir()
+    return folder
+
+
+def moves(first: Studio, other: Studio, tmp_path: Path) -> None:
+    pushed = make_study(tmp_path / "study", first, name="moving", per_method=3)
     send(pushed)
     pairs = pushed.planned()["a1"]
     pushed.judge("a1", {pairs[0]: 1, pairs[1]: 2})
@@ -129,8 +141,8 @@ def test_a_study_that_moves_to_another_server_keeps_what_was_judged_on_the_first
     held = exported(pushed)
     link = pushed.workspace.cache / "studio"
     link.unlink()
-    link.symlink_to(own_server.folder)
-    moved = Study(pushed.folder, own_server)
+    link.symlink_to(other.folder)
+    moved = Study(pushed.folder, other)
     with pytest.raises(MissingInput, match="nothing was sent"):
         fetch(moved)
     add_people(moved.workspace, PEOPLE)

@@ -1,4 +1,4 @@
-"""Hidden repeats on a real Label Studio: asked again unannounced, pulled back, told apart from the judgements."""
+"""Hidden repeats: asked again unannounced, pulled back, told apart from the judgements."""
 
 from __future__ import annotations
 
@@ -22,11 +22,10 @@ from studies import make_study
 from study_stages import quietly
 
 
-@pytest.mark.studio
-def test_a_pair_asked_again_tells_of_the_assessor_and_nothing_of_the_pair(studio: Studio, tmp_path: Path) -> None:
+def test_a_pair_asked_again_tells_of_the_assessor_and_nothing_of_the_pair(memory: Studio, tmp_path: Path) -> None:
     study = make_study(
         tmp_path / "study",
-        studio,
+        memory,
         name="repeats",
         per_method=12,
         more_settings="\n[judging]\nrepeats = 0.2\n",
