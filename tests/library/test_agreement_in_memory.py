@@ -124,7 +124,7 @@ def test_alpha_is_ordinal_unless_another_level_is_named() -> None:
     # Krippendorff (2011), for two observers of nominal data: 1 - (n - 1) * o / sum of n_c * n_k, of coincidences:
     # o = 6 unequal of n = 12 values, 4 of each grade, so the sum is 3 * 2 * 16 = 96.
     assert annot.alpha(matrix, "nominal") == pytest.approx(1 - 11 * 6 / 96)
-    # Squared differences instead: the three unequal pairs have 4, 1 and 1, each twice: 12; expected 16 * 2 * (1 + 1 + 4).
+    # Squared differences instead: 4, 1 and 1 of the unequal pairs, each twice, are 12; expected 16 * 2 * (1 + 1 + 4).
     assert annot.alpha(matrix, "interval") == pytest.approx(1 - 11 * 12 / (16 * 2 * 6))
     assert agreeing.LEVELS == ("ordinal", "nominal", "interval")
     with pytest.raises(InputError, match="level 'ordnal': not known; did you mean 'ordinal'"):
