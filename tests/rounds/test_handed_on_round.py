@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import json
+from collections import Counter
+
 from annot.base.records import Asked, Assessor
 from annot.judging.exchange.servers import connect
+from annot.judging.plan_on_record import PLAN_FILE
 from annot.judging.rounds.judging import outgoing_of, unpulled, withdraw_handed_on
 from annot.labelstudio.tasks import pair_key
 from annot.steps import assessor_leaving
@@ -35,10 +39,13 @@ def test_what_was_answered_after_it_had_been_handed_on_stays_unless_another_has_
     pushed = sent.push()
     assert "a1: keeps 1 pair answered in the meantime" in pushed.notes
     assert (plan(sent, "a1"), len(plan(sent, "a3"))) == ([first], 9)
+    written = (sent.ws.pools / PLAN_FILE).read_text(encoding="utf-8").splitlines()
+    assert Counter(json.loads(line)["assessor"] for line in written) == {"a1": 1, "a2": 10, "a3": 9}
     rows = {row.assessor: row for row in pushed.projects if row.planned}
     assert (rows["a3"].planned, rows["a3"].sent, rows["a2"].sent) == (9, 9, 0)
     withdrawn = next(row for row in pushed.projects if row.assessor == "a1")
     assert (withdrawn.withdrawn, withdrawn.planned, withdrawn.there, withdrawn.sent, withdrawn.known) == (9, 0, 0, 0, 0)
+    assert withdrawn.updated == 0
     assert list(sent.tasks("a1")) == [pair_key(*first)]
     assert second in plan(sent, "a3")
     pulled = sent.pull()
