@@ -1,0 +1,245 @@
+"""Papers of large datasets: each release in the common fields, what no column can hold, and how files are cut."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import pytest
+from annot.base.errors import MOST_FAULTS, InputError
+from annot.base.records import Draw, Paper, Pool, PoolEntry
+from annot.base.settings import Settings
+from annot.formats.corpora import Broken, Piece, arxiv, cutting, s2orc, tables
+from annot.formats.corpora.cutting import json_records
+from annot.formats.corpora.semantic_scholar import MOST_SHARES, SHARE_BYTES, Spread, Spreading, shares_of
+from annot.formats.csfcube.written import _paper, _pool, positions_of
+from annot.formats.paper_lines import paper_of_record
+
+LABELS = Settings().labels.names
+
+
+@pytest.mark.parametrize(
+    ("dates", "year"),
+    [
+        ({"versions": [{"created": "Mon, 2 Apr 2007 19:18:42 GMT"}, {"created": "1 May 2009"}]}, "2007"),
+        ({"versions": [{"created": "Mon, 2 Apr 1999"}], "update_date": "2011-01-02"}, "1999"),
+        ({"versions": [], "update_date": "2011-01-02"}, "2011"),
+        ({"versions": ["v1"], "update_date": "2011-01-02"}, "2011"),
+        ({"update_date": "12011-01-02"}, None),
+        ({}, None),
+    ],
+)
+def test_the_year_on_arxiv_is_that_of_the_first_version(dates: dict[str, Any], year: str | None) -> None:
+    assert arxiv.paper({"id": "1", "title": "T"} | dates) == {"paper_id": "1", "title": "T", "year": year}
+
+
+def whole(**annotations: Any) -> dict[str, Any]:
+    return {"text": "A title. Abstract one. Abstract two.", "annotations": annotations}
+
+
+def test_each_release_of_s2orc_has_the_same_fields() -> None:
+    first = s2orc.paper({"id": "1", "paperAbstract": "A", "outCitations": ["2"], "title": "T"})
+    assert first == {"paper_id": "1", "abstract": "A", "citations": ["2"], "title": "T"}
+    assert s2orc.paper({"paper_id": "1", "metadata": {"title": "T"}}) == {"paper_id": "1", "title": "T"}
+    places = whole(
+        title=[{"start": 0, "end": 8}],
+        abstract=json.dumps([{"start": "9", "end": "22"}, {"start": "23", "end": "36"}]),
+        bibentry=[{"attributes": {"matched_paper_id": 3}}, {"attributes": None}, {}],
+    )
+    for name in ("content", "body"):
+        assert s2orc.paper({"corpusid": 1, "year": 2001, name: places}) == {
+            "paper_id": 1,
+            "title": "A title.",
+            "abstract": "Abstract one.\n\nAbstract two.",
+            "year": 2001,
+            "citations": [3],
+        }
+    assert s2orc.paper({"corpusid": 1, "title": "Given", "body": whole()})["title"] == "Given"
+
+
+@pytest.mark.parametrize(
+    ("record", "fits"),
+    [
+        ({"paperAbstract": ""}, True),
+        ({"outbound_citations": [], "mag_id": 1}, True),
+        ({"outbound_citations": []}, False),
+        ({"metadata": {"title": ""}}, True),
+        ({"metadata": {}}, False),
+        ({"corpusid": 1, "body": {}}, True),
+        ({"corpusid": 1, "body": ""}, False),
+        ({"body": {}}, False),
+    ],
+)
+def test_a_record_tells_that_it_is_of_s2orc(record: dict[str, Any], fits: bool) -> None:
+    assert s2orc.S2ORC.fits(record) is fits
+
+
+def spread(folder: Path, *rows: Any) -> Spread:
+    path = folder / "papers.jsonl"
+    path.write_text("".join(f"{row if isinstance(row, str) else json.dumps(row)}\n" for row in rows))
+    return Spreading(folder / "shares", 2)((0, str(path)))
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "fault"),
+    [
+        ("corpusid", 2**63 - 1, None),
+        ("corpusid", 2**63, f"corpusid: found {2**63}, expected a whole number of at most 63 bits"),
+        ("corpusid", True, "corpusid: found True, expected a whole number of at most 63 bits"),
+        ("corpusid", None, "corpusid: found None, expected a whole number of at most 63 bits"),
+        ("year", None, None),
+        ("year", "2001", "year: found '2001', expected a whole number of at most 63 bits"),
+        ("title", 5, "title: found 5, expected text"),
+        ("abstract", ["x" * 80], f"abstract: found ['{'x' * 58}, expected text"),
+    ],
+)
+def test_a_row_is_spread_where_its_columns_hold_it(tmp_path: Path, field: str, value: Any, fault: str | None) -> None:
+    found = spread(tmp_path, {"corpusid": 1, "title": "Ü", "year": 2001} | {field: value}, "")
+    assert (found.lines, found.rows) == (2, int(fault is None))
+    if fault is None:
+        assert found.broken == ()
+    else:
+        ((line, broken),) = found.broken
+        assert (line, broken.reason, broken.faults) == (1, f"{field} cannot be used", (fault,))
+        assert ("Ü" in broken.record) == (field != "title")
+
+
+def test_a_file_of_no_rows_is_given_up_at_the_thousandth_fault(tmp_path: Path) -> None:
+    assert (spread(tmp_path).lines, spread(tmp_path).rows) == (0, 0)
+    assert MOST_FAULTS == 1000
+    assert spread(tmp_path, *["no JSON"] * 1005).lines == 1000
+    assert spread(tmp_path, {"corpusid": 1, "title": "T"}, *["no JSON"] * 1005).lines == 1006
+
+
+def test_shares_follow_the_size_of_the_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("annot.formats.corpora.semantic_scholar.SHARE_BYTES", 10)
+    plain, packed = tmp_path / "a", tmp_path / "b"
+    assert (SHARE_BYTES, MOST_SHARES) == (2**28, 256)
+    for size, shares in ((0, 1), (9, 1), (10, 2), (29, 3), (2540, 255), (2550, 256), (2560, 256)):
+        plain.write_bytes(b"x" * size)
+        assert shares_of([str(plain)]) == shares
+    packed.write_bytes(b"\x1f\x8b" + b"x" * 3)
+    assert shares_of([str(packed)]) == 3
+    plain.write_bytes(b"x" * 10)
+    assert shares_of([str(packed), str(plain)]) == 4
+
+
+@pytest.mark.parametrize(
+    ("year", "read"), [(-9999, -9999), (9999, 9999), ("2001", 2001), ("-12", -12), (-10_000, None), (10_000, None)]
+)
+def test_years_have_at_most_four_digits(year: Any, read: int | None) -> None:
+    record = {"paper_id": "a", "title": "T", "abstract": "A.", "year": year}
+    if read is not None:
+        assert paper_of_record(record, LABELS).year == read
+    else:
+        with pytest.raises(InputError, match=r"^year cannot be used"):
+            paper_of_record(record, LABELS)
+    with pytest.raises(InputError, match=r"^year cannot be used"):
+        paper_of_record(record | {"year": "20011"}, LABELS)
+
+
+@pytest.mark.parametrize(("truncated", "labels", "fits"), [(True, 1, True), (True, 3, False), (False, 1, False)])
+def test_fewer_labels_than_sentences_are_left_out_where_they_were_truncated(
+    truncated: bool, labels: int, fits: bool
+) -> None:
+    record = {
+        **{"paper_id": "a", "title": "T", "abstract": ["A.", "B."]},
+        **{"labels": ["method"] * labels, "pred_labels_truncated": truncated},
+    }
+    if fits:
+        assert paper_of_record(record, LABELS).labels is None
+    else:
+        with pytest.raises(InputError, match="labels do not fit the sentences") as caught:
+            paper_of_record(record, LABELS)
+        assert caught.value.faults == (f"{labels} label{'s' if labels > 1 else ''} for 2 sentences",)
+
+
+def drawn(doc_id: str, turn: int | None, *also: str) -> PoolEntry:
+    return PoolEntry(doc_id, Draw("m", None, None, turn), tuple(Draw(method, None, None, None) for method in also))
+
+
+@pytest.mark.parametrize(
+    ("turns", "order"), [((3, 1, 2), "bca"), ((1, 2, 3), "abc"), ((3, 1, None), "abc"), ((None, None, None), "abc")]
+)
+def test_a_written_pool_has_the_order_in_which_it_was_drawn(turns: tuple[int | None, ...], order: str) -> None:
+    entries = tuple(drawn(doc_id, turn) for doc_id, turn in zip("abc", turns, strict=True))
+    pool = Pool(
+        **{"paper_id": "p", "mode": "blocks", "per_method": None, "ranking_depth": None, "seed": None},
+        **{"methods": ("m",), "without": (), "dry": (), "cited_outside": None, "entries": entries},
+    )
+    assert _pool(pool) == {"cands": [*order], "cand_source": [["m"]] * 3}
+
+
+def test_a_written_paper_has_labels_and_citations_only_where_it_has_some() -> None:
+    bare = {
+        **{"paper_id": "a", "title": "T", "abstract": ["A.", "B."], "pred_labels_truncated": False},
+        "metadata": {"authors": [], "year": 2001, "venue": None, "doi": None},
+    }
+    assert _paper(Paper("a", "T", ("A.", "B."), 2001)) == bare
+    full = Paper("a", "T", ("A.", "B."), 2001, labels=("method", "other"), citations=("b",))
+    assert _paper(full) == bare | {"pred_labels": ["method_label", "other_label"], "outbound_citations": ["b"]}
+    assert positions_of(full, {"other"}) == (1,)
+    assert positions_of(full, {"method", "other"}) == (0, 1)
+    assert positions_of(Paper("a", "T", ("A.",), None), {"other"}) == ()
+
+
+@pytest.mark.parametrize(
+    ("line", "bytes_before", "shown"),
+    [
+        (
+            json.dumps("x" * 60),
+            b"",
+            ("not a JSON object", 'found "' + "x" * 39 + ", expected one JSON object per line"),
+        ),
+        ("{", b"", ("not valid JSON", None)),
+        ("[1]", b"\xef\xbb\xbf", ("not a JSON object", "found [1], expected one JSON object per line")),
+    ],
+)
+def test_a_line_that_is_no_object_is_broken(
+    tmp_path: Path, line: str, bytes_before: bytes, shown: tuple[str, str | None]
+) -> None:
+    path = tmp_path / "p.jsonl"
+    path.write_bytes(bytes_before + b'{"a": NaN}\n \n' + line.encode() + b"\n\xff\n")
+    first, blank, (place, broken), (last, bad) = json_records(Piece(str(path), "annot", 0, None))
+    assert (first, blank, place, last) == ((1, {"a": None}), (2, None), 3, 4)
+    assert isinstance(broken, Broken)
+    assert broken.reason == shown[0]
+    assert shown[1] is None or broken.faults == (shown[1],)
+    assert isinstance(bad, Broken)
+    assert bad == Broken("not UTF-8", ("not UTF-8: invalid start byte (bytes b'\\xff')",), "\ufffd\n")
+
+
+def test_a_file_of_lines_is_cut_at_its_size(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cutting, "PIECE_BYTES", 10)
+    path = tmp_path / "p"
+    for size, pieces in ((0, [(0, None)]), (10, [(0, None)]), (11, [(0, 10), (10, 11)]), (20, [(0, 10), (10, 20)])):
+        path.write_bytes(b"x" * size)
+        assert cutting.cut_lines(str(path)) == pieces
+    path.write_bytes(b"\x1f\x8b" + b"x" * 20)
+    assert cutting.cut_lines(str(path)) == [(0, None)]
+
+
+def test_a_line_of_the_longest_length_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert cutting.LONGEST_LINE == 32 * 1024 * 1024
+    monkeypatch.setattr(cutting, "LONGEST_LINE", 10)
+    path = tmp_path / "p"
+    path.write_bytes(b"x" * 9 + b"\n")
+    assert list(cutting.read_lines(Piece(str(path), "annot", 0, None))) == [(1, b"x" * 9 + b"\n")]
+    path.write_bytes(b"a\n" + b"x" * 10 + b"\n")
+    with pytest.raises(InputError, match="a line of more than 10 bytes from byte 2 on"):
+        list(cutting.read_lines(Piece(str(path), "annot", 0, None)))
+
+
+@pytest.mark.parametrize(
+    ("year", "read"),
+    [(2001.0, 2001), (2001.5, 2001.5), (math.nan, None), (" 2001.0 ", "2001"), ("", None), (2001, 2001)],
+)
+def test_a_year_in_a_table_may_have_a_point(year: Any, read: Any) -> None:
+    assert tables.paper({"year": year, "unknown": 1}) == {"year": read}
+
+
+def test_ids_in_one_cell_are_parted_by_spaces_semicolons_commas_or_bars() -> None:
+    cells = {"citations": " a b;c,d|e; ", "outbound_citations": ["f g"]}
+    assert tables.paper(cells) == {"citations": [*"abcde"], "outbound_citations": ["f g"]}
