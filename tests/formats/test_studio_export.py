@@ -138,3 +138,51 @@ def test_what_was_given_and_its_grade_are_named_by_option() -> None:
     for wrong in ("x", "=1", "x=3", "x=-1", "x=1.0"):
         with pytest.raises(InputError, match="expected VALUE=GRADE, a grade from 0 to 2 or none"):
             grades_named([wrong], SCALE)
+
+
+def test_long_values_are_shown_with_their_first_characters() -> None:
+    long = "x" * 80
+    fine = task(1, annotation(2, given("grade", "rating", 1)))
+    for wrong, problem in (
+        (task(3, long), f"found '{'x' * 39}, expected an annotation"),
+        (
+            task(3, annotation(1, given("grade", "choices", [long]))),
+            f'annotation 1: \'{"x" * 59} is not a grade from 0 to 2; say which with --grade "VALUE=GRADE"',
+        ),
+        (task(3, annotation(1), q=long + " y"), f"q '{'x' * 59}, expected an id without white space"),
+        (
+            task(3, annotation(1, at=long)),
+            f"annotation 1: created_at '{'x' * 39}, expected a date and time in ISO 8601",
+        ),
+    ):
+        assert faults_of(fine, wrong) == (f"e: task 3: {problem}",)
+
+
+def test_an_entry_of_the_list_has_its_number_and_a_task_without_one_a_question_mark() -> None:
+    fine = task(1, annotation(2, given("grade", "rating", 1)))
+    assert faults_of(fine, {"id": 5}) == ("e: entry 2: no data, expected a task of Label Studio",)
+    assert faults_of(fine, {"data": {}}) == ("e: task ?: no list of annotations",)
+    nameless = {"data": {"q": "q1", "d": 1}, "annotations": [annotation("1")]}
+    assert faults_of(fine, nameless) == ("e: task ?: an annotation without a number (id)",)
+
+
+def test_a_number_of_the_scale_wins_over_a_name_only_where_the_person_says_nothing_else() -> None:
+    numbers = [task(at, annotation(at, given("grade", "choices", [text]))) for at, text in enumerate(("2", "all", "1"))]
+    assert [one.grade for one in read(*numbers)] == [2, 2, 1]
+    assert [one.grade for one in read(*numbers, grades={"1": 0, "ALL": None})] == [2, None, 0]
+
+
+def test_of_one_moment_the_lower_task_and_the_lower_annotation_come_first() -> None:
+    good = given("grade", "rating", 1)
+    found = read(task(2, annotation(10, good), annotation(9, good)), task(1, annotation(11, good)))
+    assert [(one.line, one.annotation) for one in found] == [(1, "11"), (2, "9"), (2, "10")]
+
+
+@pytest.mark.parametrize("text", ["A=3", "A=-1", "=1", "A", "A=x", " =1"])
+def test_a_grade_beyond_the_scale_or_of_nothing_is_refused(text: str) -> None:
+    assert grades_named(["A=0", "B = 2", "a=b=1", "C=NONE", "D="], SCALE) == {
+        **{"A": 0, "B": 2, "a=b": 1},
+        **{"C": None, "D": None},
+    }
+    with pytest.raises(InputError, match="expected VALUE=GRADE, a grade from 0 to 2 or none"):
+        grades_named([text], SCALE)
