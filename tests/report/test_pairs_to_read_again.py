@@ -1,4 +1,4 @@
-"""A pair to read again at a meeting: both abstracts, the sentences of the facet, and what the pages say of its grades."""
+"""A pair to read again at a meeting: both abstracts, the sentences of the facet, and the words for its grades."""
 
 from __future__ import annotations
 
