@@ -231,3 +231,17 @@ def test_an_error_of_the_file_system_names_its_file() -> None:
     assert main.refusal(PermissionError(13, "Permission denied", "a.txt")).message == "a.txt: no permission"
     assert main.refusal(OSError(28, "No space left on device")).message == "No space left on device"
     assert main.refusal(OSError(28, "Full", "a", None, "b")).message == "b: Full"
+
+
+def test_parts_of_the_index_are_listed_or_removed_without_other_wishes(ws: Workspace) -> None:
+    for name, given in (("--list", {"listed": True}), ("--clean", {"clean": True})):
+        wrong: dict[str, Any] = {**given, "repair": True}
+        with pytest.raises(InputError, match=f"index {name}` cannot be used with --repair"):
+            vectors.index_build(ws, **wrong)
+    assert vectors.index_build(ws, listed=True).text.startswith("the index is empty")
+    assert vectors.index_build(ws, clean=True, dry_run=True).text == "nothing to remove: all of the index is used"
+
+
+def test_what_counts_again_is_counted(ws: Workspace) -> None:
+    text = judge.answers_restore(ws, every=True, dry_run=True).text
+    assert text == "answers that count again: 0; kept although the server lost them: 0"
