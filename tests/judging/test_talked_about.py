@@ -55,12 +55,12 @@ def test_a_returned_pair_is_kept_out_until_it_is_answered(*, answered: bool) -> 
 
 def test_grades_that_meet_are_counted_over_the_pairs_with_two_grades() -> None:
     told = {
+        ("r", "d6"): [answer(1), answer(0)],
         ("q", "d1"): [answer(0), answer(3), answer(3)],
         ("q", "d2"): [answer(3), answer(0)],
         ("q", "d3"): [answer(1), answer(2)],
         ("q", "d4"): [answer(2), answer(2)],
         ("q", "d5"): [answer(2), answer(None)],
-        ("r", "d6"): [answer(1), answer(0)],
     }
     found = meeting._recurring(told, {"q": "method", "r": "result"})
     assert [(one.facet, one.low, one.high, one.pairs, one.of) for one in found] == [
@@ -68,7 +68,7 @@ def test_grades_that_meet_are_counted_over_the_pairs_with_two_grades() -> None:
     ]  # fmt: skip
     differing = list(meeting._differing(told, {"q": "method", "r": "result"}))
     assert [(one.doc_id, one.grades, one.gap) for one in differing] == [
-        ("d1", (0, 3, 3), 3), ("d2", (0, 3), 3), ("d3", (1, 2), 1), ("d6", (0, 1), 1),
+        ("d6", (0, 1), 1), ("d1", (0, 3, 3), 3), ("d2", (0, 3), 3), ("d3", (1, 2), 1),
     ]  # fmt: skip
 
 

@@ -45,6 +45,7 @@ def test_what_was_answered_after_it_had_been_handed_on_stays_unless_another_has_
     assert (rows["a3"].planned, rows["a3"].sent, rows["a2"].sent) == (9, 9, 0)
     withdrawn = next(row for row in pushed.projects if row.assessor == "a1")
     assert (withdrawn.withdrawn, withdrawn.planned, withdrawn.there, withdrawn.sent, withdrawn.known) == (9, 0, 0, 0, 0)
+    assert withdrawn.updated == 0
     assert list(sent.tasks("a1")) == [pair_key(*first)]
     assert second in plan(sent, "a3")
     pulled = sent.pull()

@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from annot.base.errors import StudioError
+from annot.base.errors import InputError, MissingInput, StudioError
 from annot.base.records import Adjudication, Asked, Assessor, Assignment, Judgement, Query, Returned
 from annot.judging.exchange.outgoing import Outgoing
 from annot.judging.exchange.rounds import NO_WISHES, Wishes
 from annot.judging.exchange.servers import Unreachable
-from annot.judging.rounds import adjudication, judging, labels
+from annot.judging.rounds import adjudication, judging, labels, round_of
 from annot.judging.rounds.judging import JudgingRound, WithdrawnTasks
 from annot.judging.rounds.training import TrainingRound, _in_time
 from annot.labelstudio.annotations import Reading
@@ -285,3 +285,28 @@ def test_labels_are_not_spread_while_a_server_cannot_say_who_has_what(
     with pytest.raises(StudioError) as refused:
         labels._given(planned, ["a1", "a2"], ["a1"], {})
     assert refused.value.faults == ("a2: no answer",)
+
+
+def test_full_texts_come_once_every_pair_is_judged_on_its_abstract(planned: Workspace) -> None:
+    pairs = [(P1, "d00"), (P1, "d01")]
+    with planned.writing() as session:
+        trials.put_trial(session, "substudy", {"assessor": "a1"})
+        for round in ("substudy-abstract", "substudy-full"):
+            rows = [Assignment(*pair, "a1", at) for at, pair in enumerate(pairs, 1)]
+            trials.add_assignments(session, round, rows)  # type: ignore[arg-type]
+    substudy = round_of("substudy")
+    with pytest.raises(InputError, match="a push of the sub-study needs its view"):
+        substudy.prepare(planned, NO_WISHES, dry_run=True)
+    (one,) = substudy.prepare(planned, Wishes(view="abstract"), dry_run=True).outgoing
+    assert (one.assessor, [asked.pair for asked in one.tasks], one.part.stored) == ("a1", pairs, "substudy-abstract")
+    for answered, left in ((0, "2 pairs not judged"), (1, "1 pair not judged")):
+        with planned.writing() as session:
+            given = [Sourced(Judgement(*pair, "a1", 1), "substudy-abstract", pair[1], {}) for pair in pairs[:answered]]
+            trials.record_answers(session, given, recorded_at=RECORDED)
+        with pytest.raises(InputError, match=f"{left} on the abstracts yet"):
+            substudy.prepare(planned, Wishes(view="full"), dry_run=True)
+    with planned.writing() as session:
+        given = [Sourced(Judgement(*pairs[1], "a1", 1), "substudy-abstract", pairs[1][1], {})]
+        trials.record_answers(session, given, recorded_at=RECORDED)
+    with pytest.raises(MissingInput, match="no such file"):
+        substudy.prepare(planned, Wishes(view="full"), dry_run=True)
