@@ -9,12 +9,10 @@ from typing import Any
 
 import pytest
 from annot.base.errors import MOST_FAULTS, InputError
-from annot.base.records import Draw, Paper, Pool, PoolEntry
 from annot.base.settings import Settings
 from annot.formats.corpora import Broken, Piece, arxiv, cutting, s2orc, tables
 from annot.formats.corpora.cutting import json_records
 from annot.formats.corpora.semantic_scholar import MOST_SHARES, SHARE_BYTES, Spread, Spreading, shares_of
-from annot.formats.csfcube.written import _paper, _pool, positions_of
 from annot.formats.paper_lines import paper_of_record
 
 LABELS = Settings().labels.names
@@ -154,35 +152,6 @@ def test_fewer_labels_than_sentences_are_left_out_where_they_were_truncated(
         with pytest.raises(InputError, match="labels do not fit the sentences") as caught:
             paper_of_record(record, LABELS)
         assert caught.value.faults == (f"{labels} label{'s' if labels > 1 else ''} for 2 sentences",)
-
-
-def drawn(doc_id: str, turn: int | None, *also: str) -> PoolEntry:
-    return PoolEntry(doc_id, Draw("m", None, None, turn), tuple(Draw(method, None, None, None) for method in also))
-
-
-@pytest.mark.parametrize(
-    ("turns", "order"), [((3, 1, 2), "bca"), ((1, 2, 3), "abc"), ((3, 1, None), "abc"), ((None, None, None), "abc")]
-)
-def test_a_written_pool_has_the_order_in_which_it_was_drawn(turns: tuple[int | None, ...], order: str) -> None:
-    entries = tuple(drawn(doc_id, turn) for doc_id, turn in zip("abc", turns, strict=True))
-    pool = Pool(
-        **{"paper_id": "p", "mode": "blocks", "per_method": None, "ranking_depth": None, "seed": None},
-        **{"methods": ("m",), "without": (), "dry": (), "cited_outside": None, "entries": entries},
-    )
-    assert _pool(pool) == {"cands": [*order], "cand_source": [["m"]] * 3}
-
-
-def test_a_written_paper_has_labels_and_citations_only_where_it_has_some() -> None:
-    bare = {
-        **{"paper_id": "a", "title": "T", "abstract": ["A.", "B."], "pred_labels_truncated": False},
-        "metadata": {"authors": [], "year": 2001, "venue": None, "doi": None},
-    }
-    assert _paper(Paper("a", "T", ("A.", "B."), 2001)) == bare
-    full = Paper("a", "T", ("A.", "B."), 2001, labels=("method", "other"), citations=("b",))
-    assert _paper(full) == bare | {"pred_labels": ["method_label", "other_label"], "outbound_citations": ["b"]}
-    assert positions_of(full, {"other"}) == (1,)
-    assert positions_of(full, {"method", "other"}) == (0, 1)
-    assert positions_of(Paper("a", "T", ("A.",), None), {"other"}) == ()
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 from annot.base.errors import InputError
-from annot.base.records import Draw, PoolEntry, ScoredDoc
-from annot.formats.csfcube import Release, read_release
+from annot.base.records import Draw, Paper, Pool, PoolEntry, ScoredDoc
+from annot.formats.csfcube import Material, Release, read_release, write_csfcube
 
 RATINGS = "test-pid2anns-csfcube-method.json"
 POOLS = "test-pid2pool-csfcube.json"
@@ -205,3 +205,32 @@ def test_bytes_that_are_not_utf8_are_a_fault_of_their_line() -> None:
     with pytest.raises(InputError) as caught:
         read_release(files, name="f", known_labels=(), facet_labels={})
     assert caught.value.faults == (f"f/{RATINGS}:2: not UTF-8: invalid start byte",)
+
+
+def written(*papers: Paper, entries: tuple[PoolEntry, ...] = ()) -> dict[str, Any]:
+    pool = Pool(
+        **{"paper_id": "p", "mode": "blocks", "per_method": None, "ranking_depth": None, "seed": None},
+        **{"methods": ("m",), "without": (), "dry": (), "cited_outside": None, "entries": entries},
+    )
+    material = Material(papers, (), (pool,), (), (), {}, {})
+    files = write_csfcube(material, folder="", with_text=True)
+    return {name: [json.loads(line) for line in text.splitlines()] for name, text in files.items() if name != LIST}
+
+
+@pytest.mark.parametrize(
+    ("turns", "order"), [((3, 1, 2), "bca"), ((1, 2, 3), "abc"), ((3, 1, None), "abc"), ((None, None, None), "abc")]
+)
+def test_a_written_pool_has_the_order_in_which_it_was_drawn(turns: tuple[int | None, ...], order: str) -> None:
+    also = (Draw("n", None, None, None),)
+    entries = [PoolEntry(doc_id, Draw("m", None, None, turn), also) for doc_id, turn in zip("abc", turns, strict=True)]
+    assert written(entries=tuple(entries))[POOLS] == [{"p": {"cands": [*order], "cand_source": [["m", "n"]] * 3}}]
+
+
+def test_a_written_paper_has_labels_and_citations_only_where_it_has_some() -> None:
+    full = Paper("b", "T", ("A.", "B."), 2001, labels=("method", "other"), citations=("a",))
+    bare = {
+        **{"paper_id": "a", "title": "T", "abstract": ["A.", "B."], "pred_labels_truncated": False},
+        "metadata": {"authors": [], "year": 2001, "venue": None, "doi": None},
+    }
+    more = {"paper_id": "b", "pred_labels": ["method_label", "other_label"], "outbound_citations": ["a"]}
+    assert written(full, Paper("a", "T", ("A.", "B."), 2001))[PAPERS] == [bare, bare | more]

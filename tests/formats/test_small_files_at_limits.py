@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 from annot.base.errors import Faults, InputError
 from annot.base.records import Query
-from annot.formats.cleaning import CleanedCounts, Way, clean, counts_of, ways
+from annot.formats.cleaning import Cleaned, CleanedCounts, Way, clean, counts_of, ways
 from annot.formats.corpora import Broken, Piece, format_of
 from annot.formats.corpora.acl import anthology_id
 from annot.formats.corpora.acl import records as acl_records
@@ -20,6 +20,7 @@ from annot.formats.corpora.irds import paper as irds_paper
 from annot.formats.corpora.plain import json_entries
 from annot.formats.json_lines import Strict, read_models, read_objects
 from annot.formats.matches import Match, match_lines, read_matches
+from annot.formats.paper_text import paper_of
 from annot.formats.submitted_run import read_metadata, read_submitted
 from annot.formats.trec import HEADER, read_qrels, read_query_papers, write_query_papers
 from annot.formats.vector_files import RowCounts, read_npy, read_parquet, read_s2_vectors
@@ -186,3 +187,18 @@ def test_a_vector_that_is_no_list_is_shown_with_forty_characters(tmp_path: Path)
     path.write_text(json.dumps({"corpusid": 1, "vector": number}) + "\n")
     assert list(read_s2_vectors(path, {"1"}, tally)) == []
     assert tally.examples == [f"{path}:1: corpusid 1, vector {number[:40]}: expected a paper and its numbers"]
+
+
+@pytest.mark.parametrize("abstract", ["One. Two.", ["One.", "Two."]])
+def test_a_heading_that_went_is_told_and_no_other(abstract: str | list[str]) -> None:
+    def told(given: str | list[str]) -> list[tuple[str, ...]]:
+        changed: list[Cleaned] = []
+        paper = paper_of(
+            "a", "T", given, year=None, labels=None, known_labels=(), citations=("b", "a", "b"), changed=changed
+        )
+        assert (paper.sentences, paper.citations) == (("One.", "Two."), ("b",))
+        return [one.ways for one in changed]
+
+    assert told(abstract) == []
+    headed = f"Abstract: {abstract}" if isinstance(abstract, str) else [f"Abstract: {abstract[0]}", *abstract[1:]]
+    assert told(headed) == [('a leading "Abstract."',)]
