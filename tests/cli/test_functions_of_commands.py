@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 import typer
 from annot.base.errors import AnnotError, InputError, MissingInput
-from annot.cli import draw, exchange, imports, judge, main, people, prepare, settle, support, vectors
+from annot.cli import draw, exchange, imports, judge, main, measure, people, prepare, publish, settle, support, vectors
 from annot.judging.exchange.recording import Pulled, PulledProject
 from annot.steps import pull
 from annot.study.workspace import Workspace
@@ -158,6 +159,52 @@ def test_an_import_is_of_a_known_kind_and_of_one_file() -> None:
         imports._check_options(kind, set())
 
 
+def test_each_kind_of_import_reads_its_own_files(tmp_path: Path) -> None:
+    empty = copied(Small(), "labelled", tmp_path / "study")
+    for kind, words in (
+        ("csfcube", "expected the folder of a CSFCube release"),
+        ("citations", "1 file not found"),
+        ("grades", "nowhere.csv: no such file"),
+        ("judgements", "nowhere.csv: no such file"),
+    ):
+        with pytest.raises(InputError, match=re.escape(words)):
+            imports.import_files(empty, [FILE], kind=kind, dry_run=True)
+    with pytest.raises(InputError, match="--as labelstudio needs --rating, --query and --document"):
+        imports.import_files(empty, [FILE], kind="labelstudio", dry_run=True)
+
+
+def test_figures_of_a_paper_are_not_written_into_a_folder(ws: Workspace, tmp_path: Path) -> None:
+    with pytest.raises(typer.BadParameter, match="found --against and --out"):
+        measure.evaluate(ws, against=FILE, out=tmp_path)
+
+
+def test_a_meeting_is_told_with_its_days(ws: Workspace, tmp_path: Path) -> None:
+    text = judge.meeting(ws, out=tmp_path).text
+    assert text.endswith("10 pairs from 2031-03-04 to 2031-03-11; the grades of 2 differ")
+
+
+def test_a_plan_is_named_by_the_first_twelve_digits_of_its_hash(ws: Workspace) -> None:
+    found = judge.plan_make(ws, dry_run=True)
+    assert found.text.endswith(f"40 pairs, plan {found.data.sha256[:12]}")
+
+
+def test_papers_that_are_left_out_need_no_model(ws: Workspace) -> None:
+    with pytest.raises(InputError, match="found --leave-out and --model"):
+        prepare.facets_label(ws, leave_out=True, model=FILE, dry_run=True)
+    assert (
+        prepare.facets_label(ws, leave_out=True, dry_run=True).text
+        == "0 papers would be removed from the corpus, 15 left"
+    )
+    with pytest.raises(InputError, match=r"nowhere\.csv"):
+        prepare.facets_label(ws, model=FILE, dry_run=True)
+
+
+def test_a_table_of_the_report_is_printed_alone(ws: Workspace, tmp_path: Path) -> None:
+    assert publish.report(ws, table="agreement").name == "report --table"
+    with pytest.raises(InputError, match="nothing"):
+        publish.report(ws, table="nothing")
+
+
 def test_the_papers_of_the_demonstration_can_be_written_alone(tmp_path: Path) -> None:
     file = tmp_path / "papers.jsonl"
     found = support.demo(tmp_path / "study", corpus_only=file)
@@ -184,3 +231,17 @@ def test_an_error_of_the_file_system_names_its_file() -> None:
     assert main.refusal(PermissionError(13, "Permission denied", "a.txt")).message == "a.txt: no permission"
     assert main.refusal(OSError(28, "No space left on device")).message == "No space left on device"
     assert main.refusal(OSError(28, "Full", "a", None, "b")).message == "b: Full"
+
+
+def test_parts_of_the_index_are_listed_or_removed_without_other_wishes(ws: Workspace) -> None:
+    for name, given in (("--list", {"listed": True}), ("--clean", {"clean": True})):
+        wrong: dict[str, Any] = {**given, "repair": True}
+        with pytest.raises(InputError, match=f"index {name}` cannot be used with --repair"):
+            vectors.index_build(ws, **wrong)
+    assert vectors.index_build(ws, listed=True).text.startswith("the index is empty")
+    assert vectors.index_build(ws, clean=True, dry_run=True).text == "nothing to remove: all of the index is used"
+
+
+def test_what_counts_again_is_counted(ws: Workspace) -> None:
+    text = judge.answers_restore(ws, every=True, dry_run=True).text
+    assert text == "answers that count again: 0; kept although the server lost them: 0"

@@ -26,7 +26,7 @@ def pool(paper_id: str, *ranks: int) -> Pool:
 
 def test_the_deepest_rank_of_a_method_is_the_deepest_of_all_pools() -> None:
     drawn = {"p1": pool("p1", 1, 4), "p2": pool("p2", 2, 9), "p3": pool("p3", 3, 5)}
-    (table,) = _pools(SimpleNamespace(pools=drawn, pooled=True, origins=NOTHING)).tables
+    (table,) = chapter(*drawn.values()).tables
     assert {row[0]: (row[1], row[-1]) for row in table.rows} == {"abs_tfidf": (6, 9), "specter": (0, None)}
 
 
@@ -41,12 +41,13 @@ def test_each_of_many_methods_has_a_look_of_its_own() -> None:
 
 def cited(paper_id: str, methods: list[str], mode: str = "blocks", quota: int | None = 3) -> Any:
     entries = tuple(PoolEntry(f"d{at}", Draw(name, at + 1, None, at), ()) for at, name in enumerate(methods))
-    return Pool(paper_id, mode, quota, 500, 1, (*dict.fromkeys(methods),), (), (), None, entries)  # type: ignore[arg-type]
+    return Pool(paper_id, mode, quota, 500, 1, (*dict.fromkeys(methods),), (), (), None, entries)
 
 
 def chapter(*pools: Any) -> Chapter:
     drawn = {one.paper_id: one for one in pools}
-    return _pools(SimpleNamespace(pools=drawn, pooled=True, origins=NOTHING))  # type: ignore[arg-type]
+    study: Any = SimpleNamespace(pools=drawn, pooled=True, origins=NOTHING)
+    return _pools(study)
 
 
 def test_citations_stand_first_and_shares_are_of_all_documents() -> None:

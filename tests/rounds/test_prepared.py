@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from annot.base.errors import InputError, MissingInput, StudioError
 from annot.base.records import Adjudication, Asked, Assessor, Assignment, Judgement, Query, Returned
+from annot.judging.exchange.collecting import Collected
 from annot.judging.exchange.outgoing import Outgoing
 from annot.judging.exchange.rounds import NO_WISHES, Wishes
 from annot.judging.exchange.servers import Unreachable
@@ -310,3 +311,16 @@ def test_full_texts_come_once_every_pair_is_judged_on_its_abstract(planned: Work
         trials.record_answers(session, given, recorded_at=RECORDED)
     with pytest.raises(MissingInput, match="no such file"):
         substudy.prepare(planned, Wishes(view="full"), dry_run=True)
+
+
+def test_answers_to_hidden_gold_are_kept_beside_the_collection(planned: Workspace) -> None:
+    with planned.writing() as session:
+        trials.add_assignments(session, "hidden-gold", [Assignment(P1, "d99", "a1", 1)])
+        project = projects.open_project(
+            session, round="judge", assessor="a1", server="one", url="u", version="1", account_id=7
+        )
+        found = (reading((P1, "d00"), 1), reading((P1, "d99"), 2))
+        rest = judging._without_hidden_gold(session, Collected(project, 2, [7], found, (), (), 0, ()))
+        kept = trials.read_answers(session, "hidden-gold")
+    assert [one.asked.pair for one in rest.found] == [(P1, "d00")]
+    assert [(one.record.pair, one.record.grade) for one in kept] == [((P1, "d99"), 2)]
