@@ -192,7 +192,9 @@ def test_hours_of_disputes_have_an_interval_where_their_times_were_measured() ->
     learnt = known(settling_of(queries(UNIT_MEANS, 5, "j1"), seconds=None, fence=9.0))
     none = settling_hours(NOT_KNOWN, 0, RULES)
     assert none == Estimate(0.0, Interval(0.0, 0.0, 0.9, "prediction"))
+    assert settling_hours(90.0, 0, RULES) == none
     unmeasured = Undefined("the seconds per dispute were set, not measured")
+    assert settling_hours(90.0, 1, RULES) == Estimate(pytest.approx(1 / 40), unmeasured)
     assert settling_hours(90.0, 80, RULES) == Estimate(pytest.approx(2.0), unmeasured)
     assert settling_hours(NOT_KNOWN, 2, RULES) == Estimate(NOT_KNOWN, NOT_KNOWN)
     found = settling_hours(learnt, 96, RULES)
@@ -230,8 +232,9 @@ def test_the_pace_counts_whole_days_back_to_the_first_judgement() -> None:
     assert (end.pace, end.days) == (pytest.approx(5 / 4), pytest.approx(8.0))
     assert not isinstance(end.draws, Undefined)
     deviation = float(np.std([3, 1, 0, 1], ddof=1)) / 1.25 * math.sqrt(1 / 4 + 1 / 8)
-    # Quantiles of Student's t with 3 degrees of freedom: 0.765 at 75% (tables).
-    assert float(np.quantile(np.log(end.draws / 8), 0.75)) == pytest.approx(0.765 * deviation, rel=0.1)
+    # Quantiles of Student's t with 3 degrees of freedom: 0.765 at 75%, 2.353 at 95% (tables).
+    drawn = np.quantile(np.log(end.draws / 8), [0.75, 0.95])
+    assert drawn.tolist() == pytest.approx([0.765 * deviation, 2.353 * deviation], rel=0.1)
 
 
 def test_days_to_come_are_one_or_more_where_their_spread_is_taken() -> None:
@@ -271,6 +274,7 @@ def test_the_last_one_ends_the_study() -> None:
     assert finish_of([end(0.0)], NOW, RULES).date == Undefined("everything is judged")
     assert finish_of([], NOW, RULES).date == Undefined("everything is judged")
     assert finish_of([end(3.0), end(2.0)], NOW, RULES) == Finish("2031-03-17", Undefined("too short; too short"), 0.9)
+    assert finish_of([end(0.0), end(1.0)], NOW, RULES).date == "2031-03-15"
     both = finish_of([end(1, why="a1 rests"), end(1, why="a2 rests"), end(2.0)], NOW, RULES)
     assert both.date == Undefined("a1 rests; a2 rests")
 
@@ -316,6 +320,12 @@ def test_a_pace_of_less_than_a_week_comes_with_a_note(oldest: float, window: int
         [judged("q", 1, 9.0, ago=oldest), judged("q", 2, 9.0, "a2", ago=0.5)], {"a1": 1}, now=NOW, rules=rules
     )
     assert any("less than a week" in note for note in found.notes) == short
+
+
+def test_who_has_judged_and_is_not_named_has_none_left() -> None:
+    found = forecast(dated(9.0), {"a2": 3}, now=NOW, rules=RULES)
+    assert [(one.assessor, one.judged, one.remaining) for one in found.assessors] == [("a1", 1, 0), ("a2", 0, 3)]
+    assert found.remaining == 3
 
 
 def test_the_notes_name_who_is_taken_to_be_as_fast_as_the_others() -> None:

@@ -57,6 +57,20 @@ def test_from_four_papers_on_a_pilot_is_drawn() -> None:
     assert one.scale != other.scale
 
 
+def test_a_redrawn_pilot_is_as_uncertain_as_students_t() -> None:
+    """Of U papers: the spread is off by a chi-square of U - 1 degrees of freedom over these, and given that the mean is
+    off by s / sqrt(U), s^2 the variance of the papers. Papers to come have Dirichlet weights, whose squares are
+    2 / (U (U + 1)) on average."""
+    rng, n, values = np.random.default_rng(1), 4, np.array([1.0, 2.0, 4.0, 9.0])
+    drawn = [redrawn(np.arange(n), rng) for _ in range(8000)]
+    chi = np.array([(n + 1) / (n - 1) / one.scale**2 for one in drawn])
+    assert (chi.mean(), chi.var()) == (pytest.approx(1, abs=0.04), pytest.approx(2 / (n - 1), rel=0.1))
+    off = np.array([one.mean @ values for one in drawn]) - values.mean()
+    assert float((chi * off**2).mean()) == pytest.approx(values.var(ddof=1) / n, rel=0.06)
+    weights = np.array([one.papers for one in drawn])
+    assert float((weights**2).mean()) == pytest.approx(2 / (n * (n + 1)), rel=0.05)
+
+
 def test_queries_to_come_are_like_a_paper_and_those_of_one_paper_come_together() -> None:
     alone = of([0, 1], [0.5, 0.5], [0.0, 1.0], 1.0).picked(3, np.random.default_rng(1))
     assert [one.tolist() for one in alone] == [[1, 1, 1], [0, 1, 2]]

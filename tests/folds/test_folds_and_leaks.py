@@ -7,7 +7,9 @@ from collections import Counter
 import pytest
 from annot.base.errors import InputError, LeakError
 from annot.base.records import Paper, Query
+from annot.measuring import folds as folds_of
 from annot.measuring.folds import as_splits, find_leaks, grouped_folds, near_copies, refuse_leaks
+from annot.measuring.system_inputs import StudyGrades
 from sklearn.model_selection import StratifiedGroupKFold
 
 FACETS = ("background", "method", "result")
@@ -132,3 +134,76 @@ def test_a_copy_under_another_id_is_found_whatever_its_capitals() -> None:
     for text, void in ((LONG.upper(), True), (LONG + " at no cost", True), (" ".join(LONG.split()[::-1]), False)):
         leaks = find_leaks(train, test, pools={}, papers=texts(p1=LONG, p2=text))
         assert bool(leaks.near_duplicates) is void
+
+
+def test_two_folds_are_the_fewest() -> None:
+    assert len(grouped_folds(drawn(2), copies=(), count=2, seed=1)) == 2
+    with pytest.raises(InputError, match="1 fold: expected at least 2 folds"):
+        grouped_folds(drawn(3), copies=(), count=1, seed=1)
+
+
+def test_papers_with_most_queries_are_dealt_first_and_folds_come_out_even() -> None:
+    """One paper of three queries and three of one: three on either side, whatever the seed."""
+    facets = ("a", "b", "c")
+    queries = [Query(f"big-{facet}", "big", facet, ()) for facet in facets]
+    queries += [Query(f"p{facet}-{facet}", f"p{facet}", facet, ()) for facet in facets]
+    for seed in range(8):
+        one, two = grouped_folds(queries, copies=(), count=2, seed=seed)
+        assert {one, two} == {("big-a", "big-b", "big-c"), ("pa-a", "pb-b", "pc-c")}
+
+
+def test_only_folds_by_their_names_are_tested_on() -> None:
+    split = {"fold2_test": ("q2",), "fold1_test": ("q1",), "fold1_dev": ("q2",), "test": ("q9",), "foldx_test": ("q8",)}
+    assert folds_of.test_folds(split) == (("q1",), ("q2",))
+
+
+@pytest.mark.parametrize(("common", "near"), [(6, True), (5, False)])
+def test_texts_are_near_duplicates_from_six_tenths_of_their_word_fives_on(common: int, near: bool) -> None:
+    """Ten fives of words in all: those in common, and two of either text or more."""
+    shared = [f"w{at}" for at in range(common + 4)]
+    rest = 10 - common
+    first, second = rest // 2, rest - rest // 2
+    left = " ".join([*shared, *(f"l{at}" for at in range(first))])
+    right = " ".join([*shared, *(f"r{at}" for at in range(second))])
+    leaks = find_leaks(
+        [Query("a-x", "a", "x", ())], [Query("b-x", "b", "x", ())], pools={}, papers=texts(a=left, b=right)
+    )
+    assert leaks.near_duplicates == ((("a", "b", pytest.approx(0.6)),) if near else ())
+    if near:
+        with pytest.raises(LeakError) as caught:
+            refuse_leaks(leaks, where="fold 1")
+        assert caught.value.faults == ("a and b: 60% of the text is the same",)
+
+
+def test_texts_of_four_words_are_no_copies_and_those_of_five_may_be() -> None:
+    four, five = "one two three four", "one two three four five"
+    assert near_copies(texts(a=four, b=four).values()) == ()
+    assert near_copies(texts(a=five, b=five).values()) == (("a", "b"),)
+
+
+def grades(recorded: list[list[str]]) -> StudyGrades:
+    papers = {paper_id: Paper(paper_id, "", (f"{paper_id} says " * 9,)) for paper_id in ("p0", "p1", "p2", "p3")}
+    return StudyGrades((), 4, 7, recorded, papers)
+
+
+def test_systems_learn_on_the_folds_on_record_of_queries_that_are_known() -> None:
+    queries = [Query(f"p{at}-m", f"p{at}", "m", ()) for at in range(4)]
+    assert grades([["p0-m", "gone"], ["p1-m"]]).folds(queries) == ([["p0-m"], ["p1-m"]], False)
+
+
+def test_two_folds_are_drawn_if_no_query_is_in_one_on_record() -> None:
+    queries = [Query(f"p{at}-m", f"p{at}", "m", ()) for at in range(4)]
+    for recorded in ([], [["gone"]]):
+        folds, were_drawn = grades(recorded).folds(queries)
+        assert were_drawn
+        assert sorted(map(len, folds)) == [2, 2]
+        assert [tuple(fold) for fold in folds] == list(grouped_folds(queries, copies=(), count=2, seed=7))
+
+
+def test_what_learned_and_tested_sides_share_is_found_or_refused() -> None:
+    one, two = (Query(f"p{at}-m", f"p{at}", "m", ()) for at in range(2))
+    pools = {"p0-m": ["c1", "p1"], "p1-m": ["c1", "p0"]}
+    candidates, other_way_round = grades([]).shared([one], [two], documents=pools, where="fold 1")
+    assert (candidates, other_way_round) == (("c1",), (("p0", "p1"),))
+    with pytest.raises(LeakError):
+        grades([]).shared([one], [one], documents=pools, where="fold 1")

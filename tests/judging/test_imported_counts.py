@@ -11,7 +11,7 @@ from annot.formats.judgements_file import FileJudgement
 from annot.judging.imported import ImportedJudgements, import_judgements
 from annot.store import judgements
 from annot.study.workspace import Workspace
-from small_study import Small
+from small_study import FirstPairs, Small
 from study_stages import copied
 
 QUERY = "p1-method"
@@ -75,3 +75,18 @@ def test_why_a_row_has_no_grade_is_kept_or_said(ws: Workspace) -> None:
     with ws.reading() as session:
         why = {one.doc_id: one.cannot_judge for one in judgements.read_judgements(session)}
     assert why == {"d00": "no grade in the file", "d01": "no abstract", "d02": None}
+
+
+def test_a_row_that_does_not_count_is_kept_and_makes_no_assessor_of_its_pair(ws: Workspace) -> None:
+    found = imported(ws, row("d00", "a1", None, flags=("skipped",)), row("d00", "a2", 1), row("d01", "a1", 0))
+    assert (found.judgements, found.without_grade, found.pairs_by_assessors) == (3, 1, {1: 2})
+    with ws.reading() as session:
+        (skipped,) = [one for one in judgements.read_sourced(session) if one.record.flags]
+    assert (skipped.record.assessor, skipped.record.cannot_judge) == ("a1", None)
+    assert found.notes == ()
+
+
+def test_judgements_of_the_studys_own_people_keep_a_file_out(tmp_path: Path) -> None:
+    ws = copied(Small(answers=FirstPairs(40)), "judged", tmp_path / "judged")
+    with pytest.raises(InputError, match="has its own plan or judgements"):
+        imported(ws, *ROWS, dry_run=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import fields
 from types import SimpleNamespace
 from typing import Any
@@ -263,3 +264,28 @@ def test_those_compared_with_gold_are_unnamed_and_in_order_of_their_figure() -> 
     found = list(collection_facts._against_gold(study(None, trials=trials), "train"))
     assert [one["assessor"] for one in found] == ["", "", ""]
     assert [one["value"] for one in found] == [0.4, 0.6, None]
+
+
+def test_everything_that_figures_come_from_has_its_hash(monkeypatch: pytest.MonkeyPatch) -> None:
+    def sha256(text: str) -> str:
+        return hashlib.sha256(text.encode()).hexdigest()
+
+    monkeypatch.setattr(collection_facts, "corpus_sha256", lambda folder: f"of {folder}")
+    made = {
+        "imports": [SimpleNamespace(what=what, source_sha256=f"of {what}") for what in (Source.FILE, Source.CORPUS)],
+        "rankings_sha256": {"p1": "aa", "p2": "bb"},
+        "runs": [SimpleNamespace(tag="bm25", sha256="cc")],
+        "ws": SimpleNamespace(corpus="the corpus"),
+    }
+
+    def hashes(papers: int, **changes: Any) -> list[tuple[str, str]]:
+        corpus: Any = SimpleNamespace(papers=papers)
+        return list(collection_facts._hashes(study(None, **(made | changes)), corpus, {"plan.jsonl": "plan"}))
+
+    corpus, imports = ("corpus, its content", "of the corpus"), ("imported file of judgements", f"of {Source.FILE}")
+    rankings = ("rankings behind the pools, all", sha256("p1 aa\np2 bb\n"))
+    rest = [("plan.jsonl", sha256("plan")), ("runs/bm25.run", "cc")]
+    assert hashes(1) == [corpus, imports, rankings, *rest]
+    assert hashes(0) == [imports, rankings, *rest]
+    assert hashes(1, rankings_sha256={}) == [corpus, imports, *rest]
+    assert hashes(1, sources=(Source.CSFCUBE,)) == [corpus, imports, *rest]

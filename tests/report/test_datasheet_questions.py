@@ -4,10 +4,21 @@ from __future__ import annotations
 
 import tomllib
 from collections import Counter
+from pathlib import Path
 
 import pytest
 from annot.base.errors import InputError
-from annot.publishing.release.questions import answer_sheet, parse_answers, questions, unanswered
+from annot.publishing.release.questions import (
+    OpenQuestion,
+    answer_sheet,
+    answered,
+    ask,
+    describe_open,
+    open_questions,
+    parse_answers,
+    questions,
+    unanswered,
+)
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -105,3 +116,74 @@ def test_questions_about_people_need_no_answer_where_there_are_none(answer: str,
     about_people = {question.id for question in questions() if question.unless == "composition.people"}
     assert len(about_people) == 9
     assert about_people <= open_ids if needed else about_people.isdisjoint(open_ids)
+
+
+@pytest.mark.parametrize(
+    ("open_ones", "named"),
+    [
+        (["a.b"], "a.b"),
+        (["a.b", "c.d", "e.f"], "a.b, c.d and e.f"),
+        (["a.b", "c.d", "e.f", "g.h"], "a.b, c.d, e.f and 1 more"),
+        (["a.b", "c.d", "e.f", "g.h", "i.j"], "a.b, c.d, e.f and 2 more"),
+    ],
+)
+def test_three_open_questions_are_named_and_the_others_counted(open_ones: list[str], named: str) -> None:
+    (told,) = describe_open(tuple(OpenQuestion(one, "Why?") for one in open_ones))
+    assert named in told
+    assert f"{len(open_ones)} " in told
+    assert ("more" in told) is (len(open_ones) > 3)
+    assert describe_open(()) == ()
+
+
+def test_open_questions_are_those_of_the_datasheet_in_its_order() -> None:
+    found = open_questions({})
+    assert [one.question for one in found] == [one.id for one in unanswered({})]
+    assert found[0].text in {one.text for one in questions()}
+
+
+def test_a_sheet_that_asks_everything_stays_as_people_left_it(tmp_path: Path) -> None:
+    path = tmp_path / "datasheet.toml"
+    assert ask(path, {}) is True
+    kept = answer_sheet({}).replace('# funding = ""', 'funding   ="Nobody."').replace("[uses]", " [ uses ]")
+    path.write_text(kept, encoding="utf-8-sig")
+    assert ask(path, {"motivation.funding": "Nobody."}) is False
+    assert path.read_text(encoding="utf-8-sig") == kept
+
+
+def test_a_sheet_that_lacks_a_question_is_written_anew_with_its_answers(tmp_path: Path) -> None:
+    path = tmp_path / "datasheet.toml"
+    path.write_text(answer_sheet({}).replace('# funding = ""', ""))
+    answers = {"motivation.funding": "Nobody."}
+    assert ask(path, answers) is True
+    assert path.read_text(encoding="utf-8") == answer_sheet(answers)
+
+
+def test_a_key_in_another_section_is_not_the_question_asked(tmp_path: Path) -> None:
+    path = tmp_path / "datasheet.toml"
+    whole = answer_sheet({})
+    funding = '# funding = ""'
+    path.write_text(whole.replace(funding, "").replace("[uses]", "[uses]\n" + funding))
+    assert ask(path, {}) is True
+    assert path.read_text() == whole
+
+
+@pytest.mark.parametrize(
+    ("answer", "known"),
+    [("x", True), ("(TODO!)", False), ("**fixme**", False), ("'n.n.'", False), ("xxx:", False), ("TODO later", True)],
+)
+def test_what_encloses_a_placeholder_makes_no_answer_of_it(answer: str, known: bool) -> None:
+    assert answered({"uses.used": answer}, "uses.used") is known
+
+
+def test_what_is_said_behind_a_question_follows_its_kind() -> None:
+    sheet = answer_sheet({"composition.people": "No."})
+    for question in questions():
+        (line,) = [one for one in sheet.split("\n") if one.startswith(f"# {question.text}")][:1]
+        said = {
+            "records": "(Answered from the records; your text is added.)",
+            "optional": "(Optional.)",
+            "prose": "(Not needed: the collection does not relate to people.)",
+        }[question.kind]
+        wanted = question.kind != "prose" or question.unless == "composition.people"
+        assert (f" {said}" == line[len(f"# {question.text}") :]) is wanted
+    assert "Not needed" not in answer_sheet({})

@@ -32,7 +32,8 @@ def test_instructions_open_until_the_person_has_answered_and_that_is_recorded(se
 def test_progress_counts_the_tasks_that_were_read(sent: World) -> None:
     steps: list[tuple[int, int | None]] = []
     with connect(sent.ws) as gateway:
-        list(collect(sent.ws, gateway, round_of("judging"), advance=lambda done, total: steps.append((done, total))))
+        told = lambda done, total: steps.append((done, total))  # noqa: E731
+        list(collect(sent.ws, gateway, round_of("judging"), advance=told, keep=False))
     assert steps[-1] == (20, 20)
 
 
@@ -44,6 +45,20 @@ def test_without_the_accounts_on_record_they_are_looked_up_by_address(sent: Worl
     pulled = sent.pull()
     assert sent.studio.count("GET", "/api/users") == before + 1
     assert [(row.assessor, row.judged) for row in pulled.assessors] == [("a1", 1), ("a2", 0)]
+
+
+def test_an_account_that_another_person_has_now_is_not_the_persons_any_more(judged: World) -> None:
+    a1, a2 = (judged.studio.account(PEOPLE[name])["id"] for name in ("a1", "a2"))
+    with judged.ws.reading() as session:
+        server = projects.read_projects(session)[0].server
+    with judged.ws.writing() as session:
+        for name, account in (("a1", 99), ("a2", a1)):
+            projects.open_project(
+                session, round="judge", assessor=name, server=server, url="u", version="1", account_id=account
+            )
+    with connect(judged.ws) as gateway:
+        looked = list(collect(judged.ws, gateway, round_of("judging"), advance=lambda done, total: None, keep=False))
+    assert [sorted(one.accounts) for one in looked] == [[99], sorted([a1, a2])]
 
 
 def test_a_pair_that_is_there_twice_is_always_read_whole(sent: World) -> None:

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import json
+from collections import Counter
+
 from annot.base.records import Asked, Assessor
-from annot.judging.exchange.servers import connect
+from annot.judging.exchange.servers import connect, task_keys
+from annot.judging.plan_on_record import PLAN_FILE
 from annot.judging.rounds.judging import outgoing_of, unpulled, withdraw_handed_on
 from annot.labelstudio.tasks import pair_key
 from annot.steps import assessor_leaving
@@ -35,10 +39,13 @@ def test_what_was_answered_after_it_had_been_handed_on_stays_unless_another_has_
     pushed = sent.push()
     assert "a1: keeps 1 pair answered in the meantime" in pushed.notes
     assert (plan(sent, "a1"), len(plan(sent, "a3"))) == ([first], 9)
+    written = (sent.ws.pools / PLAN_FILE).read_text(encoding="utf-8").splitlines()
+    assert Counter(json.loads(line)["assessor"] for line in written) == {"a1": 1, "a2": 10, "a3": 9}
     rows = {row.assessor: row for row in pushed.projects if row.planned}
     assert (rows["a3"].planned, rows["a3"].sent, rows["a2"].sent) == (9, 9, 0)
     withdrawn = next(row for row in pushed.projects if row.assessor == "a1")
     assert (withdrawn.withdrawn, withdrawn.planned, withdrawn.there, withdrawn.sent, withdrawn.known) == (9, 0, 0, 0, 0)
+    assert withdrawn.updated == 0
     assert list(sent.tasks("a1")) == [pair_key(*first)]
     assert second in plan(sent, "a3")
     pulled = sent.pull()
@@ -99,3 +106,19 @@ def test_who_left_is_sent_nothing_and_who_has_not_passed_is_named(planned: World
     assert planned.push().notes == ("a1: not passed in the training; see `annot train report`",)
     leave(planned, "a2")
     assert [one.assessor for one in outgoing_of(planned.ws)] == ["a1"]
+
+
+def test_tasks_of_who_left_are_withdrawn_even_if_a_killed_push_did_not_note_them_down(sent: World) -> None:
+    """Both the first asking of a pair and its repeat."""
+    number, keys = sent.project("a1"), task_keys(sent.ws)
+    shown = sent.studio.tasks_of(number)[0]["data"]
+    for key in (pair_key(*sent.pairs[0], 2), pair_key("p9-method", "d00")):
+        sent.studio.import_tasks(number, [keys.sealed(number, {"data": {**shown, "pair_id": key}})])
+    leave(sent, "a1")
+    with sent.ws.writing() as session:
+        project = next(one for one in projects.read_projects(session) if one.assessor == "a1")
+        projects.forget_tasks(session, project.project, projects.read_tasks(session, project.project))
+    with connect(sent.ws) as gateway:
+        ((one,), notes) = withdraw_handed_on(sent.ws, gateway)
+    assert (one.assessor, one.tasks, one.answered, notes) == ("a1", 11, frozenset(), ())
+    assert len(sent.tasks("a1")) == 1, "what is not of this study stays"

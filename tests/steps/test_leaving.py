@@ -88,3 +88,36 @@ def test_the_successor_has_to_be_another_assessor_who_is_there(ws: Workspace) ->
             leave(ws, "a1", successor=successor, contest=False, offline=True, dry_run=True)
     may = ws.replaced("adjudication", adjudicator_may_assess=True)
     assert leave(may, "a1", successor="j1", contest=False, offline=True, dry_run=True).received[0].assessor == "j1"
+
+
+def received(ws: Workspace, leaver: str = "a1") -> dict[str, int]:
+    left = leave(ws, leaver, successor=None, contest=False, offline=True, dry_run=True)
+    return {one.assessor: one.pairs for one in left.received}
+
+
+@pytest.fixture
+def four(tmp_path: Path) -> Workspace:
+    """As the study above, with a4 who has no pairs either."""
+    names = {name: f"{name}@example.org" for name in ("a1", "a2", "a3", "a4", "j1")}
+    return copied(Small(people=tuple(names.items()), answers=FirstPairs(10)), "judged", tmp_path / "study")
+
+
+def test_open_pairs_are_spread_by_the_shares_of_those_who_are_there(four: Workspace) -> None:
+    four = four.replaced("judging", assignment="per-pair")
+    assert received(four) == {"a3": 15, "a4": 15}
+    with four.writing() as session:
+        people.set_shares(session, {"a3": 2.0})
+    assert received(four) == {"a3": 20, "a4": 10}
+    with four.writing() as session:
+        people.set_left(session, "a4", RECORDED)
+    assert received(four) == {"a3": 30}
+
+
+def test_adjudicators_get_pairs_only_if_they_may_assess(four: Workspace) -> None:
+    may = four.replaced("adjudication", adjudicator_may_assess=True)
+    assert received(may) == {"a3": 10, "a4": 10, "j1": 10}
+
+
+def test_pairs_of_one_query_stay_together_if_queries_are_assigned_whole(four: Workspace) -> None:
+    found = received(four.replaced("judging", assignment="per-query"))
+    assert sorted(found.values()) == [10, 20]

@@ -10,7 +10,7 @@ from annot.base.records import Assignment
 from annot.steps import plan
 from annot.steps.plan import Load, Planned
 from annot.store import people, projects
-from annot.study.workspace import Workspace
+from annot.study.workspace import Workspace, read_manifest
 from small_study import RECORDED, FirstPairs, Small
 from study_stages import copied
 
@@ -185,3 +185,24 @@ def test_a_plan_that_is_taken_back_whole_is_gone(tmp_path: Path) -> None:
         assert people.read_plan(session) is None
     with pytest.raises(MissingInput, match="nothing is planned"):
         plan.withdraw(ws, queries=(), sent=False, dry_run=False)
+
+
+def test_what_comes_too_late_is_noted_and_the_plan_keeps_its_seed(tmp_path: Path) -> None:
+    ws = with_people(study(tmp_path, "pooled")).replaced("judging", repeats=0.1)
+    make(ws, seed=7)
+    assert not any("nothing changed" in note for note in make(ws).notes)
+    (ws.pools / plan.PLAN_FILE).unlink()
+    late = make(ws, seed=8)
+    assert any("nothing changed: the 40 pairs are already planned" in note for note in late.notes)
+    assert any("seed 8 applies only" in note for note in late.notes)
+    assert read_manifest(ws.pools / plan.MANIFEST_FILE, hint="")["seed"] == 7
+
+
+@pytest.mark.parametrize(("papers", "comparable", "median"), [(5, False, False), (6, False, True), (10, True, True)])
+def test_a_study_that_is_too_small_is_noted(tmp_path: Path, papers: int, comparable: bool, median: bool) -> None:
+    """2 assessors and 4 grades need 1 + log2(2 * 5 / 0.02) = 9.97 papers; a median needs 1 - log2(0.05) = 5.3."""
+    queries = tuple((f"p{at}", ("method",)) for at in range(1, papers + 1))
+    made = make(copied(Small(queries=queries), "planned", tmp_path / "study"), dry_run=True)
+    too_small = [note for note in made.notes if "query papers" in note]
+    assert any("at least 10 query papers" in note for note in too_small) is not comparable
+    assert any("needs 6 query papers" in note for note in too_small) is not median

@@ -141,7 +141,7 @@ def _fields(headings: Sequence[str], columns: Mapping[str, str], faults: Faults)
         elif field in columns or field in REQUIRED:
             others = {name for other, names in NAMES.items() if other != field for name in _called(there, names)}
             unread = [heading for heading in there if heading not in others]
-            close = difflib.get_close_matches(wanted[0], unread, 1)
+            close = difflib.get_close_matches(wanted[0], unread)
             expected = f"did you mean {close[0]!r}?" if close else f"expected one named {' or '.join(wanted)}"
             faults.add(f"no column for the {field}; {expected}")
     return fields
@@ -262,7 +262,7 @@ def _occasion(value: Any) -> int:
 def _number(text: str) -> float | None:
     """A number, 0 or more, with a decimal point or comma."""
     try:
-        number = float(text.replace(",", ".", 1))
+        number = float(text.replace(",", "."))
     except ValueError:
         return None
     return number if math.isfinite(number) and number >= 0 and "_" not in text else None
@@ -281,7 +281,7 @@ def write_judgements(
     counted = (judgement for judgement in judgements if judgement.counts)
     return _lines(
         judgement_record(judgement, judgement in again, comment=judgement.comment if judgement in comments else None)
-        for judgement in sorted(counted, key=attrgetter(*_JUDGEMENT[:4]))
+        for judgement in sorted(counted, key=attrgetter("query_id", "doc_id", "assessor", "occasion"))
     )
 
 

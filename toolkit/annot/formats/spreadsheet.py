@@ -93,7 +93,7 @@ def read_columns(
         faults.add(f"found no column {column!r}", line=found.line)
     unread = [heading for heading in headings if heading not in (*columns, *optional)]
     for column in optional:
-        if column not in headings and (close := difflib.get_close_matches(column, unread, 1)):
+        if column not in headings and (close := difflib.get_close_matches(column, unread)):
             missing.append(column)
             faults.add(f"found column {headings[close[0]]!r}: did you mean {column!r}?", line=found.line)
     if missing:

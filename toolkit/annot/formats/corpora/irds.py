@@ -38,7 +38,7 @@ def _dataset(name: str) -> Any:
     try:
         dataset = ir_datasets.load(name)
     except KeyError:
-        close = difflib.get_close_matches(name, list(ir_datasets.registry), 1)
+        close = difflib.get_close_matches(name, list(ir_datasets.registry))
         hint = f"did you mean {close[0]!r}?" if close else "https://ir-datasets.com lists them"
         raise InputError(f"{name}: not a dataset of ir_datasets", hint=hint) from None
     if not dataset.has_docs():

@@ -86,7 +86,7 @@ def collect(
     *,
     advance: Advance,
     seen: dict[int, Seen] | None = None,
-    keep: bool = True,
+    keep: bool,
 ) -> Iterator[Collected]:
     """The annotations of each project of the round on this server, one at a time, complete or not at all.
 

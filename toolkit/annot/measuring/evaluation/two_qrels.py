@@ -91,7 +91,9 @@ def compare_qrels(
     """a, b: the grades of the queries that both have. by_a, by_b: the same runs measured on each. facet: on which the
     runs are ordered. level: of the intervals of agreement. papers: the paper of each query, the unit of chance."""
     first, second = ({(one.query_id, one.doc_id): one.relevance for one in qrels} for qrels in (a, b))
-    grades = tuple(sorted({*first.values(), *second.values()}))
+    given = {*first.values(), *second.values()}
+    # A grade between these that no pair has is on their scale all the same.
+    grades = tuple(range(min(given), max(*given, min(given) + 1) + 1))
     pairs = Counter((first[pair], second[pair]) for pair in first.keys() & second.keys())
     of_a, of_b = (_lines(found, facet) for found in (by_a, by_b))
     runs = sorted(of_a.keys() & of_b.keys(), key=lambda run: (-of_a[run].values[by_a.measure], run))

@@ -123,9 +123,7 @@ def _notes(
     borrowing = sorted(name for name in by_assessor if left[name] and name not in timed)
     if borrowing and timed:
         notes.append(f"{', '.join(borrowing)}: no times yet; assumed to be as fast as the others on average")
-    oldest = max(
-        (float(ages_of(given, now).max()) for given in by_assessor.values() if len(ages_of(given, now))), default=7
-    )
+    oldest = max(ages_of([one for given in by_assessor.values() for one in given], now), default=math.inf)
     if min(oldest + 1, rules.window_days) < 7:
         notes.append("the pace comes from less than a week, so it may not include a weekend")
     return tuple(notes)

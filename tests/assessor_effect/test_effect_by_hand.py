@@ -1,0 +1,138 @@
+"""Gradings of a few pairs, differences of a few runs, and the order of runs in each random choice, by hand."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from annot.base.stats.values import Undefined
+from annot.measuring.assessor_effect.on_runs import gradings_of, random_grades
+from annot.measuring.assessor_effect.rankings import (
+    Difference,
+    Differences,
+    RandomAssessorSwap,
+    differences_between,
+    means_of,
+    no_tau,
+    with_random_assessors,
+)
+from graded_runs import SETTINGS, cell
+
+NAN = np.nan
+
+
+def test_each_grading_covers_the_queries_of_which_its_assessor_was_given_every_pair() -> None:
+    """On q1 all three were given all; on q2 a0 was given the first pair and a1 both; nobody else was there."""
+    first = replace(cell([[0, 1], [2, NAN], [3, 3]], "q1"), final=np.array([1.0, 2.0]))
+    second = cell([[1, NAN], [2, 3], [NAN, NAN]], "q2")
+    second = replace(second, asked=np.array([[1, 0], [1, 1], [0, 0]], dtype=bool))
+    found = {one.name: one for one in gradings_of([first, second])}
+    assert list(found) == ["final", "A", "B", "a0", "a1", "a2"]
+    assert [(name, one.queries.tolist(), one.partly.tolist(), one.n_ungraded) for name, one in found.items()] == [
+        ("final", [0, 1], [], 0),
+        ("A", [0, 1], [], 0),
+        ("B", [0], [1], 1),
+        ("a0", [0], [1], 0),
+        ("a1", [0, 1], [], 1),
+        ("a2", [0], [], 0),
+    ]
+    grades = {name: [row.tolist() for row in one.grades] for name, one in found.items()}
+    assert grades["final"] == [[1, 2], [0, 0]]
+    assert grades["A"] == [[0, 1], [1, 3]]
+    # An answer without a grade is 0.
+    assert grades["B"] == [[2, 0], [2, 0]]
+    assert grades["a1"] == [[2, 0], [2, 3]]
+
+
+def test_a_random_grade_is_one_of_those_who_graded_the_pair() -> None:
+    drawn = random_grades(cell([[0, NAN, 1], [2, 3, NAN], [1, NAN, NAN]]), n=600, seed=1)
+    assert drawn.shape == (600, 3)
+    assert [sorted(set(column)) for column in drawn.T.tolist()] == [[0, 1, 2], [3], [1]]
+    assert np.bincount(drawn[:, 0]).tolist() == pytest.approx([200] * 3, abs=50)
+    assert random_grades(cell([[0, NAN, 1], [2, 3, NAN], [1, NAN, NAN]]), n=9, seed=1).tolist() == drawn[:9].tolist()
+
+
+def test_a_difference_is_seen_from_the_better_run() -> None:
+    found = Differences(np.array([0.2, -0.3, 0.0]), np.array([0.01, 0.5, 1.0]))
+    assert found.ways.tolist() == [1, -1, 0]
+    assert found.seen(1, -1) == Difference(0.3, 0.5)
+    assert found.seen(1, 1) == Difference(-0.3, 0.5)
+
+
+def test_means_are_over_queries_and_ties_are_ties() -> None:
+    values = np.array([[[0.1, 0.2, 0.3]], [[0.3, 0.2, 0.1]]])
+    found = means_of(values)
+    assert found.shape == (2, 1)
+    assert found[0] == found[1] == pytest.approx(0.2)
+
+
+def test_facets_of_a_paper_count_as_one_in_the_test() -> None:
+    values = np.array([[0.5] * 12, [0.25] * 12])
+    alone = differences_between(values, [f"p{at}" for at in range(12)], [(0, 1)], SETTINGS)
+    by_two = differences_between(values, [f"p{at // 2}" for at in range(12)], [(0, 1)], SETTINGS)
+    assert (alone.means.tolist(), by_two.means.tolist()) == ([0.25], [0.25])
+    assert by_two.p_values.tolist() == [2 / 64]
+    assert alone.p_values[0] < 0.01
+    nothing = differences_between(values[:1], ["p0"] * 12, [], SETTINGS)
+    assert (len(nothing.means), len(nothing.p_values)) == (0, 0)
+
+
+@pytest.mark.parametrize(
+    ("runs", "why"),
+    [
+        (0, "0 runs; a ranking needs at least two"),
+        (1, "1 run; a ranking needs at least two"),
+        (2, "all 2 runs tie under one of the gradings"),
+    ],
+)
+def test_why_there_is_no_order(runs: int, why: str) -> None:
+    assert no_tau(runs) == Undefined(why)
+
+
+PAPERS = [f"p{at}" for at in range(6)]
+FINAL = np.array([[0.6] * 6, [0.4] * 6, [0.2] * 6])
+"""Three runs on six papers, the first best everywhere."""
+
+
+def test_the_order_of_each_choice_is_compared_with_the_final_one() -> None:
+    """Four choices: as it is; the last two turned; all turned; all runs alike."""
+    same, turned, reversed_, tied = FINAL, FINAL[[0, 2, 1]], FINAL[::-1], np.full((3, 6), 0.3)
+    values = np.stack([same, turned, reversed_, tied], axis=1)
+    settings = replace(SETTINGS, n_random=4, level=0.5)
+    found = with_random_assessors(values, FINAL, PAPERS, ["x", "y", "z"], settings)
+    # Kendall's tau of three: 1, 1/3 and -1; of the tie there is none.
+    assert found.tau == pytest.approx((1 + 1 / 3 - 1) / 3)
+    assert found.tau_min == pytest.approx(-1)
+    assert found.tau_range == pytest.approx(tuple(np.quantile([1, 1 / 3, -1], [0.25, 0.75])))
+    assert (found.n, found.same_order, found.undefined) == (4, 1, 1)
+    assert found.means["x"] == pytest.approx(tuple(np.quantile([0.6, 0.6, 0.2, 0.3], [0.25, 0.75])))
+    # On six papers 2 of 64 arrangements are as far out: each turn is significant under the final grades.
+    assert found.with_swap == 2
+    assert found.swaps == (
+        RandomAssessorSwap("y", "z", Difference(pytest.approx(0.2), 2 / 64), 2, 2),
+        RandomAssessorSwap("x", "y", Difference(pytest.approx(0.2), 2 / 64), 1, 1),
+        RandomAssessorSwap("x", "z", Difference(pytest.approx(0.4), 2 / 64), 1, 1),
+    )
+
+
+def test_a_turn_that_is_significant_under_the_choice_alone_is_a_swap() -> None:
+    """Under the final grades the two hardly differ; in the first choice the other is ahead on every paper, in the
+    second on most."""
+    noise = np.array([0.02, -0.01, 0.02, -0.01, 0.02, -0.01])
+    final = np.stack([0.5 + noise, np.full(6, 0.5)])
+    clear = np.stack([np.full(6, 0.4), np.full(6, 0.6)])
+    vague = np.stack([np.full(6, 0.5), 0.5 + noise])
+    values = np.stack([clear, vague], axis=1)
+    found = with_random_assessors(values, final, PAPERS, ["b", "a"], replace(SETTINGS, n_random=2))
+    (swap,) = found.swaps
+    assert (swap.better, swap.worse, swap.n_reversed, swap.n_significant) == ("b", "a", 2, 1)
+    assert swap.final.mean == pytest.approx(0.005)
+    assert swap.final.p_corrected > 0.3
+    assert found.with_swap == 1
+    assert (found.tau, found.tau_min, found.same_order) == (-1.0, -1.0, 0)
+
+
+def test_the_better_run_of_a_swap_is_that_by_the_final_grades() -> None:
+    found = with_random_assessors(FINAL[:2, None, :], FINAL[1::-1], PAPERS, ["x", "y"], replace(SETTINGS, n_random=1))
+    assert [(one.better, one.worse) for one in found.swaps] == [("y", "x")]

@@ -1,0 +1,112 @@
+"""Judgements in files: where a number becomes a moment, what a wrong file is told, and what is written of repeats."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from annot.base.errors import InputError
+from annot.base.records import Judgement
+from annot.formats.judgements_file import FileJudgement, judgement_record, read_judgements, write_judgements
+from annot.formats.relish import read_relish
+
+HEAD = "query,document,assessor,grade"
+
+
+def read(text: str | bytes, **columns: str) -> tuple[FileJudgement, ...]:
+    data = text.encode() if isinstance(text, str) else text
+    return read_judgements(data, name="j", columns=columns, scale=("no", "some", "all"))
+
+
+@pytest.mark.parametrize(
+    ("time", "moment", "seconds"),
+    [
+        # A hundred million seconds after the beginning of 1970, and a hundred thousand million, in both units.
+        ("100000000", "1973-03-03T09:46:40+00:00", None),
+        ("100000000.5", "1973-03-03T09:46:40.500000+00:00", None),
+        ("99999999.5", None, 99999999.5),
+        ("100000000000", "1973-03-03T09:46:40+00:00", None),
+        ("99999999999", "5138-11-16T09:46:39+00:00", None),
+        ("0", None, 0.0),
+        ("0.5", None, 0.5),
+        ("nan", None, None),
+    ],
+)
+def test_a_number_is_a_moment_from_a_hundred_million_on(time: str, moment: str | None, seconds: float | None) -> None:
+    (found,) = read(f"{HEAD},time\nq,d,Ada,1,{time}\n")
+    assert (found.judged_at, found.seconds) == (moment, seconds)
+
+
+@pytest.mark.parametrize("seconds", ["0", "0.25", "1,5"])
+def test_seconds_are_a_number_from_zero_on(seconds: str) -> None:
+    (found,) = read(f'{HEAD},seconds\nq,d,Ada,1,"{seconds}"\n')
+    assert found.seconds == float(seconds.replace(",", "."))
+
+
+@pytest.mark.parametrize("seconds", ["-0.5", "-1", "inf", "1_0", "1,2,3", "1,2.3", "soon"])
+def test_what_is_no_number_of_seconds_is_a_fault(seconds: str) -> None:
+    with pytest.raises(InputError) as caught:
+        read(f'{HEAD},seconds\nq,d,Ada,1,"{seconds}"\n')
+    assert caught.value.faults == (f"j:2: seconds {seconds!r}, expected a number, 0 or more",)
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "cp1252"])
+def test_a_file_without_a_judgement_is_told_with_its_first_eighty_characters(encoding: str) -> None:
+    line = "é" + "x" * 90
+    with pytest.raises(InputError) as caught:
+        read(f"\n{line}\n".encode(encoding))
+    (fault,) = caught.value.faults
+    assert f" {line[:80]!r}, expected" in fault
+    assert ("not UTF-8" in fault) == (not encoding.startswith("utf-8"))
+
+
+def test_a_column_named_exactly_wins_over_one_that_looks_like_it() -> None:
+    text = "Topic Id,topic_id,document,assessor,grade\nq1,q2,d,Ada,1\n"
+    assert [read(text, query=name)[0].query for name in ("Topic Id", "topic_id")] == ["q1", "q2"]
+
+
+def judgement(doc_id: str, **others: Any) -> Judgement:
+    return Judgement(query_id="q", doc_id=doc_id, assessor="a1", grade=1, **others)
+
+
+def test_only_what_was_given_again_is_marked_and_lines_are_in_order() -> None:
+    first, again, repeat = judgement("d2"), judgement("d1", comment="why"), judgement("d1", occasion=2)
+    lines = write_judgements([first, repeat, again], again=[again], comments=[again]).splitlines()
+    found = [json.loads(line) for line in lines]
+    assert [(one["doc_id"], one["occasion"], one.get("returned"), one["comment"]) for one in found] == [
+        ("d1", 1, True, "why"),
+        ("d1", 2, None, None),
+        ("d2", 1, None, None),
+    ]
+    assert "returned" not in judgement_record(first, again=False)
+
+
+def relish(*entries: Any) -> bytes:
+    return json.dumps(entries).encode()
+
+
+def entry(pmid: str, relevant: str = "", partial: str = "", irrelevant: str = "") -> dict[str, Any]:
+    return {"pmid": pmid, "response": {"relevant": [*relevant], "partial": [*partial], "irrelevant": [*irrelevant]}}
+
+
+def test_each_entry_of_relish_is_one_persons_with_its_number_as_line() -> None:
+    found = read_relish(relish(entry("7", "a", "b", "c"), entry("8", "a"), entry("7", "", "a")), name="r")
+    assert {(one.line, one.query, one.document, one.assessor, one.grade, one.occasion) for one in found} == {
+        (1, "7", "a", "a1", 2, 1),
+        (1, "7", "b", "a1", 1, 1),
+        (1, "7", "c", "a1", 0, 1),
+        (2, "8", "a", "a1", 2, 1),
+        (3, "7", "a", "a2", 1, 1),
+    }
+
+
+def test_faults_of_relish_name_the_entry() -> None:
+    with pytest.raises(InputError) as caught:
+        read_relish(relish(entry("7", "ab", "a"), {"pmid": "8"}, entry("9", "a")), name="r")
+    twice, without = caught.value.faults
+    assert twice == "r: entry 1: document 'a' occurs 2 times"
+    assert without.startswith("r: entry 2: no field 'response'")
+    with pytest.raises(InputError) as caught:
+        read_relish(b'"' + b"x" * 60 + b'"', name="r")
+    assert caught.value.faults == ('r: found "' + "x" * 39 + ", expected a list of entries with `pmid` and `response`",)

@@ -1,0 +1,188 @@
+"""Small files of many formats: what is read at the limits, and how much of a wrong record is shown."""
+
+from __future__ import annotations
+
+import json
+import pickle
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from annot.base.errors import Faults, InputError
+from annot.base.records import Query
+from annot.formats.cleaning import CleanedCounts, Way, clean, counts_of, ways
+from annot.formats.corpora import Broken, Piece, format_of
+from annot.formats.corpora.acl import anthology_id
+from annot.formats.corpora.acl import records as acl_records
+from annot.formats.corpora.irds import paper as irds_paper
+from annot.formats.corpora.plain import json_entries
+from annot.formats.json_lines import Strict, read_models, read_objects
+from annot.formats.matches import Match, match_lines, read_matches
+from annot.formats.submitted_run import read_metadata, read_submitted
+from annot.formats.trec import HEADER, read_qrels, read_query_papers, write_query_papers
+from annot.formats.vector_files import RowCounts, read_npy, read_parquet, read_s2_vectors
+
+
+def test_papers_of_queries_read_back_are_those_that_were_written() -> None:
+    queries = [Query("q2", "p1", "method", (0,)), Query("q1", "p1", "result", (0,)), Query("q3", "p2", "method", (0,))]
+    text = write_query_papers(queries)
+    assert text == "query_id\tquery_paper\nq1\tp1\nq2\tp1\nq3\tp2\n"
+    assert read_query_papers(text.splitlines(keepends=True), name="f") == {"q1": "p1", "q2": "p1", "q3": "p2"}
+    assert read_query_papers([HEADER, "q1\tp1", "q1\tp1"], name="f") == {"q1": "p1"}
+
+
+def test_each_wrong_line_of_the_papers_of_queries_is_a_fault() -> None:
+    shape = "expected a query and its paper, with a tab between"
+    with pytest.raises(InputError) as caught:
+        read_query_papers(["query\tpaper", "q1", "q2\tp2\tx", "\tp3", "q4\tp4", "q4\tp5", HEADER], name="f")
+    assert caught.value.faults == (
+        "f:1: found 'query\\tpaper', expected the header 'query_id\\tquery_paper'",
+        *(f"f:{line}: {shape}" for line in (2, 3, 4)),
+        "f:6: paper 'p5' of query q4, expected 'p4' as above",
+    )
+
+
+def test_relevance_has_at_most_nine_characters() -> None:
+    assert read_qrels(["q 0 d 123456789", "q 0 e -12345678"], name="f")[0].relevance == 123456789
+    with pytest.raises(InputError):
+        read_qrels(["q 0 d 1234567890"], name="f")
+
+
+def test_a_wrong_part_of_a_run_is_told_with_its_place_and_forty_characters() -> None:
+    with pytest.raises(InputError) as caught:
+        read_submitted(b"\n\xff", name="f")
+    assert caught.value.faults == ("f:2: not UTF-8: invalid start byte",)
+    with pytest.raises(InputError) as caught:
+        read_submitted(json.dumps({"q": [["d", 1], ["x" * 60]]}).encode(), name="f")
+    assert caught.value.faults == ('f: q, 2: found ["' + "x" * 38 + ", expected [candidate, distance]",)
+    with pytest.raises(InputError) as caught:
+        read_metadata("x" * 60, name="f")
+    assert caught.value.faults == ("f: metadata: found '" + "x" * 40 + "', expected fields and values",)
+
+
+MARK = "\u0316"
+
+
+@pytest.mark.parametrize(("before", "given", "kept"), [("x", 30, 30), ("x", 31, 30), ("Ω", 30, 30), ("Ω", 40, 30)])
+def test_thirty_marks_in_a_row_stay(before: str, given: int, kept: int) -> None:
+    assert clean(before + MARK * given) == before + MARK * kept
+
+
+def test_marks_are_counted_anew_after_each_letter() -> None:
+    text = ("Ω" + MARK * 30) * 2
+    assert clean(text) == text
+    assert clean(text + MARK) == text
+
+
+def test_what_is_escaped_ten_times_is_taken_out_and_its_sign_is_a_space() -> None:
+    assert clean("&" + "#38;" * 8 + "lt; x") == "< x"
+    assert clean("a&" + "#38;" * 9 + "lt;x") == "a x"
+
+
+def test_letters_that_were_not_misread_stay_beside_one_that_was() -> None:
+    assert clean("Ã© it\x92s") == "Ã© it’s"
+
+
+def test_a_tag_behind_entities_counts_as_both() -> None:
+    assert ways("&#38;lt;i&#38;gt;x") == {Way.ENTITIES, Way.TAGS}
+    assert ways("x") == set()
+    assert counts_of({}) == CleanedCounts(0, 0, 0, 0, ())
+
+
+class Named(Strict):
+    name: str
+
+
+def test_objects_and_models_of_lines() -> None:
+    lines = ['{"name": NaN}', '{"name": "a"}', json.dumps("x" * 60)]
+    faults = Faults("f")
+    assert list(read_objects(lines, faults)) == [(1, {"name": None}), (2, {"name": "a"})]
+    assert faults.found == ['f:3: found "' + "x" * 39 + ", expected one JSON object per line"]
+    assert list(read_objects(lines[:1], faults, constants=True)) == [(1, {"name": "NaN"})]
+    of_models = Faults("f")
+    assert list(read_models(lines[:2], of_models, Named)) == [(2, Named(name="a"))]
+    assert of_models.found == ["f:1: name: found None, expected a valid string"]
+
+
+@pytest.mark.parametrize(
+    ("collection", "volume", "number", "expected"),
+    [
+        ("D19", "4", "7", "D19-4007"),
+        ("D19", "5", "7", "D19-0507"),
+        ("D19", "6", "7", "D19-0607"),
+        ("D18", "5", "7", "D18-5007"),
+        ("C69", "1", "7", "C69-0107"),
+        ("2020.acl", "main", "7", "2020.acl-main.7"),
+    ],
+)
+def test_ids_of_the_anthology(collection: str, volume: str, number: str, expected: str) -> None:
+    assert anthology_id(collection, volume, number) == expected
+
+
+def test_papers_of_the_anthology_are_numbered_from_one(tmp_path: Path) -> None:
+    path = tmp_path / "P18.xml"
+    start = '<collection id="P18"><volume id="1"><meta><year>2018</year></meta>'
+    path.write_text(f'{start}<paper id="3"><title>A</title></paper><paper id="4"><title>B</title></paper><x>')
+    first, second, broken = acl_records(Piece(str(path), "acl", 0, None))
+    assert first == (1, {"paper_id": "P18-1003", "title": "A", "abstract": None, "year": "2018"})
+    assert second[0] == 2
+    assert broken[0] == 3
+    assert isinstance(broken[1], Broken)
+
+
+def test_the_first_text_of_a_document_is_its_abstract() -> None:
+    assert irds_paper({"doc_id": "d", "text": "t", "body": "b", "year": 1})["abstract"] == "t"
+    assert irds_paper({"doc_id": "d", "abstract": "a", "text": "t"})["abstract"] == "a"
+    assert irds_paper({"doc_id": "d"}) == {"paper_id": "d", "title": None, "abstract": None}
+
+
+@pytest.mark.parametrize(("broken", "form"), [(99, "csfcube"), (100, "annot")])
+def test_a_file_is_told_by_its_first_hundred_lines(tmp_path: Path, broken: int, form: str) -> None:
+    path = tmp_path / "papers.jsonl"
+    path.write_text("no object\n" * broken + '{"pred_labels": []}\n')
+    assert format_of(str(path), None) == form
+
+
+def test_an_entry_that_is_no_object_is_shown_with_forty_characters(tmp_path: Path) -> None:
+    path = tmp_path / "papers.json"
+    path.write_text(json.dumps([{"id": "a"}, "x" * 60]))
+    (_, (place, broken)) = json_entries(Piece(str(path), "json", 0, None))
+    assert place == 2
+    assert isinstance(broken, Broken)
+    assert broken.faults == ('found "' + "x" * 39 + ", expected a JSON object",)
+
+
+def test_matches_have_figures_of_six_decimals_and_only_numbers_are_read() -> None:
+    text = match_lines({"q": {"d": (Match(0, 1, 0.12345678, 0.5), Match(1, 2, 1.0))}})
+    assert json.loads(text)["matches"] == [[0, 1, 0.123457, 0.5], [1, 2, 1.0]]
+    assert read_matches([text], name="f")["q", "d"] == (Match(0, 1, 0.123457, 0.5), Match(1, 2, 1.0))
+    for wrong in ('[0, 1, "0.5"]', "[0, 1, 1e999]", "[true, 1, 0.5]", "[-1, 1, 0.5]", "[0.0, 1, 0.5]"):
+        with pytest.raises(InputError):
+            read_matches(['{"query_id": "q", "doc_id": "d", "matches": [' + wrong + "]}"], name="f")
+
+
+def test_a_pickled_matrix_is_not_opened(tmp_path: Path) -> None:
+    path = tmp_path / "v.npy"
+    path.write_bytes(pickle.dumps(np.zeros((1, 2))))
+    with pytest.raises(InputError, match=r"not a \.npy file"):
+        list(read_npy(path, ["a"], {"a"}, RowCounts()))
+
+
+def test_rows_without_a_vector_are_counted_and_the_others_keep_their_ids(tmp_path: Path) -> None:
+    path, tally = tmp_path / "v.parquet", RowCounts()
+    vectors = pa.array([None, [1.0, None], None, None, [3.0, 4.0]], pa.list_(pa.float64()))
+    pq.write_table(pa.table({"id": [*"abcde"], "vector": vectors}), path)
+    (block,) = read_parquet(path, set("abcde"), tally, id_column=None, vector_column=None)
+    assert list(block.ids) == ["b", "e"]
+    np.testing.assert_array_equal(block.matrix, [[1.0, np.nan], [3.0, 4.0]])
+    assert tally.broken == 3
+
+
+def test_a_vector_that_is_no_list_is_shown_with_forty_characters(tmp_path: Path) -> None:
+    path, tally = tmp_path / "v.jsonl", RowCounts()
+    number = "1." + "2" * 60
+    path.write_text(json.dumps({"corpusid": 1, "vector": number}) + "\n")
+    assert list(read_s2_vectors(path, {"1"}, tally)) == []
+    assert tally.examples == [f"{path}:1: corpusid 1, vector {number[:40]}: expected a paper and its numbers"]

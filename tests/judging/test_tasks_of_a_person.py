@@ -1,0 +1,84 @@
+"""What a person's tasks say of their place, which sentences they mark, and what is read before them."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from annot.base.records import Asked, Assessor
+from annot.judging.exchange.outgoing import form_of, material_of, private_words, tasks_of
+from annot.judging.exchange.rounds import PARTS
+from annot.store import people
+from annot.study import guidelines
+from annot.study.workspace import Workspace
+from small_study import Small
+from study_stages import copied
+
+P1, P2 = "p1-method", "p2-method"
+ORDER = [Asked(P2, "d05"), Asked(P1, "d01"), Asked(P2, "d03")]
+
+
+@pytest.fixture(scope="module")
+def ws(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
+    return copied(Small(), "planned", tmp_path_factory.mktemp("tasks") / "study")
+
+
+def places(ws: Workspace, *, more: bool = False) -> list[str]:
+    material = material_of(ws, {asked.pair for asked in ORDER})
+    tasks = tasks_of(ws, material, ORDER, more=more)
+    assert list(tasks) == ORDER
+    return [task["data"]["progress"] for task in tasks.values()]
+
+
+def test_each_task_says_where_it_is_in_all_and_in_its_query(ws: Workspace) -> None:
+    assert places(ws) == [
+        "1 of 3 · query 1, candidate 1 of 2",
+        "2 of 3 · query 2, candidate 1 of 1",
+        "3 of 3, the last for now · query 1, candidate 2 of 2",
+    ]
+    assert places(ws, more=True)[-1] == "3 of 3 · query 1, candidate 2 of 2"
+
+
+@pytest.mark.parametrize(
+    ("named", "wanted"),
+    [(["method"], ["method"]), (["result", "method"], ["method", "result"]), ([], None)],
+    ids=["one", "two in the order of the labels", "none, so all"],
+)
+def test_the_sentences_of_a_facet_are_marked(ws: Workspace, named: list[str], wanted: list[str] | None) -> None:
+    asked = Asked(P1, "d01")
+    changed = ws.replaced(facets={"method": named})
+    (task,) = tasks_of(changed, material_of(ws, {asked.pair}), [asked]).values()
+    found = re.findall(r"a-wants-(\w+)", task["data"]["pair_html"])
+    expected = wanted or list(ws.settings.labels.names)
+    assert found[-len(expected) :] == expected, "of the candidate"
+
+
+def first_words(ws: Workspace, name: str) -> str:
+    return guidelines.page(ws, name).splitlines()[0].removeprefix("# ")
+
+
+def test_before_judging_the_general_page_and_those_of_the_facets_are_read(ws: Workspace) -> None:
+    material = material_of(ws, {(P1, "d01")})
+    judging = form_of(ws, PARTS["judge"], material).instructions
+    settling = form_of(ws, PARTS["adjudicate"], material).instructions
+    labelling = form_of(ws, PARTS["labels"], None).instructions
+    general, method, settle, correct = (
+        first_words(ws, name) for name in ("general", "method", "adjudication", "labels")
+    )
+    for text, has in (
+        (judging, (True, True, False, False)),
+        (settling, (True, True, True, False)),
+        (labelling, (False, False, False, True)),
+    ):
+        headings = re.findall(r"<h[1-6][^>]*>(.*?)</h[1-6]>", text)
+        assert tuple(heading in headings for heading in (general, method, settle, correct)) == has
+
+
+def test_methods_people_and_their_accounts_are_private(tmp_path: Path) -> None:
+    ws = copied(Small(), "planned", tmp_path / "study")
+    with ws.writing() as session:
+        people.put_assessors(session, [Assessor("a3", None, False)])
+        found = private_words(ws, session)
+    assert {"a1", "a2", "a3", "j1", "ann@example.org", "title_tfidf", "abs_tfidf"} <= found
+    assert not found & {None, "", "manual"}

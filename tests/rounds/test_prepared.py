@@ -1,0 +1,326 @@
+"""What a push is about to send, from the records alone: to whom, which pairs, and in which round."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from annot.base.errors import InputError, MissingInput, StudioError
+from annot.base.records import Adjudication, Asked, Assessor, Assignment, Judgement, Query, Returned
+from annot.judging.exchange.collecting import Collected
+from annot.judging.exchange.outgoing import Outgoing
+from annot.judging.exchange.rounds import NO_WISHES, Wishes
+from annot.judging.exchange.servers import Unreachable
+from annot.judging.rounds import adjudication, judging, labels, round_of
+from annot.judging.rounds.judging import JudgingRound, WithdrawnTasks
+from annot.judging.rounds.training import TrainingRound, _in_time
+from annot.labelstudio.annotations import Reading
+from annot.store import adjudications, judgements, people, projects, queries, trials
+from annot.store.judging_models import Gold
+from annot.store.revisions import Sourced
+from annot.study.workspace import Workspace
+from small_study import RECORDED, FirstPairs, Small
+from study_stages import copied
+from worlds import Rounds
+
+P1, P2, RESULT = "p1-method", "p2-method", "p1-result"
+
+
+@pytest.fixture
+def planned(tmp_path: Path) -> Workspace:
+    """Forty pairs each for a1 and a2, with a query of another facet that is not planned."""
+    ws = copied(Small(), "planned", tmp_path / "study")
+    with ws.writing() as session:
+        queries.put_queries(session, [Query(RESULT, "p1", "result", (2,))])
+    return ws
+
+
+@pytest.fixture
+def judged(tmp_path: Path) -> Workspace:
+    """All is judged, with eight disputes."""
+    return copied(Small(answers=FirstPairs(40)), "judged", tmp_path / "judged")
+
+
+def add(ws: Workspace, name: str) -> None:
+    with ws.writing() as session:
+        people.put_assessors(session, [Assessor(name, f"{name}@example.org", name.startswith("j"))])
+
+
+def leave(ws: Workspace, name: str) -> None:
+    with ws.writing() as session:
+        people.set_left(session, name, RECORDED)
+
+
+def tasks(given: Sequence[Outgoing]) -> dict[str, list[Asked]]:
+    return {one.assessor: list(one.tasks) for one in given}
+
+
+def test_a_returned_pair_goes_to_its_person_alone_until_it_is_taken_back(planned: Workspace) -> None:
+    with planned.writing() as session:
+        for occasion in (3, 4):
+            judgements.add_returned(session, Returned(P1, "d00", "a1", occasion, "Look again.", RECORDED))
+        judgements.withdraw_returned(session, judgements.read_returned(session)[0], withdrawn_at=RECORDED)
+    found = tasks(judging.outgoing_of(planned))
+    assert [one.occasion for one in found["a1"]] == [1] * 40 + [4]
+    assert [one.occasion for one in found["a2"]] == [1] * 40
+    leave(planned, "a1")
+    assert tasks(judging.outgoing_of(planned)) == {"a2": found["a2"]}
+
+
+def test_hidden_gold_goes_to_its_person_while_they_are_here(planned: Workspace) -> None:
+    with planned.writing() as session:
+        trials.add_assignments(session, "hidden-gold", [Assignment(P1, "d99", "a1", 1)])
+    found = tasks(judging.outgoing_of(planned))
+    assert (Asked(P1, "d99") in found["a1"], Asked(P1, "d99") in found["a2"]) == (True, False)
+    leave(planned, "a1")
+    assert [len(own) for own in tasks(judging.outgoing_of(planned)).values()] == [40]
+
+
+def test_only_guidelines_of_planned_facets_are_sent(planned: Workspace) -> None:
+    prepared = JudgingRound().prepare(planned, NO_WISHES, dry_run=True)
+    assert [one.facet for one in prepared.new_guidelines] == ["method"]
+
+
+def test_who_cannot_be_reached_for_a_withdrawal_is_sent_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ws = copied(Rounds(), "planned", tmp_path / "rounds")
+    away = Unreachable("a2", "no answer", False)
+    monkeypatch.setattr(judging, "on_servers", lambda ws, names, work: (away,))
+    prepared = JudgingRound().prepare(ws, NO_WISHES, dry_run=False)
+    assert (list(tasks(prepared.outgoing)), prepared.unreachable, prepared.checked) == (["a1"], (away,), True)
+
+
+@pytest.mark.parametrize("left", [True, False])
+def test_a_project_that_cannot_be_read_stops_a_push_unless_its_person_has_left(
+    planned: Workspace, monkeypatch: pytest.MonkeyPatch, *, left: bool
+) -> None:
+    with planned.writing() as session:
+        for name, remote in (("a1", 1), ("a2", None)):
+            project = projects.open_project(
+                session, round="judge", assessor=name, server="one", url="u", version="1", account_id=7
+            )
+            if remote is not None:
+                projects.set_remote_project(session, project.project, remote)
+            projects.record_tasks(session, project.project, {Asked(P1, "d98"): 1 if remote else 2})
+    asked: list[str] = []
+
+    def refuse(ws: Any, gateway: Any, project: Any, own: Any, possible: Any) -> WithdrawnTasks:
+        asked.append(project.assessor)
+        raise StudioError("no such project")
+
+    class Server:
+        def identity(self) -> str:
+            return "one"
+
+    monkeypatch.setattr(judging, "_withdraw", refuse)
+    server: Any = Server()
+    if left:
+        leave(planned, "a1")
+        notes = ("a1: the unanswered tasks could not be withdrawn: no such project",)
+        assert judging.withdraw_handed_on(planned, server) == ((), notes)
+    else:
+        with pytest.raises(StudioError, match="no such project"):
+            judging.withdraw_handed_on(planned, server)
+    assert asked == ["a1"], "a2 has no project there"
+
+
+GOLD = [(P1, "p2"), (P1, "d99"), (RESULT, "d00"), (RESULT, "d01")]
+
+
+def golden(ws: Workspace, *more: tuple[str, str]) -> None:
+    with ws.writing() as session:
+        trials.replace_gold(session, [Gold(*pair, 1, "So.", at) for at, pair in enumerate((*GOLD, *more), 1)])
+
+
+def training(ws: Workspace, *names: str, dry_run: bool = True) -> tuple[dict[str, list[int]], list[str]]:
+    """How many tasks each has in its parts, and the notes."""
+    prepared = TrainingRound().prepare(ws, Wishes(assessor=names), dry_run=dry_run)
+    found: dict[str, list[int]] = {}
+    for one in prepared.outgoing:
+        found.setdefault(one.assessor, []).append(len(one.tasks))
+    return found, list(prepared.notes)
+
+
+def test_all_who_assess_and_are_here_are_trained_or_those_named(planned: Workspace) -> None:
+    golden(planned)
+    add(planned, "a3")
+    leave(planned, "a2")
+    assert training(planned) == ({"a1": [2], "a3": [2]}, [])
+    assert training(planned, "j1") == ({"j1": [2]}, [])
+
+
+def test_gold_that_the_plan_gives_to_a_person_is_not_sent_to_them(planned: Workspace) -> None:
+    golden(planned, (P1, "d00"))
+    add(planned, "a3")
+    _, notes = training(planned)
+    assert notes == [
+        "a1: left out 1 gold pair that the plan gives to a1",
+        "a2: left out 1 gold pair that the plan gives to a2",
+    ]
+    with planned.writing() as session:
+        trials.add_assignments(session, "train", [Assignment(P1, "d00", "a1", 1), Assignment(P2, "d00", "a1", 2)])
+    _, notes = training(planned)
+    assert notes == ["a2: left out 1 gold pair that the plan gives to a2"], "what a1 was given stays"
+    training(planned, dry_run=False)
+    with planned.reading() as session:
+        kept = trials.read_assignments(session, "train", "a1")
+    assert {one.pair for one in kept} == {*GOLD, (P1, "d00")}
+
+
+@pytest.mark.parametrize(
+    ("answered", "skipped", "sent"),
+    [(0, 0, [2]), (1, 0, [2]), (1, 1, [2]), (2, 0, [4, 2]), (3, 0, [4, 2]), (4, 0, [4, 4])],
+)
+def test_the_next_batch_comes_with_the_last_answer_of_the_one_before(
+    planned: Workspace, answered: int, skipped: int, sent: list[int]
+) -> None:
+    golden(planned)
+    training(planned, "a1", dry_run=False)
+    with planned.writing() as session:
+        order = [one.pair for one in trials.read_assignments(session, "train", "a1")]
+        given = [
+            Sourced(Judgement(*pair, "a1", 1, flags=("skipped",) if at >= answered else ()), "train", f"{at}", {})
+            for at, pair in enumerate(order[: answered + skipped])
+        ]
+        trials.record_answers(session, given, recorded_at=RECORDED)
+    assert training(planned, "a1")[0] == {"a1": sent}
+
+
+def test_which_gold_grades_can_be_seen_is_noted_before_they_are_sent(planned: Workspace) -> None:
+    golden(planned)
+    training(planned, "a1", dry_run=False)
+    with planned.writing() as session:
+        order = [one.pair for one in trials.read_assignments(session, "train", "a1")]
+        given = [Sourced(Judgement(*pair, "a1", 1), "train", f"{at}", {}) for at, pair in enumerate(order[:2])]
+        trials.record_answers(session, given, recorded_at=RECORDED)
+    round = TrainingRound()
+    prepared = round.prepare(planned, Wishes(assessor=("a1",)), dry_run=True)
+    with planned.writing() as session:
+        round.before_sending(session, prepared.outgoing)
+        shown = trials.read_trials(session)["train-feedback/a1"]["pairs"]
+        assert sorted(map(tuple, shown)) == sorted(order[:2])
+        source = _in_time("a1", session)
+    assert [source(reading(order[0], grade)) for grade in (1, 2)] == ["train", "train-after-feedback"]
+    assert source(reading(order[2], 3)) == "train", "its gold grade was never shown"
+    with planned.writing() as session:
+        trials.put_trial(session, "train-feedback/a1", {"pairs": order})
+        source = _in_time("a1", session)
+    assert source(reading(order[2], 3)) == "train", "it was never answered before"
+
+
+def reading(pair: tuple[str, str], grade: int) -> Reading:
+    return Reading(
+        asked=Asked(*pair), grade=grade, cannot_judge=None, comment=None, settled_by=None, lead_time=None,
+        created_at=RECORDED, changed_at=RECORDED, account=7, flags=(), payload={"id": 1},
+    )  # fmt: skip
+
+
+def sent_to(ws: Workspace, name: str, pairs: Sequence[tuple[str, str]]) -> None:
+    with ws.writing() as session:
+        project = projects.open_project(
+            session, round="adjudicate", assessor=name, server="one", url="u", version="1", account_id=7
+        )
+        projects.record_tasks(session, project.project, {Asked(*pair): at for at, pair in enumerate(pairs)})
+
+
+def test_a_dispute_stays_with_whom_it_was_sent_to_until_they_leave(judged: Workspace) -> None:
+    (one,) = adjudication.outgoing_of(judged)
+    disputed = [asked.pair for asked in one.tasks]
+    assert (one.assessor, len(disputed), {asked.occasion for asked in one.tasks}) == ("j1", 8, {1})
+    add(judged, "j2")
+    shared = tasks(adjudication.outgoing_of(judged))
+    assert {name: len(own) for name, own in shared.items()} == {"j1": 4, "j2": 4}
+    assert sorted(asked.pair for own in shared.values() for asked in own) == sorted(disputed)
+    sent_to(judged, "j1", disputed)
+    assert {name: len(own) for name, own in tasks(adjudication.outgoing_of(judged)).items()} == {"j1": 8}
+    leave(judged, "j1")
+    assert {name: len(own) for name, own in tasks(adjudication.outgoing_of(judged)).items()} == {"j1": 0, "j2": 8}
+
+
+def test_of_two_who_were_sent_a_dispute_the_first_keeps_it(judged: Workspace) -> None:
+    add(judged, "j2")
+    sent_to(judged, "j1", [(P1, "d08")])
+    sent_to(judged, "j2", [(P1, "d08")])
+    found = tasks(adjudication.outgoing_of(judged))
+    assert (Asked(P1, "d08") in found["j1"], Asked(P1, "d08") in found["j2"]) == (True, False)
+
+
+@pytest.mark.parametrize(("ratings", "shown"), [("shown", 8), ("hidden", 0)])
+def test_an_adjudicator_sees_the_grades_only_if_they_are_shown(judged: Workspace, ratings: str, shown: int) -> None:
+    ws = judged.replaced("adjudication", ratings=ratings)
+    (one,) = adjudication.outgoing_of(ws)
+    assert (len(one.tasks), len(one.opinions)) == (8, shown)
+    project: Any = type("Of", (), {"assessor": "j1", "server": "one"})
+    decided = adjudication._sourced(ws, reading((P1, "d08"), 2), project, planned={(P1, "d08"): ("a1", "a2")}).record
+    assert (decided.ratings, sorted(decided.shown)) == (ratings, ["a1", "a2"] if shown else [])
+
+
+def test_a_decision_keeps_its_pair_with_who_made_it(judged: Workspace) -> None:
+    add(judged, "j2")
+    decided = Adjudication(P1, "d08", "j2", 1, "shown", ("a1", "a2"), judged_at="2031-03-14T12:00:00+00:00")
+    with judged.writing() as session:
+        adjudications.record_adjudications(session, [Sourced(decided, "label-studio", "7", {})], recorded_at=RECORDED)
+    found = tasks(adjudication.outgoing_of(judged))
+    assert (Asked(P1, "d08") in found["j1"], Asked(P1, "d08") in found["j2"]) == (False, True)
+
+
+@pytest.mark.parametrize(("isolated", "asked"), [(False, ["a1", "a2", "a3", "j1"]), (True, ["a1", "a3"])])
+def test_of_servers_of_their_own_those_of_the_named_and_those_that_are_there_are_asked_for_labels(
+    planned: Workspace, monkeypatch: pytest.MonkeyPatch, *, isolated: bool, asked: list[str]
+) -> None:
+    seen: list[Sequence[str]] = []
+    monkeypatch.setattr(labels, "isolated", lambda ws: isolated)
+    monkeypatch.setattr(labels, "people_with_servers", lambda ws: ("a3",))
+    monkeypatch.setattr(labels, "on_servers", lambda ws, names, work: seen.append(names) or ())
+    assert labels._given(planned, ["a1", "a2", "a3", "j1"], ["a1"], {}) == {}
+    assert [list(names) for names in seen] == [asked]
+
+
+def test_labels_are_not_spread_while_a_server_cannot_say_who_has_what(
+    planned: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(labels, "on_servers", lambda ws, names, work: (Unreachable("a2", "no answer", False),))
+    with pytest.raises(StudioError) as refused:
+        labels._given(planned, ["a1", "a2"], ["a1"], {})
+    assert refused.value.faults == ("a2: no answer",)
+
+
+def test_full_texts_come_once_every_pair_is_judged_on_its_abstract(planned: Workspace) -> None:
+    pairs = [(P1, "d00"), (P1, "d01")]
+    with planned.writing() as session:
+        trials.put_trial(session, "substudy", {"assessor": "a1"})
+        for round in ("substudy-abstract", "substudy-full"):
+            rows = [Assignment(*pair, "a1", at) for at, pair in enumerate(pairs, 1)]
+            trials.add_assignments(session, round, rows)  # type: ignore[arg-type]
+    substudy = round_of("substudy")
+    with pytest.raises(InputError, match="a push of the sub-study needs its view"):
+        substudy.prepare(planned, NO_WISHES, dry_run=True)
+    (one,) = substudy.prepare(planned, Wishes(view="abstract"), dry_run=True).outgoing
+    assert (one.assessor, [asked.pair for asked in one.tasks], one.part.stored) == ("a1", pairs, "substudy-abstract")
+    for answered, left in ((0, "2 pairs not judged"), (1, "1 pair not judged")):
+        with planned.writing() as session:
+            given = [Sourced(Judgement(*pair, "a1", 1), "substudy-abstract", pair[1], {}) for pair in pairs[:answered]]
+            trials.record_answers(session, given, recorded_at=RECORDED)
+        with pytest.raises(InputError, match=f"{left} on the abstracts yet"):
+            substudy.prepare(planned, Wishes(view="full"), dry_run=True)
+    with planned.writing() as session:
+        given = [Sourced(Judgement(*pairs[1], "a1", 1), "substudy-abstract", pairs[1][1], {})]
+        trials.record_answers(session, given, recorded_at=RECORDED)
+    with pytest.raises(MissingInput, match="no such file"):
+        substudy.prepare(planned, Wishes(view="full"), dry_run=True)
+
+
+def test_answers_to_hidden_gold_are_kept_beside_the_collection(planned: Workspace) -> None:
+    with planned.writing() as session:
+        trials.add_assignments(session, "hidden-gold", [Assignment(P1, "d99", "a1", 1)])
+        project = projects.open_project(
+            session, round="judge", assessor="a1", server="one", url="u", version="1", account_id=7
+        )
+        found = (reading((P1, "d00"), 1), reading((P1, "d99"), 2))
+        rest = judging._without_hidden_gold(session, Collected(project, 2, [7], found, (), (), 0, ()))
+        kept = trials.read_answers(session, "hidden-gold")
+    assert [one.asked.pair for one in rest.found] == [(P1, "d00")]
+    assert [(one.record.pair, one.record.grade) for one in kept] == [((P1, "d99"), 2)]

@@ -1,0 +1,219 @@
+"""How queries are averaged, what is beside chance, and what a reader is told, on a handful of queries."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from annot.base.errors import InputError
+from annot.base.records import Judgement, Qrel, ScoredDoc
+from annot.base.stats.values import Interval, Undefined
+from annot.measuring.evaluation.evaluated import (
+    CHANCE,
+    DEV,
+    PLAIN,
+    TEST,
+    TEST_FOLD,
+    Evaluated,
+    RunMeasures,
+    _average_of,
+    _beside_chance,
+    _tested,
+)
+from annot.measuring.evaluation.two_qrels import TIED, ChangedSides, _changed, compare_qrels
+from evaluated_runs import evaluated_runs
+
+FOLDS = {"fold1_test": ("q1", "q2"), "fold2_test": ("q3",), "fold1_dev": ("q3",), "fold2_dev": ("q1", "q2")}
+QUERIES = {"q1", "q2", "q3"}
+
+
+@pytest.mark.parametrize(
+    ("members", "splits", "average", "folds", "kind"),
+    [
+        (QUERIES, FOLDS, "test", (("q1", "q2"), ("q3",)), TEST),
+        ({"q1", "q2"}, {"fold1_test": ("q2", "q1")}, "test", (("q2", "q1"),), TEST_FOLD),
+        ({"q1"}, FOLDS, "test", (("q1",),), PLAIN),
+        (QUERIES, {}, "test", (("q1", "q2", "q3"),), PLAIN),
+        (QUERIES, FOLDS, "plain", (("q1", "q2", "q3"),), PLAIN),
+        ({"q3"}, FOLDS, "dev", (("q3",),), DEV),
+    ],
+)
+def test_queries_are_averaged_by_the_test_folds_if_these_hold_just_them(
+    members: set[str], splits: dict[str, tuple[str, ...]], average: str, folds: tuple[tuple[str, ...], ...], kind: str
+) -> None:
+    found = _average_of(members, "m", splits, None, average)
+    assert (found.folds, found.kind, found.facet, found.unit) == (folds, kind, "m", "query")
+
+
+def test_queries_are_tested_if_all_others_are_for_development() -> None:
+    one = {"fold1_test": ("q1",), "fold1_dev": ("q2", "q3")}
+    assert _tested(QUERIES, one) == {"q1"}
+    assert _tested({*QUERIES, "q4"}, one) == {*QUERIES, "q4"}
+    assert _tested(QUERIES, FOLDS) == QUERIES
+    assert _tested(QUERIES, {"other": ("q1", "q2", "q3")}) == QUERIES
+
+
+def test_sums_are_by_paper_and_fold() -> None:
+    found = _average_of(QUERIES, "m", FOLDS, {"q1": "p", "q2": "r", "q3": "p"}, "test")
+    assert found.unit == "query paper"
+    assert found.sizes().tolist() == [[1, 1], [1, 0]]
+    assert found.sums({"q1": 0.5, "q2": 0.25, "q3": 2.0}).tolist() == [[0.5, 2.0], [0.25, 0.0]]
+
+
+@pytest.mark.parametrize(
+    ("ahead", "above", "interval"),
+    [
+        # The same on every paper: no interval, and a lead if there are six.
+        ([0.25] * 6, True, False),
+        ([0.25] * 5, False, False),
+        ([0.0] * 6, False, False),
+        ([-0.25] * 6, False, False),
+        ([0.25, 0.3, 0.35, 0.3], True, True),
+        ([0.25, -0.3, 0.35, 0.3], False, True),
+        # The lower end is a loss.
+        ([-0.25, -0.3, -0.35, -0.3], False, True),
+    ],
+)
+def test_a_run_is_above_chance_by_its_interval_or_on_every_paper(
+    ahead: list[float], above: bool, interval: bool
+) -> None:
+    names = [f"q{at}" for at in range(len(ahead))]
+    average = _average_of(set(names), "m", {}, None, "plain")
+    line = RunMeasures("trec", "m", "run", PLAIN, len(ahead), {}, {})
+    found = _beside_chance(line, average, dict(zip(names, ahead, strict=True)), level=0.95)
+    assert found.above_chance is above
+    assert isinstance(found.over_chance, Interval) is interval
+    if isinstance(found.over_chance, Interval) and max(ahead) < 0:
+        assert found.over_chance.high < 0
+
+
+def docs(*names: str) -> tuple[ScoredDoc, ...]:
+    return tuple(ScoredDoc(name, -float(at)) for at, name in enumerate(names))
+
+
+QRELS = [
+    Qrel(f"p{at}-{facet}", doc, grade) for at in range(3) for facet in "mr" for doc, grade in (("d1", 2), ("d2", 0))
+]
+RUN = {one.query_id: docs("d1", "d2") for one in QRELS}
+
+
+def test_a_line_of_chance_is_not_above_chance_and_of_one_run() -> None:
+    found = evaluated_runs(
+        {"run": RUN}, QRELS, [Judgement(one.query_id, one.doc_id, "a1", one.relevance) for one in QRELS]
+    )
+    others = [line for line in found.lines if line.run == CHANCE] + list(found.ceiling)
+    assert len(others) == 6
+    assert not any(line.above_chance for line in others)
+    assert {line.runs for line in (*others, *found.lines)} == {1}
+    assert {line.over_chance for line in others} == {None}
+    assert found.comparisons == found.verdicts == ()
+    assert not found.several
+
+
+def test_runs_are_compared_on_the_first_measure_that_is_asked_for() -> None:
+    for measures in (("P@1",), ("P@1", "AP")):
+        found = evaluated_runs(
+            {"run": RUN, "other": {name: docs("d2", "d1") for name in RUN}}, QRELS, measures=measures
+        )
+        assert found.measure == "P@1"
+        assert {one.difference for one in found.comparisons} == {1.0}
+    assert evaluated_runs({"run": RUN}, QRELS).measure == "nDCG"
+
+
+def test_a_run_of_none_of_the_queries_is_refused_with_three_of_each() -> None:
+    with pytest.raises(InputError) as caught:
+        evaluated_runs({"run": {f"x{at}": docs("d1") for at in range(5)}}, QRELS)
+    assert caught.value.faults == ("found x0, x1, x2", "expected p0-m, p0-r, p1-m")
+
+
+def test_queries_outside_the_test_folds_are_left_out_and_told_once() -> None:
+    splits = {"m": {"fold1_test": ("p0-m", "p1-m"), "fold1_dev": ("p2-m",)}}
+    found = evaluated_runs({"run": RUN}, QRELS, splits=splits, conventions=("trec", "csfcube"))
+    said = "m: leaves out 1 query outside the test folds; `--average plain` takes all"
+    assert found.notes.count(said) == 1
+    assert {line.queries for line in found.lines if line.facet == "m"} == {2}
+    assert {line.average for line in found.lines if line.facet == "m"} == {TEST_FOLD}
+    plain = evaluated_runs({"run": RUN}, QRELS, splits=splits, average="plain")
+    assert plain.notes == ()
+    assert {line.queries for line in plain.lines if line.facet == "m"} == {3}
+
+
+def test_a_development_fold_has_to_be_on_record() -> None:
+    with pytest.raises(InputError, match="m: no query is in a development fold on record") as caught:
+        evaluated_runs({"run": RUN}, QRELS, average="dev")
+    assert "annot query folds" in str(caught.value.hint)
+
+
+def test_what_a_run_leaves_out_and_adds_is_told() -> None:
+    run = {"p0-m": docs("d1", "new", "new2"), "p1-m": docs("d2"), "p9-m": docs("d1"), "p2-m": docs("d2", "d1")}
+    found = evaluated_runs({"run": run}, [*QRELS, Qrel("p3-m", "d1", 0)])
+    assert found.notes == (
+        "run: leaves out 3 judged documents",
+        "run: ranks 2 unjudged documents; unjudged counts as not relevant",
+        "run: ranks no documents for p3-m, so its score there is 0",
+        "run: no document is relevant for p3-m",
+        "run: 1 query of the run is not in this study",
+    )
+
+
+# Two qrels
+
+
+def compared(run_a: str, run_b: str, difference: float, facet: str = "m", holds: bool = True) -> Any:
+    return SimpleNamespace(run_a=run_a, run_b=run_b, difference=difference, facet=facet, holds=holds)
+
+
+def test_two_runs_change_sides_if_each_is_ahead_by_one_of_the_qrels() -> None:
+    by_a = [compared("x", "y", 0.2), compared("x", "z", 0.1), compared("y", "z", 0.0), compared("x", "y", 0.3, "r")]
+    by_b = [compared("y", "x", 0.1, holds=False), compared("x", "z", 0.1), compared("z", "y", 0.1)]
+    assert list(_changed(by_a, by_b, "m")) == [ChangedSides("x", "y", 0.2, 0.1, True, False)]
+    tied = [compared("y", "x", 0.0)]
+    assert list(_changed(by_a, tied, "m")) == []
+
+
+def both(runs: dict[str, Any], a: list[Qrel], b: list[Qrel]) -> Any:
+    by_a, by_b = evaluated_runs(runs, a), evaluated_runs(runs, b)
+    assert isinstance(by_a, Evaluated)
+    return compare_qrels(a, b, by_a, by_b, facet="m", level=0.95, papers={f"p{at}-m": f"p{at}" for at in range(3)})
+
+
+def test_an_order_of_runs_needs_two_that_differ() -> None:
+    qrels = [one for one in QRELS if one.query_id.endswith("m")]
+    one = both({"run": RUN}, qrels, qrels)
+    assert (one.tau, one.tau_ap) == (TIED, TIED)
+    reverse = {name: docs("d2", "d1") for name in RUN}
+    turned = [one._replace(relevance=2 - one.relevance) for one in qrels]
+    found = both({"run": RUN, "other": reverse}, qrels, turned)
+    assert (found.tau, found.tau_ap) == (-1.0, -1.0)
+    # No document has grade 1, which is on the scale.
+    assert found.grades == (0, 1, 2)
+    assert found.confusion == ((0, 0, 3), (0, 0, 0), (3, 0, 0))
+    assert list(found.means) == ["run", "other"]
+    assert found.like_chance
+    same = both({"run": RUN, "twin": RUN}, qrels, qrels)
+    assert (same.tau, same.tau_ap) == (TIED, TIED)
+    assert both({"run": RUN, "other": reverse}, qrels, qrels).tau == 1.0
+
+
+def test_a_query_that_one_of_them_lacks_has_no_pairs() -> None:
+    qrels = [one for one in QRELS if one.query_id.endswith("m")]
+    found = compare_qrels(
+        qrels,
+        [one for one in qrels if one.query_id != "p2-m" and one != qrels[0]],
+        *[evaluated_runs({"run": RUN}, qrels)] * 2,
+        **{"facet": "m", "level": 0.95, "papers": {f"p{at}-m": f"p{at}" for at in range(3)}},
+    )
+    assert [(one.query_id, one.pairs, one.only_a, one.only_b) for one in found.topics] == [
+        ("p0-m", 1, 1, 0),
+        ("p1-m", 2, 0, 0),
+        ("p2-m", 0, 2, 0),
+    ]
+    assert isinstance(found.topics[2].kappa, Undefined)
+
+
+def test_qrels_of_one_grade_have_a_scale_of_two() -> None:
+    qrels = [one._replace(relevance=0) for one in QRELS if one.query_id.endswith("m")]
+    found = both({"run": RUN}, qrels, qrels)
+    assert (found.grades, found.confusion) == ((0, 1), ((6, 0), (0, 0)))
+    assert "every judgement is grade 0" in found.topics[0].kappa.reason

@@ -1,0 +1,183 @@
+"""What a study hands to each measure: which judgements and settings, and the runs and qrels of before a top-up."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from annot.base.errors import InputError, MissingInput
+from annot.base.records import Qrel, ScoredDoc
+from annot.measuring import measured, results
+from annot.measuring.agreement.tables import _some_of, _why_no_summary
+from annot.measuring.evaluation.comparisons import Score
+from annot.measuring.reusability.own_finds import _papers_needed
+from scipy import stats
+
+SETTINGS = SimpleNamespace(
+    scale=SimpleNamespace(grades=(0, 1, 2)),
+    judging=SimpleNamespace(missing="zero"),
+    agreement=SimpleNamespace(level=0.9),
+    evaluation=SimpleNamespace(relevant_from=2),
+    seed=7,
+)
+
+
+def snapshot(**more: Any) -> Any:
+    outcome = SimpleNamespace(
+        of_answered_pairs="answered", decisions="decided", unjudgeable=("x",), judgements="all", everything=()
+    )
+    usual = {"outcome": outcome, "ws": SimpleNamespace(settings=SETTINGS), "facets": {}, "papers": {}, "runs": ()}
+    return SimpleNamespace(**(usual | more))
+
+
+@pytest.fixture
+def handed(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    """What a measure is called with."""
+    found: dict[str, Any] = {}
+
+    def keep(*given: object, **named: object) -> None:
+        found.clear()
+        found.update(named, given=given)
+
+    for name in ("agreement_table", "of_runs", "assessor_effect_on_runs"):
+        monkeypatch.setattr(measured, name, keep)
+    monkeypatch.setattr(measured, "refuse_unjudged", lambda _: found.update(refused=True))
+    return found
+
+
+def test_agreement_is_of_all_that_counts_or_of_what_is_given(handed: dict[str, Any]) -> None:
+    measured.agreement_of(snapshot())
+    assert handed["given"][:2] == ("answered", "decided")
+    assert (handed["missing"], handed["level"], handed["grades"], handed["binarised_at"]) == (
+        "zero",
+        0.9,
+        (0, 1, 2),
+        None,
+    )
+    assert handed["unjudgeable"] == ("x",)
+    measured.agreement_of(snapshot(), judgements=[], decisions=[], missing="drop", binarised_at=1)
+    assert handed["given"][:2] == ([], [])
+    assert (handed["missing"], handed["binarised_at"], handed["unjudgeable"]) == ("drop", 1, ())
+
+
+def test_a_study_without_judgements_is_refused_if_all_of_them_are_wanted(handed: dict[str, Any]) -> None:
+    order: list[str] = []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(measured, "refuse_unjudged", lambda _: order.append("refused"))
+        measured.agreement_of(snapshot(), judgements=[])
+        assert order == []
+        measured.agreement_of(snapshot())
+        assert order == ["refused"]
+
+
+def test_the_effect_of_assessors_is_measured_on_500_random_choices(handed: dict[str, Any]) -> None:
+    measured.assessor_effect_of(snapshot(), {}, (), convention="trec", measure="AP")
+    settings = handed["given"][3]
+    assert (settings.n_random, settings.permutations, settings.alpha) == (500, 10_000, 0.05)
+    assert (settings.relevant_from, settings.level, settings.seed) == (2, 0.9, 7)
+    assert (measured.CONVENTION, measured.MEASURE) == ("csfcube", "NDCG%20")
+
+
+def run_text(tag: str) -> str:
+    return f"q1 Q0 d1 1 2.0 {tag}\nq1 Q0 d2 2 1.0 {tag}\n"
+
+
+def test_runs_are_those_given_or_those_of_the_study(tmp_path: Path) -> None:
+    ws: Any = SimpleNamespace(runs=tmp_path / "runs")
+    ws.runs.mkdir()
+    with pytest.raises(MissingInput, match="no runs"):
+        measured.read_run_files(ws)
+    for name in ("b", "a"):
+        (ws.runs / f"{name}.run").write_text(run_text(name))
+    assert list(measured.read_run_files(ws)) == ["a", "b"]
+    other = tmp_path / "other.run"
+    other.write_text(run_text("other"))
+    found = measured.read_run_files(ws, [other])
+    assert {tag: [doc.doc_id for doc in of["q1"]] for tag, of in found.items()} == {"other": ["d1", "d2"]}
+    with pytest.raises(InputError, match="the tag 'a' is also in another file"):
+        measured.read_run_files(ws, [ws.runs / "a.run", ws.runs / "a.run"])
+
+
+def line(facet: str, run: str, value: float, convention: str = "trec") -> Any:
+    return SimpleNamespace(facet=facet, run=run, convention=convention, values={"AP": value})
+
+
+def evaluated(*lines: Any) -> Any:
+    return SimpleNamespace(lines=lines, convention="trec", measure="AP")
+
+
+def test_scores_before_a_top_up_are_those_of_the_qrels_without_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    qrels = (Qrel("q", "d1", 1), Qrel("q", "d2", 1))
+    topped = [
+        SimpleNamespace(pairs={("q", "d2")}, judged=1, version=SimpleNamespace(number=2, method="new")),
+        SimpleNamespace(pairs={("q", "d1"), ("q", "d2")}, judged=2, version=SimpleNamespace(number=1, method="all")),
+    ]
+    asked: list[Any] = []
+
+    def evaluate(_: object, runs: Any, left: Any, **how: Any) -> Any:
+        asked.append((runs, left, how))
+        return evaluated(line("m", "run", 0.4), line("m", "chance", 0.1), line("m", "run", 0.9, "csfcube"))
+
+    monkeypatch.setattr(measured, "topups", lambda *_: topped)
+    monkeypatch.setattr(measured, "evaluation_of", evaluate)
+    monkeypatch.setattr(measured, "replace", lambda of, restated: restated)
+    now = evaluated(line("m", "run", 0.5), line("m", "chance", 0.2), line("m", "run", 0.8, "csfcube"))
+    found: Any = measured.with_restated(snapshot(), {"run": {"q": (ScoredDoc("d2", 1.0),)}}, qrels, now, ties="order")
+    # Before the second nothing was judged.
+    assert [(one.version, one.method, one.pairs) for one in found.topups] == [(2, "new", 1)]
+    assert found.scores == (Score("m", "run", (0.4, 0.5), (1, 1)),)
+    ((_, left, how),) = asked
+    assert left == qrels[:1]
+    assert how == {"conventions": ("trec",), "ties": "order"}
+    monkeypatch.setattr(measured, "topups", lambda *_: [])
+    assert measured.with_restated(snapshot(), {}, qrels, now) is now
+
+
+@pytest.mark.parametrize("restated", [None, "scores"])
+def test_the_file_of_an_evaluation_has_scores_before_if_there_are_some(restated: Any) -> None:
+    names = ("relevant_from", "level", "lines", "ceiling", "convention", "measure", "verdicts", "comparisons", "notes")
+    query = SimpleNamespace(query_id="q1")
+    whole: Any = SimpleNamespace(
+        **{name: name for name in names},
+        evaluations={"run": {"trec": SimpleNamespace(queries=[query])}},
+        restated=restated,
+    )
+    found = results.evaluation_data(whole)
+    assert found.get("restated") == restated
+    assert ("restated" in found) == (restated is not None)
+    assert found["queries"] == {"run": {"trec": {"q1": query}}}
+    assert (found["comparison"]["alpha"], found["comparison"]["power"]) == (0.05, 0.8)
+
+
+@pytest.mark.parametrize(
+    ("names", "said"),
+    [("a", "a"), ("abc", "a, b, c"), ("abcd", "a, b, c and 1 more"), ("abcdef", "a, b, c and 3 more")],
+)
+def test_three_queries_are_named_and_the_others_counted(names: str, said: str) -> None:
+    assert _some_of(list(names)) == said
+
+
+@pytest.mark.parametrize(
+    ("defined", "queries", "reason"),
+    [
+        (0, 3, "none of the queries has a value"),
+        (1, 2, "only 1 of 2 queries has a value; a summary needs more than half"),
+        (2, 4, "only 2 of 4 queries have a value; a summary needs more than half"),
+        (2, 3, None),
+        (1, 1, None),
+    ],
+)
+def test_a_summary_needs_more_than_half_of_the_queries(defined: int, queries: int, reason: str | None) -> None:
+    found = _why_no_summary(defined, queries)
+    assert (None if found is None else found.reason) == reason
+
+
+def test_a_thousand_papers_are_the_most_that_are_advised() -> None:
+    def half(n: int) -> float:
+        return float(stats.t.ppf(0.95, n - 1)) / n**0.5
+
+    assert _papers_needed((half(999) + half(1000)) / 2, 1.0, tail=0.05) == 1000
+    assert _papers_needed((half(1000) + half(1001)) / 2, 1.0, tail=0.05) is None
+    assert _papers_needed(100.0, 1.0, tail=0.05) == 4
