@@ -4,14 +4,22 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from annot.base.records import Decision, Judgement
+import scipy.stats
+from annot.base.records import Assignment, Decision, Judgement
 from annot.base.stats.values import Undefined
 from annot.measuring.diagnosis import drift, findings
+from annot.measuring.diagnosis.contrasts import severity
 from annot.measuring.diagnosis.findings import diagnose
-from annot.measuring.diagnosis.matrices import Repeat, against_final, pairwise_matrix, self_consistency
+from annot.measuring.diagnosis.matrices import (
+    Repeat,
+    against_final,
+    pairwise_matrix,
+    self_consistency,
+    severities,
+)
 from annot.measuring.diagnosis.pace import paces, streaks
 from annot.measuring.diagnosis.pairs import hardest_pairs
-from annot.measuring.diagnosis.panel import Panel, panel_of
+from annot.measuring.diagnosis.panel import Panel, SharedPairs, panel_of
 
 LEVEL = 0.95
 
@@ -79,6 +87,27 @@ def test_of_two_runs_of_one_length_the_first_is_the_longest() -> None:
     assert (found.longest.grade, found.longest.start, found.longest.length) == (2, 1, 2)
 
 
+def test_a_run_that_no_order_drawn_has_is_as_rare_as_the_orders_allow() -> None:
+    """Of 2,000 orders of twenty 0 and twenty 1 none has a run of 20: one in 2,001."""
+    (found,) = streaks(panel([0] * 20 + [1] * 20), seed=1)
+    assert found.p_value == pytest.approx(1 / 2001)
+    assert [(one.grade, one.start, one.length) for one in found.flagged] == [(0, 1, 20), (1, 21, 20)]
+
+
+def test_orders_are_drawn_until_a_rare_run_could_hold_among_all_people() -> None:
+    """Of 41 people: two in 100 over 41 needs 4,100 orders, which are three times 2,000; Holm corrects by 41."""
+    rare = [0] * 20 + [1] * 20
+    found = streaks(panel(rare, *[[0, 1, 2, 3] * 10] * 40), seed=1)
+    assert found[0].p_value == pytest.approx(41 / 6001)
+
+
+def test_what_was_not_planned_comes_last_by_document() -> None:
+    plan = [Assignment("q1", "d001", "a1", 1), Assignment("q1", "d002", "a1", 2)]
+    judged = [Judgement("q1", f"d00{at}", "a1", grade) for at, grade in enumerate([3, 0, 1, 2])]
+    made = panel_of(judged, [], {"q1": "method"}, scale=(0, 1, 2, 3), open_pairs=(), assignments=plan, by_clock=False)
+    assert [made.doc_ids[made.pair[at]] for at in made.in_order[0]] == ["d001", "d002", "d000", "d003"]
+
+
 # -- matrices ----------------------------------------------------------------------------------------------------------
 
 
@@ -101,6 +130,7 @@ def test_a_threshold_moved_one_way_and_another_the_other_way_are_neither_severit
     """The first opens grade 1 twice as often, and grade 3 half as often: the means are equal."""
     (found,) = pairwise_matrix(panel([1, 1, 2, 2, 0], [0, 0, 3, 3, 0]), level=LEVEL)
     assert found.parts == pytest.approx({"severity": 0.0, "threshold": 4 / 5, "noise": 0.0})
+    assert (found.same.count, found.same.of) == (1, 5)
 
 
 @pytest.mark.parametrize(("queries", "has"), [(3, False), (4, True)])
@@ -149,15 +179,23 @@ def test_while_one_dispute_is_open_nothing_is_said_against_final_grades() -> Non
     assert (one.same.count, one.same.of) == (0, 0)
 
 
+def test_severity_is_so_many_grades_below_the_others() -> None:
+    """On three queries one grade lower, on the fourth two: 5/4 of a grade."""
+    names = ["q1", "q2", "q3", "q4"]
+    strict, other = severities(panel([0, 1, 2, 0], [1, 2, 3, 2], queries=names), level=LEVEL)
+    assert (strict.severity.value, other.severity.value) == (1.25, -1.25)
+    assert (strict.n, strict.partners) == (4, ("a2",))
+
+
 def test_repeats_are_counted_equal_within_one_and_by_direction() -> None:
     repeats = [
-        Repeat("a1", "q1", f"d{at}", first, second) for at, (first, second) in enumerate([(2, 2), (1, 2), (3, 0)])
+        Repeat("a1", "q1", f"d{at}", first, second) for at, (first, second) in enumerate([(2, 2), (1, 2), (3, 1)])
     ]
     one, together = self_consistency([*repeats, Repeat("a1", "q1", "d9", 2, 1)], widest=3.0, level=LEVEL)
     assert (one.assessor, together.assessor) == ("a1", None)
     assert (one.same.count, one.within_one.count, one.same.of) == (1, 3, 4)
-    assert one.change.value == pytest.approx((0 + 1 - 3 - 1) / 4)
-    assert [(repeat.first, repeat.second) for repeat in one.changed] == [(3, 0), (1, 2), (2, 1)]
+    assert one.change.value == pytest.approx((0 + 1 - 2 - 1) / 4)
+    assert [(repeat.first, repeat.second) for repeat in one.changed] == [(3, 1), (1, 2), (2, 1)]
     assert self_consistency([], widest=3.0, level=LEVEL) == ()
 
 
@@ -189,8 +227,8 @@ def test_one_grade_throughout_carries_no_information_from_twenty_judgements_on(
 ) -> None:
     second = [0] * (constant - others) + [2] * others
     found = diagnose(panel([0] * constant, second), level=LEVEL)
-    assert [(one.assessor, one.kind, one.grade) for one in found.findings] == (
-        [("a1", "no information", 0)] if named else []
+    assert [(one.assessor, one.kind, one.grade, one.either) for one in found.findings] == (
+        [("a1", "no information", 0, False)] if named else []
     )
 
 
@@ -200,6 +238,23 @@ def test_99_of_100_equal_grades_carry_no_information_and_98_may() -> None:
         found = diagnose(panel([1] * other + [0] * (100 - other), varied), level=LEVEL)
         kinds = [one.kind for one in found.findings if one.assessor == "a1"]
         assert ("no information" in kinds) is named
+
+
+def test_the_detectable_severity_is_that_of_a_t_test_corrected_for_all_that_is_tested() -> None:
+    """Two strict people of five: the clearest first; the median over people of (t(1 - p/2) + t(.8)) errors."""
+    rng = np.random.default_rng(5)
+    truth = rng.integers(1, 3, 480)
+    given = np.clip(truth[:, None] + rng.integers(-1, 2, (480, 5)) * (rng.random((480, 5)) < 0.2), 0, 3)
+    given[:, 0] = np.clip(given[:, 0] - (rng.random(480) < 0.6), 0, 3)
+    given[:, 1] = np.clip(given[:, 1] - (rng.random(480) < 0.4), 0, 3)
+    made = panel(*given.T.tolist(), queries=[f"q{at // 20:02}" for at in range(480)])
+    found = diagnose(made, level=LEVEL)
+    assert [one.assessor for one in found.findings] == ["a1", "a2"]
+    assert found.findings[0].p_value <= found.findings[1].p_value
+    lenience = severity(SharedPairs(made, without=()))
+    t = scipy.stats.t(lenience.freedom)
+    sizes = (t.ppf(1 - 0.02 / found.tested / 2) + t.ppf(0.8)) * lenience.error
+    assert found.detectable == pytest.approx(float(np.median(sizes)))
 
 
 def test_the_hardest_pairs_of_a_query_are_three_with_the_share_as_far_apart() -> None:

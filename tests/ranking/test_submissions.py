@@ -115,3 +115,12 @@ def test_a_topic_counts_for_its_query_paper_and_of_several_the_best_rank_does() 
     ]
     alone = by_query_paper({"s": [ScoredDoc("a", 1.0), ScoredDoc("a", 2.0)]}, queries, {"a"})
     assert (alone.rankings["s"], alone.several) == ((ScoredDoc("a", 2.0),), ())
+
+
+@pytest.mark.parametrize(
+    ("last", "below"), [(0.0, -1.0), (0.25, -0.75), (1.0, 0.0), (1.5, 0.0), (-0.5, -1.5), (-3, -6)]
+)
+def test_missing_documents_come_one_below_the_last_or_by_its_size_where_that_is_more(last: float, below: float) -> None:
+    run = {"q": [ScoredDoc("a", 9.0), ScoredDoc("b", last)]}
+    (ranking,) = settled(run, {"q": ["a", "b", "c", "d"]}, rules()).values()
+    assert {doc.doc_id: doc.score for doc in ranking} == {"a": 9.0, "b": last, "c": below, "d": below}

@@ -10,7 +10,7 @@ import pytest
 from annot.base.errors import InputError
 from annot.base.records import Paper, ScoredDoc, ranked
 from annot.ranking import term_scores
-from annot.ranking.corpus import Rows
+from annot.ranking.corpus import Rows, Statistics
 from annot.ranking.methods import RankingInputs
 from indexed import inputs_of
 from rank_bm25 import BM25Okapi
@@ -92,3 +92,14 @@ def test_bm25_of_no_words_at_all_is_refused() -> None:
     inputs = inputs_of([Paper("p", "title only", ())])
     with pytest.raises(InputError, match="at least one token"):
         _ = inputs.bm25
+
+
+def test_a_word_in_half_of_the_documents_weighs_nothing_and_only_words_in_more_get_the_floor() -> None:
+    texts = [["half", "every"], ["half", "every", "once"], ["every"], ["every", "rare"]]
+    reference = BM25Okapi(texts, epsilon=0.25).idf
+    names = ("half", "every", "once", "rare")
+    frequency = np.array([sum(name in text for text in texts) for name in names])
+    model = term_scores.fit_bm25(Statistics(4, frequency, 8), k1=1.5, b=0.75, epsilon=0.25)
+    np.testing.assert_allclose(model.idf, [reference[name] for name in names], atol=1e-15)
+    assert (model.idf[0], model.mean_length) == (0, 2)
+    assert model.idf[1] < 0 < model.idf[2]

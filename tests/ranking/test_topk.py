@@ -86,3 +86,12 @@ def test_one_rounding_step_is_wide_enough(score: float, way: float) -> None:
         assert abs(score - other) <= ROUNDING_STEP * max(score, other)
     beyond = score * (1 - 1.01 * ROUNDING_STEP)
     assert round_score(beyond) < round_score(score)
+
+
+def test_a_score_exactly_as_far_below_as_two_may_be_tied_stays_and_one_further_below_goes() -> None:
+    top = TopK(np.array([1]), relative=0.25)
+    top.push(0, np.array([[8.0, 6.0, 5.75, 8.0]]), error=np.zeros(1))
+    ((rows, scores),) = top.candidates(error=np.zeros(1))
+    assert (rows.tolist(), scores.tolist()) == ([0, 1, 3], [8, 6, 8])
+    ((rows, _),) = top.candidates(error=np.array([0.25]))
+    assert rows.tolist() == [0, 1, 3], "what has gone does not come back"
