@@ -1,0 +1,97 @@
+"""Which weights are found, which settings a training takes, and which matrices a system of terms needs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from annot.base.errors import InputError, MissingInput
+from annot.ranking.systems import SYSTEMS, systems_of
+from annot.ranking.systems.training.recipes import recipe_of
+from annot.ranking.systems.weights import EncoderWeights, digest_of
+
+UNPUBLISHED = EncoderWeights("max-aspire", None, "context")
+NO_SETTINGS: Any = SimpleNamespace()
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "taken"),
+    [
+        *((name, 1, True) for name in ("batch", "at_once", "epochs", "patience")),
+        *((name, 0, False) for name in ("batch", "at_once", "epochs", "patience")),
+        ("batch", 10**9, True),
+        ("batch", 10**9 + 1, False),
+        *((name, 0, True) for name in ("learning_rate", "warm_up", "margin", "check_every")),
+        *((name, -1, False) for name in ("learning_rate", "warm_up", "margin", "check_every")),
+        *((name, 10**9, True) for name in ("margin", "check_every", "temperature")),
+        *((name, 10**9 + 1, False) for name in ("margin", "check_every", "temperature")),
+        *((name, 1e-6, True) for name in ("temperature", "entropy")),
+        *((name, 0.9e-6, False) for name in ("temperature", "entropy")),
+    ],
+)
+def test_a_setting_of_a_training_is_taken_up_to_its_limits(name: str, value: float, taken: bool) -> None:
+    if taken:
+        assert getattr(recipe_of("specter-id", **{name: value}).settings, name) == value
+    else:
+        with pytest.raises(InputError, match="cannot be trained with these settings"):
+            recipe_of("specter-id", **{name: value})
+
+
+@pytest.mark.parametrize("file", ["config.json", "modules.json"])
+def test_weights_are_found_by_either_file_of_settings(tmp_path: Path, file: str) -> None:
+    own = tmp_path / "max-aspire"
+    own.mkdir()
+    with pytest.raises(MissingInput, match="max-aspire: no weights in") as caught:
+        UNPUBLISHED.find(tmp_path)
+    assert "never published" in str(caught.value.hint)
+    assert "annot encoder train max-aspire" in str(caught.value.hint)
+    (own / file).write_text("{}")
+    assert UNPUBLISHED.find(tmp_path) == own
+
+
+def test_what_has_to_be_got_is_a_name_on_the_hub_or_a_folder_of_your_own() -> None:
+    assert UNPUBLISHED.needs == "weights of your own in weights/max-aspire"
+    assert EncoderWeights("specter", "allenai/specter", "document").needs == "weights allenai/specter"
+
+
+def test_a_digest_changes_with_names_and_contents_of_weights_and_with_nothing_else(tmp_path: Path) -> None:
+    (tmp_path / "below").mkdir()
+    (tmp_path / "below" / "model.bin").write_bytes(b"1")
+    first = digest_of(tmp_path)
+    (tmp_path / "README.md").write_text("not read")
+    (tmp_path / "folder.json").mkdir()
+    assert digest_of(tmp_path) == first
+    (tmp_path / "below" / "model.bin").write_bytes(b"2")
+    second = digest_of(tmp_path)
+    (tmp_path / "below" / "model.bin").rename(tmp_path / "below" / "model.pt")
+    assert len({first, second, digest_of(tmp_path)}) == 3
+
+
+def test_lsa_needs_its_own_matrix_averages_need_the_word_vectors_and_counts_need_none() -> None:
+    assert list(SYSTEMS["lsa"].index_methods(NO_SETTINGS)) == ["lsa"]
+    assert list(SYSTEMS["fabs_tfidf"].index_methods(NO_SETTINGS)) == []
+    averaged = SYSTEMS["fabs_cbow200"].index_methods(NO_SETTINGS)
+    assert averaged
+    assert averaged == SYSTEMS["whole_cbow200"].index_methods(NO_SETTINGS)
+
+
+def test_a_system_of_counts_has_no_vectors_to_learn_from() -> None:
+    with pytest.raises(InputError, match="fabs_tfidf has no vectors"):
+        SYSTEMS["fabs_tfidf"].features(NO_SETTINGS)
+
+
+def test_a_folder_of_vectors_or_of_weights_is_a_system_and_vectors_come_first(tmp_path: Path) -> None:
+    vectors, weights = tmp_path / "vectors", tmp_path / "weights"
+    for folder in (vectors / "both", weights / "both", weights / "mine"):
+        folder.mkdir(parents=True)
+    found = systems_of(("mine", "fabs_bm25", "both"), vectors=vectors, weights=weights)
+    assert [(one.name, one.family) for one in found] == [
+        ("mine", "sentences"),
+        ("fabs_bm25", "terms"),
+        ("both", "abstracts"),
+    ]
+    for name, folders in (("mine", (vectors, None)), ("both", (None, None)), ("../weights/mine", (vectors, weights))):
+        with pytest.raises(InputError, match="not known"):
+            systems_of((name,), vectors=folders[0], weights=folders[1])
