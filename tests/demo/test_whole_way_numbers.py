@@ -32,6 +32,6 @@ def test_shares_are_shares_and_a_small_part_is_asked_again() -> None:
 
 
 def test_the_settings_are_of_the_demonstration() -> None:
-    text = whole_way._settings_text()
+    text = whole_way.demo_settings()
     assert f'name = "{whole_way.NAME}"' in text
     assert f"seed = {whole_way.SEED}" in text
