@@ -114,3 +114,16 @@ def test_a_sentence_may_begin_with_a_stop_and_its_opening_marks_do_not_count() -
     assert split_sentences(". The next.") == (".", "The next.")
     assert split_sentences("It ends. ([“The next”]) one.") == ("It ends.", "([“The next”]) one.")
     assert split_sentences("It ends. (e.g. This) is one.") == ("It ends. (e.g. This) is one.",)
+
+
+@pytest.mark.parametrize(
+    "sentences",
+    [
+        ("We see Fig . 3 shows it .", "The rest holds ."),
+        ("It costs $ 1 0 . 0 0 in all .", "More follows ."),
+        ("Compare e.g . The one .",),
+    ],
+)
+def test_a_blank_before_the_stop_changes_no_abbreviation(sentences: tuple[str, ...]) -> None:
+    """As texts are written that went through a tokeniser."""
+    assert split_sentences(" ".join(sentences)) == sentences

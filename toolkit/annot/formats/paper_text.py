@@ -97,7 +97,8 @@ def _ends(text: str, start: int, end: int, stop: str, following: str) -> bool:
         return False
     if stop != ".":
         return True
-    word = re.split(r"\s", text[max(start, end - _LONGEST_WORD) : end - 1])[-1].lstrip("\"'“‘«([{")
+    # Tokenised texts have a blank before the stop.
+    word = (text[max(start, end - _LONGEST_WORD) : end - 1].split() or [""])[-1].lstrip("\"'“‘«([{")
     lowered = word.lower()
     opener = following.strip("\"'“”‘’«»()[],;:") in _OPENERS
     if lowered in _INSIDE:
