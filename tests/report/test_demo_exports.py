@@ -8,6 +8,7 @@ from __future__ import annotations
 import pytest
 from annot.base.records import Adjudication, Asked, Judgement
 from annot.demo import simulated_people, whole_way
+from annot.demo.packaged import SimulatedAnswer
 from annot.store import people
 from annot.study.exports import export_judgements
 from annot.study.outcome import outcome_of
@@ -44,12 +45,9 @@ def demonstration(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
 
 
 def judgement(assessor: str, asked: Asked, respond: simulated_people.Respond) -> Judgement:
-    answered = respond(asked)
-    assert answered is not None
-    answer, _ = answered
+    answer, _ = answered(respond, asked)
     return Judgement(
-        asked.query_id,
-        asked.doc_id,
+        *asked.pair,
         assessor,
         answer.grade,
         cannot_judge=answer.cannot_judge,
@@ -60,20 +58,15 @@ def judgement(assessor: str, asked: Asked, respond: simulated_people.Respond) ->
 
 
 def decision(adjudicator: str, asked: Asked, respond: simulated_people.Respond) -> Adjudication:
-    answered = respond(asked)
-    assert answered is not None
-    answer, why = answered
-    return Adjudication(
-        asked.query_id,
-        asked.doc_id,
-        adjudicator,
-        answer.grade,
-        "shown",
-        (),
-        reason=why,
-        comment=answer.comment,
-        lead_time=answer.lead_time,
-    )
+    answer, why = answered(respond, asked)
+    said = {"reason": why, "comment": answer.comment, "lead_time": answer.lead_time}
+    return Adjudication(*asked.pair, adjudicator, answer.grade, "shown", (), **said)
+
+
+def answered(respond: simulated_people.Respond, asked: Asked) -> tuple[SimulatedAnswer, str | None]:
+    response = respond(asked)
+    assert response is not None
+    return response
 
 
 FROZEN = files_of(GOLDEN / "exports" / "demo")

@@ -145,7 +145,7 @@ def share_out(ws: Workspace, *, tell: Tell) -> int:
 
 
 def write_results(ws: Workspace, *, tell: Tell) -> tuple[Path, Path]:
-    """What a judged study is measured by, and its pages; returns where the report and the page for browsing are."""
+    """Measure a judged study and write its pages; returns the paths of the report and of the page for browsing."""
     table = agreement.measure(ws, missing=None, binarised_at=None, tell=tell)
     together = table.groups[-1]
     alpha, percent = together.before["alpha_ordinal"].median, together.before["percent"].median

@@ -36,7 +36,7 @@ class Edges(NamedTuple):
     places: int
     """Lines of the block."""
     broken: list[tuple[int, Broken]]
-    """With their places in the block, from 1; 0 where it is not known."""
+    """With their places in the block, from 1; 0 if the place is not known."""
 
 
 def edge_format(name: str) -> str:
