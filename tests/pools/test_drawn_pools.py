@@ -9,7 +9,7 @@ import pytest
 from annot.base.errors import InputError, MissingInput
 from annot.base.records import CITED, MANUAL, Addition, Draw, Pool, PoolEntry, Query, Ranking, ScoredDoc
 from annot.formats.judgements_file import FileJudgement
-from annot.pools.admission import Admission, write_admissions
+from annot.pools.admission import FILE, Admission, write_admissions
 from annot.pools.drawn_pools import (
     admitted_to,
     draw_pools,
@@ -175,6 +175,24 @@ def test_an_imported_pool_with_an_addition_is_replayed_from_what_it_was(stored: 
     found = replay(stored, advance=quietly)
     assert (found.pools, found.documents, found.added_to, found.imported) == (2, 5, 1, 2)
     assert found.differences == {}
+
+
+def test_an_imported_pool_without_what_was_added_to_it_is_told(stored: Workspace) -> None:
+    added = replace(IMPORTED, additions=(Addition(2, MANUAL, None, ("h",), "why", None, None),))
+    recorded(stored, added)
+    write_admissions(stored, {**ADMITTED, "p9": Admission((), (), None, {})})
+    write_pools(stored, [*drawn().values(), added])
+    assert replay(stored, advance=quietly).differences == {"p9": "version 2: 1 documents on record, 2 drawn"}
+
+
+def test_citations_that_changed_by_hand_stop_a_replay_and_no_report(stored: Workspace) -> None:
+    pools = recorded(stored)
+    rankings = drawn_rankings(stored, pools)
+    path = stored.pools / FILE
+    path.write_text(path.read_text().replace("\n", " \n"))
+    assert passed_over(stored, pools, rankings, advance=quietly) == 1
+    with pytest.raises(InputError, match="SHA-256"):
+        replay(stored, advance=quietly)
 
 
 def test_without_pools_there_is_nothing_to_draw_again(stored: Workspace) -> None:
