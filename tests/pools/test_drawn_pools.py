@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from annot.base.errors import InputError, MissingInput
-from annot.base.records import CITED, MANUAL, Addition, Draw, Pool, PoolEntry, Query, Ranking, ScoredDoc
+from annot.base.records import CITED, MANUAL, Addition, Draw, Paper, Pool, PoolEntry, Query, Ranking, ScoredDoc
 from annot.formats.judgements_file import FileJudgement
 from annot.pools.admission import FILE, Admission, write_admissions
 from annot.pools.drawn_pools import (
@@ -21,6 +21,7 @@ from annot.pools.drawn_pools import (
 from annot.pools.frozen_rankings import lines_of, refuse_other_corpus, write_rankings
 from annot.pools.pool_design import PoolDesign
 from annot.pools.pool_facts import drawn_rankings, facts_of, passed_over, recorded_pools, replay
+from annot.store.paper_writing import PaperWriter
 from annot.store.pools import read_pools, read_rankings_sha256, replace_pools
 from annot.store.queries import put_queries
 from annot.study.workspace import Workspace
@@ -183,6 +184,32 @@ def test_an_imported_pool_without_what_was_added_to_it_is_told(stored: Workspace
     write_admissions(stored, {**ADMITTED, "p9": Admission((), (), None, {})})
     write_pools(stored, [*drawn().values(), added])
     assert replay(stored, advance=quietly).differences == {"p9": "version 2: 1 documents on record, 2 drawn"}
+
+
+def test_what_was_added_to_an_imported_pool_is_drawn_anew_from_what_was_imported(stored: Workspace) -> None:
+    added = replace(
+        IMPORTED,
+        methods=("judged", "late"),
+        entries=(*IMPORTED.entries, PoolEntry("z", Draw("late", 1, 0.0, 2))),
+        additions=(replace(LATE, depth=1, documents=("z",)),),
+    )
+    recorded(stored, added)
+    write_admissions(stored, {**ADMITTED, "p9": Admission((), (), None, {})})
+    facts = {"corpus_sha256": "1" * 64, "ranking_depth": 50, "query_papers": ["p1", "p2", "p9"], "methods": {}}
+    write_rankings(stored, lines_of({"bm25": RANKINGS["bm25"], "late": {"p9": ranking("y")}}), facts=facts)
+    write_pools(stored, [*drawn().values(), added])
+    told = "version 2: document 2 is z (late) on record, y (late) drawn"
+    assert replay(stored, advance=quietly).differences == {"p9": told}
+
+
+def test_citations_that_came_and_went_are_counted_for_pools_that_draw_them(stored: Workspace) -> None:
+    """p1 was drawn with a citation of d; p2 draws none."""
+    recorded(stored)
+    with PaperWriter(stored.corpus, name="a.parquet") as writer:
+        for paper_id, cited in {"p1": ("n", "elsewhere"), "p2": ("m", "n"), "m": (), "n": ()}.items():
+            writer.add(Paper(paper_id, paper_id, ("One.",), citations=cited))
+    found = replay(stored, advance=quietly)
+    assert (found.cited_since, found.cited_gone) == (1, 1)
 
 
 def test_citations_that_changed_by_hand_stop_a_replay_and_no_report(stored: Workspace) -> None:
