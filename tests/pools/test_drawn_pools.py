@@ -78,6 +78,15 @@ def test_what_is_on_record_of_an_admission_is_taken_for_the_papers_asked_for(sto
         admitted_to(stored, {"p3"}, RANKINGS, {}, proved=False, advance=quietly)
 
 
+def test_what_is_not_on_record_of_an_admission_is_what_holds_now_and_nothing_is_kept(stored: Workspace) -> None:
+    with PaperWriter(stored.corpus, name="a.parquet") as writer:
+        for paper_id, cited in {"p3": ("c", "elsewhere"), "c": ()}.items():
+            writer.add(Paper(paper_id, paper_id, (f"Of {paper_id}.",), citations=cited))
+    found = admitted_to(stored, {"p3"}, {}, {}, proved=False, advance=quietly)["p3"]
+    assert (found.cited, found.cited_outside) == (("c",), ("elsewhere",))
+    assert not stored.cache.exists()
+
+
 def recorded(ws: Workspace, *more: Pool, methods: dict[str, Any] | None = None) -> dict[str, Pool]:
     """The two drawn pools and others, in files and in the database, with their rankings."""
     write_admissions(ws, ADMITTED)
