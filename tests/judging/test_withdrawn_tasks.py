@@ -160,6 +160,26 @@ def test_a_project_that_is_gone_stops_the_withdrawal_unless_its_person_left(ws: 
     assert withdrawn(ws, Server({})) == ((), (note,))
 
 
+def test_what_a_killed_push_did_not_note_down_goes_too_as_far_as_it_is_of_a_pool(ws: Workspace) -> None:
+    """Of a pair, both the first asking and the repeat; what no pool has is another's."""
+    with ws.writing() as session:
+        people.set_left(session, "a1", "2031-01-01")
+    planned(ws, *assigned(D0, D1, names=["a2"]))
+    server = Server({7: {Asked(P1, "d05"): 0, Asked(P1, "d05", 2): 0, Asked(P1, "d05", 3): 0, Asked("x", "d05"): 0}})
+    ((one,), _) = withdrawn(ws, server)
+    assert one.tasks == 2
+    assert [task.key for task in server.tasks[7]] == [pair_key(P1, "d05", 3), pair_key("x", "d05")]
+
+
+def test_what_was_answered_and_is_not_recorded_is_known(ws: Workspace) -> None:
+    with ws.reading() as session:
+        (project,) = (one for one in projects.read_projects(session) if (one.server, one.assessor) == ("here", "a1"))
+    server = cast("Gateway", Server({7: {D0: 1, D1: 0, D2: 1, Asked("x", "d00"): 1}}))
+    tasks = {D0: 1, D1: 2, D2: 3}
+    assert judging.unpulled(server, project, tasks, ()) == [D0, D2]
+    assert judging.unpulled(server, project, tasks, [D2]) == [D0]
+
+
 def given(*asked: Asked, name: str = "a1") -> list[Judgement]:
     return [Judgement(*one.pair, name, 1, occasion=one.occasion) for one in asked]
 
