@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, cast
 
 import pytest
-from annot.base.records import Asked, Assignment
+from annot.base.records import Asked, Assignment, Returned
 from annot.judging.exchange.collecting import Collected, Missing, Seen, collect, lines_of
 from annot.judging.exchange.recording import PulledProject, record_beside, record_counting, sourced_judgement
 from annot.judging.exchange.rounds import PARTS, Wishes
@@ -17,10 +17,10 @@ from annot.labelstudio.annotations import Reading, write_result
 from annot.labelstudio.gateway import Gateway
 from annot.labelstudio.studio_records import PulledTask, StudioProject, StudioTask
 from annot.labelstudio.tasks import pair_key
-from annot.store import projects, trials
+from annot.store import judgements, projects, trials
 from annot.store.projects import Project, StoredRound
 from annot.study.workspace import Workspace
-from small_study import Small
+from small_study import RECORDED, Small
 from study_stages import copied
 
 D0, D1, D2 = (Asked("p1-method", f"d0{at}") for at in range(3))
@@ -105,6 +105,22 @@ def test_answers_that_are_gone_count_on_until_the_lead_lets_them_go(ws: Workspac
     let_go = recorded(ws, collected(of, gone=gone), accept_deletions=True)
     assert (let_go.row.judged, let_go.row.lost) == (1, 1)
     assert list(let_go.notes) == ["a note", "a1: 1 answer withdrawn; `annot answers list` lists them"]
+
+
+def test_answers_to_hidden_gold_are_kept_where_they_do_not_count(ws: Workspace) -> None:
+    gold = Asked("p2-method", "d99")
+    with ws.writing() as session:
+        trials.add_assignments(session, "hidden-gold", [Assignment(*gold.pair, "a1", 1)])
+        for name, asked in (("a1", D0), ("a1", D1), ("a2", D0)):
+            judgements.add_returned(session, Returned(*asked.pair, name, 3, "Look again.", RECORDED))
+        taken_back = next(one for one in judgements.read_returned(session) if one.pair == D1.pair)
+        judgements.withdraw_returned(session, taken_back, withdrawn_at=RECORDED)
+    of = project(ws, "judge", D0)
+    done = JudgingRound().record(ws, collected(of, reading(D0, 1), reading(gold, 2)), Wishes())
+    assert counts(done.row) == {"assigned": 41, "judged": 1, "new": 1, "changed": 0, "flagged": 0, "lost": 0}
+    with ws.reading() as session:
+        assert [one.record.asked for one in trials.read_answers(session, "hidden-gold")] == [gold]
+        assert [one.asked for one in judgements.read_judgements(session)] == [D0]
 
 
 class Server:

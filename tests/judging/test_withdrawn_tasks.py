@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import cast
 
 import pytest
 from annot.base.errors import MissingInput, StudioError
-from annot.base.records import Asked, Assignment, Judgement, Returned
+from annot.base.records import Asked, Assignment, Judgement, Query, Returned
+from annot.judging.exchange.rounds import NO_WISHES
+from annot.judging.exchange.sending import SentProject
+from annot.judging.exchange.servers import Unreachable
 from annot.judging.rounds import judging
 from annot.judging.rounds.judging import WithdrawnTasks, outgoing_of, withdraw_handed_on
 from annot.labelstudio.gateway import Gateway
 from annot.labelstudio.studio_records import StudioTask
 from annot.labelstudio.tasks import ASKED_AGAIN, LAST_FOR_NOW, pair_key
-from annot.store import judgements, people, projects, trials
+from annot.store import judgements, people, projects, queries, trials
 from annot.study.outcome import outcome_of
 from annot.study.workspace import Workspace
 from small_study import RECORDED, Small, sourced
@@ -215,6 +218,29 @@ def test_what_is_sent_is_planned_for_those_who_are_here(ws: Workspace) -> None:
     with ws.writing() as session:
         people.set_left(session, "a2", "2031-01-01")
     assert [one.assessor for one in outgoing_of(ws)] == ["a1"]
+
+
+def test_a_push_withdraws_first_and_leaves_out_who_cannot_be_reached(
+    ws: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with ws.writing() as session:
+        queries.put_queries(session, [Query("p1-result", "p1", "result", (2,))])
+    planned(ws, *assigned(D0, names=["a1"]), *assigned(D0, D1, names=["a2"]))
+    server, away, asked = Server({7: {D0: 0, D1: 0}}), Unreachable("a2", "away", False), list[str]()
+
+    def on_servers(_ws: object, names: Sequence[str], work: Callable[..., None]) -> tuple[Unreachable, ...]:
+        asked.extend(names)
+        work(server, names)
+        return (away,)
+
+    monkeypatch.setattr(judging, "on_servers", on_servers)
+    found = judging.JudgingRound().prepare(ws, NO_WISHES, dry_run=False)
+    assert asked == ["a1", "a2", "j1"], "whoever was sent something"
+    assert [(one.assessor, list(one.tasks)) for one in found.outgoing] == [("a1", [D0])]
+    assert (found.unreachable, found.checked) == ((away,), True)
+    assert [one.facet for one in found.new_guidelines] == ["method"]
+    assert found.before == (SentProject("a1", 0, 0, 0, 1, 0, "project/7", part="judging"),)
+    assert judging.JudgingRound().prepare(ws, NO_WISHES, dry_run=True).before == ()
 
 
 def shown(ws: Workspace, name: str) -> dict[Asked, str]:
