@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import math
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
 from annot.base.records import Query, ScoredDoc
+from annot.base.settings.sections import SystemSettings
 from annot.formats.matches import Match
 from annot.ranking.methods import EMPTY_SCORE
 from annot.ranking.systems.inputs import Features, PooledQuery, SentenceVectors
 from annot.ranking.systems.matching import Aligned, best_pair
 from annot.ranking.systems.scisearch import by_facet, learned_from, untrained
 from annot.ranking.systems.sentences import ASPIRE_SYSTEMS, SYSTEMS, CandidateSentences, align_by, rank, similarities
+from annot.ranking.systems.system import RankedPools
 from annot.ranking.systems.training.loop import TrainingState, length_of
 from annot.ranking.systems.training.recipes import recipe_of
 
@@ -112,6 +116,31 @@ def test_systems_compare_as_their_papers_do() -> None:
     assert {one.name for one in ASPIRE_SYSTEMS if one.matching == "transport"} == {
         *("ot-aspire", "ts+ot-aspire", "ot-mpnet-1b"),
     }
+
+
+def aspire(name: str, **settings: Any) -> RankedPools:
+    (system,) = (one for one in ASPIRE_SYSTEMS if one.name == name)
+    inputs: Any = SimpleNamespace(
+        topics=[topic(0, 1)], settings=SystemSettings(**settings), sentence_vectors=lambda _: VECTORS
+    )
+    return system.rank(inputs)
+
+
+def test_a_run_of_aspire_records_the_settings_that_its_matching_has() -> None:
+    heats = {"temperature": 0.5, "whole_temperature": 5000}
+    recorded = {"temperature", "whole_temperature", "lambda"}
+    for name, expected in (
+        ("ts-aspire", {}),
+        ("att-aspire", heats),
+        ("ot-aspire", {**heats, "lambda": 10}),
+    ):
+        facts = aspire(name, **heats, entropy=10).facts
+        assert {key: value for key, value in facts.items() if key in recorded} == expected
+        assert facts["similarity"] == "l2"
+    # Lambda is one part in the weight of the entropy: the larger it is, the nearer to the cheapest plan.
+    of_c = [dict(aspire("ot-aspire", entropy=entropy).rankings["q-x"])["c"] for entropy in (0.1, 1, 10, 100)]
+    assert of_c == sorted(of_c)
+    assert of_c[0] < of_c[-1]
 
 
 QUERIES = [Query(f"{paper}-{facet}", paper, facet, ()) for paper, facet in ("ax", "ay", "bx", "cx", "dz")]

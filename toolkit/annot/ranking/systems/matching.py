@@ -72,7 +72,7 @@ def plans(distances: Array, x: Array, y: Array, *, eps: float) -> Plans:
     x = x / x.sum(axis=1, keepdims=True) * y.sum(axis=1, keepdims=True)
     potentials = np.zeros(x.shape)
     scale = [eps]
-    while scale[-1] * COOLING < distances.max(initial=0.0):
+    while scale[-1] * COOLING < distances.max():
         scale.append(scale[-1] * COOLING)
     for current in reversed(scale):
         open_ = np.arange(len(x))
