@@ -149,7 +149,7 @@ def test_negatives_are_those_of_the_examples_or_of_the_batch(in_numpy: Losses, m
 def test_weights_of_a_document_are_read_by_their_first_token(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[Any] = []
     monkeypatch.setattr(encoders, "load", lambda folder, device, half: asked.append((device, half)) or loaded(9))
-    monkeypatch.setattr(encoders, "_pooled", lambda *given, batch: given[1:3] + (batch,))
+    monkeypatch.setattr(encoders, "_pooled", lambda *given, batch: (*given[1:3], batch))
     encode = encoders.open_paper_encoder(tmp_path, "document", device="cpu", half=True, batch=7)
     assert encode([Paper("p", "T", ("One.",))], lambda done, total: None) == ("cls", ["T102One."], 7)  # type: ignore[comparison-overlap]
     texts = encoders.open_text_encoder(tmp_path, "mean", device=None)
