@@ -198,6 +198,18 @@ def test_what_a_killed_build_was_writing_is_not_used(ws: Workspace) -> None:
     assert not {part.path: part.used for part in parts_of(ws)}[words.parent / "unfinished-words"]
 
 
+def test_what_is_left_in_a_part_that_is_not_used_goes_with_it(ws: Workspace) -> None:
+    opened(ws, "abs_tfidf", "lsa")
+    for name in ("b", "a", "z"):
+        (ws.cache / "index" / "shards" / name).mkdir()
+    parts = {part.path: part.used for part in parts_of(ws)}
+    for path in parts:
+        (path / ".left").mkdir()
+    left = {part.path.parent for part in parts_of(ws) if part.path.name == ".left"}
+    assert left == {path for path, used in parts.items() if used}
+    assert len(left) == 3
+
+
 def test_every_changed_file_and_every_shard_that_is_gone_is_named(ws: Workspace) -> None:
     with pytest.raises(MissingInput, match=r"index: no index$") as caught:
         faults_of(ws)

@@ -191,6 +191,7 @@ def test_averages_that_are_there_are_not_made_again(places: Places, folder: Path
     shards = shards_of(places) or ()
     assert {path.name for of in missing.values() for path in of.values()} == set(shards)
     assert {path.parent.name for path in missing[0].values()} == {"title-plain", "abstract-weighted"}
+    assert all(re.fullmatch("averages-[0-9a-f]{16}", path.parents[1].name) for path in missing[0].values())
 
     def made(variants: list[Variant]) -> list[int]:
         numbers: list[int] = []

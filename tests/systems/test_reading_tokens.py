@@ -14,7 +14,10 @@ from annot.base.records import Paper
 from annot.ranking.systems import encoders
 from annot.ranking.systems.encoders import metric_of, reading_of
 from annot.ranking.systems.reading import Loaded, document_text, first_line, text_tokens, tokens_in_context
-from annot.ranking.systems.training.losses import by_contexts, by_themselves, negatives_within
+from annot.ranking.systems.training import losses
+from annot.ranking.systems.training.examples import Example
+from annot.ranking.systems.training.losses import Losses, by_contexts, by_themselves, negatives_within
+from annot.ranking.systems.training.recipes import recipe_of
 
 CLS, SEP = 101, 102
 
@@ -95,6 +98,63 @@ def test_the_negative_within_a_batch_shares_no_paper() -> None:
     assert {found[1] for found in drawn} == {2}
     assert {found[2] for found in drawn} == {0, 1}
     assert {found[3] for found in drawn} == {None}
+
+
+PLACES = {"One.": [0, 0], "Two.": [5, 1], "Three.": [0, 2], "Four.": [9, 0], "cites": [1, 0], "also": [0, 1]}
+MINE = Example(Paper("p", "", ("One.", "Two.")), Paper("r", "", ("Three.", "Four.")), None, ("p", "r"), ("cites",))
+OTHER = Example(Paper("s", "", ("Four.",)), Paper("t", "", ("Two.", "Three.")), None, ("s", "t"), ("also",))
+
+
+def places(texts: Any) -> Any:
+    return np.array([PLACES[text] for text in texts], np.float32)
+
+
+@pytest.fixture
+def in_numpy(monkeypatch: pytest.MonkeyPatch) -> Losses:
+    """The losses of a recipe that aligns, with NumPy's distances in place of torch's."""
+    monkeypatch.setattr(losses, "between", lambda left, right: np.linalg.norm(left[:, None] - right, axis=2))
+    monkeypatch.setattr(losses, "l2", lambda left, right: np.linalg.norm(left - right, axis=1))
+    return Losses(recipe_of("ts-aspire"), (), lambda texts, _advance: places(texts))
+
+
+def test_the_distance_of_two_papers_is_that_of_the_sentences_that_were_aligned(in_numpy: Losses) -> None:
+    vectors = in_numpy._vectors_to_align_by([MINE, OTHER])
+    assert {text: row.tolist() for text, row in vectors.items()} == PLACES
+
+    def distance(owner: Example | None, name: Any, *, read: int = 2) -> float:
+        query, other = places(["One.", "Two."]), places(["Three.", "Four."][:read])
+        return float(in_numpy._distance(MINE, owner, query=query, other=other, vectors=vectors, distance=name))
+
+    # "Two." and "Four." have the largest product; so far as the encoder read it, the other is "Three." alone.
+    assert distance(MINE, "abstract aligned") == pytest.approx(np.hypot(4, 1))
+    assert distance(MINE, "abstract aligned", read=1) == pytest.approx(np.hypot(5, 1))
+    # "cites" is most like "Two." and like "Four."; "also", of the other example, like its "Three.", the second.
+    assert distance(MINE, "context aligned") == pytest.approx(np.hypot(4, 1))
+    assert distance(OTHER, "context aligned") == pytest.approx(np.hypot(4, 1))
+    assert distance(None, "single") == pytest.approx(2)
+    assert distance(None, "vector") == pytest.approx(2)
+
+
+def test_negatives_are_those_of_the_examples_or_of_the_batch(in_numpy: Losses, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Losses, "_read", lambda self, tower, sides: [f"read {side.paper_id}" for side in sides])
+    read = Losses(in_numpy.recipe, ("tower",), None)  # type: ignore[arg-type]
+    own = [MINE._replace(negative=OTHER.query), OTHER._replace(negative=MINE.query)]
+    assert read._negatives(own, ["a", "b"], None) == (["read s", "read p"], [None, None])
+    random = np.random.default_rng(1)
+    assert read._negatives([MINE, OTHER], ["a", "b"], random) == (["b", "a"], [OTHER, MINE])
+    alone = OTHER._replace(papers=("p", "t"))
+    assert read._negatives([MINE, alone], ["a", "b"], random) == ([None, None], [None, None])
+
+
+def test_weights_of_a_document_are_read_by_their_first_token(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[Any] = []
+    monkeypatch.setattr(encoders, "load", lambda folder, device, half: asked.append((device, half)) or loaded(9))
+    monkeypatch.setattr(encoders, "_pooled", lambda *given, batch: (*given[1:3], batch))
+    encode = encoders.open_paper_encoder(tmp_path, "document", device="cpu", half=True, batch=7)
+    assert encode([Paper("p", "T", ("One.",))], lambda done, total: None) == ("cls", ["T102One."], 7)  # type: ignore[comparison-overlap]
+    texts = encoders.open_text_encoder(tmp_path, "mean", device=None)
+    assert texts(["a"], lambda done, total: None) == ("mean", ["a"], 32)  # type: ignore[comparison-overlap]
+    assert asked == [("cpu", True), (None, False)]
 
 
 def test_weights_are_read_as_their_files_say(tmp_path: Path) -> None:

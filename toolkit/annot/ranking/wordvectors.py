@@ -159,7 +159,7 @@ def train(
     passes = epochs_for(running_words) if epochs == "auto" else epochs
     threads = int(cpu_count()) if workers == "all" else workers
     model = Resumable(
-        vector_size=dimensions, window=window, min_count=min_count, epochs=passes, seed=seed, workers=threads, sg=0,
+        vector_size=dimensions, window=window, min_count=min_count, epochs=passes, seed=seed, workers=threads,
         hashfxn=_stable_hash, sorted_vocab=0,
     )  # fmt: skip
     facts = {
