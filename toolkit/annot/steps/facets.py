@@ -121,7 +121,7 @@ class LabelShard:
                 f"paper {paper} came with the label {given[at].as_py()!r}, expected one of {', '.join(self.labels)}",
                 hint="add the label to [labels] in annot.toml, or add the papers to a new study",
             )
-        return np.asarray(codes.to_numpy(zero_copy_only=False))
+        return np.asarray(codes.to_numpy())
 
     def _predicted(self, sentences: Sequence[str], counts: Ints) -> Ints:
         labeller = labeller_of(self.model, self.name)
