@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 from annot.base.errors import InputError
-from annot.formats.csfcube import Release, read_release
+from annot.formats.csfcube.fitting import Release, read_release
+from annot.formats.csfcube.readable import GRADE_WORDS
 
 NAME = "readable_annotations/7-method-adju.txt"
 QUERY = [
@@ -117,3 +118,18 @@ def test_a_block_that_is_too_short_a_repeated_candidate_and_no_paper_are_faults(
     assert faults_of([*QUERY, *FIRST, *FIRST]) == ["14: candidate 12 is listed twice"]
     assert faults_of([]) == ["found no paper"]
     assert len(read([*QUERY[:4], *FIRST[:7]]).papers) == 2
+
+
+def test_grades_are_written_in_words_with_their_number() -> None:
+    assert {word.rpartition("(")[2].strip("+)"): grade for word, grade in GRADE_WORDS.items()} == {
+        str(grade): grade for grade in range(4)
+    }
+    for word, grade in GRADE_WORDS.items():
+        found = read([*QUERY, *changed(FIRST, 3, f"adju relevance: {word}")])
+        assert [one.grade for one in found.decisions] == [grade]
+
+
+def test_an_opening_sentence_that_is_none_is_a_fault_of_its_line() -> None:
+    assert faults_of([*QUERY, *FIRST, *changed(SECOND, 7, "ABSTRACT: no label here")]) == [
+        f"{len(QUERY) + len(FIRST) + 7}: found 'no label here', expected '<label>: <sentence>'"
+    ]
