@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 from annot.base.errors import InputError
-from annot.formats.csfcube.contents import is_release_file
-from annot.formats.csfcube.fitting import Release, read_release
+from annot.formats.csfcube import Release, is_release_file, read_release
 
 RATINGS = "test-pid2anns-csfcube-method.json"
 POOLS = "test-pid2pool-csfcube.json"

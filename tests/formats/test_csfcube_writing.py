@@ -14,8 +14,7 @@ import pytest
 from annot.base.errors import InputError
 from annot.base.records import Judgement, PoolEntry
 from annot.base.settings import Settings
-from annot.formats.csfcube import Release, is_release_file, read_release
-from annot.formats.csfcube.written import Material, misfits, write_csfcube
+from annot.formats.csfcube import Material, Release, is_release_file, misfits, read_release, write_csfcube
 from demo_collection import demo_material
 
 FACETS = Settings().facets

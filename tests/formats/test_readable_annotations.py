@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 from annot.base.errors import InputError
-from annot.formats.csfcube.fitting import Release, read_release
-from annot.formats.csfcube.readable import GRADE_WORDS
+from annot.formats.csfcube import Release, read_release
 
 NAME = "readable_annotations/7-method-adju.txt"
 QUERY = [
@@ -120,13 +119,12 @@ def test_a_block_that_is_too_short_a_repeated_candidate_and_no_paper_are_faults(
     assert len(read([*QUERY[:4], *FIRST[:7]]).papers) == 2
 
 
-def test_grades_are_written_in_words_with_their_number() -> None:
-    assert {word.rpartition("(")[2].strip("+)"): grade for word, grade in GRADE_WORDS.items()} == {
-        str(grade): grade for grade in range(4)
-    }
-    for word, grade in GRADE_WORDS.items():
-        found = read([*QUERY, *changed(FIRST, 3, f"adju relevance: {word}")])
-        assert [one.grade for one in found.decisions] == [grade]
+@pytest.mark.parametrize(
+    ("word", "grade"), [("Irrelevant (0)", 0), ("Related (+1)", 1), ("Similar (+2)", 2), ("Identical (+3)", 3)]
+)
+def test_grades_are_written_in_words_with_their_number(word: str, grade: int) -> None:
+    found = read([*QUERY, *changed(FIRST, 3, f"adju relevance: {word}")])
+    assert [one.grade for one in found.decisions] == [grade]
 
 
 def test_an_opening_sentence_that_is_none_is_a_fault_of_its_line() -> None:

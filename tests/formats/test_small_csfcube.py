@@ -8,9 +8,7 @@ from typing import Any
 import pytest
 from annot.base.errors import InputError
 from annot.base.records import Draw, Paper, Pool, PoolEntry, ScoredDoc
-from annot.formats.csfcube.contents import is_release_file
-from annot.formats.csfcube.fitting import Release, read_release
-from annot.formats.csfcube.written import Material, write_csfcube
+from annot.formats.csfcube import Material, Release, is_release_file, read_release, write_csfcube
 
 RATINGS = "test-pid2anns-csfcube-method.json"
 POOLS = "test-pid2pool-csfcube.json"
