@@ -89,6 +89,7 @@ def test_an_older_database_is_opened_only_as_it_is_asked_for(tmp_path: Path, mon
     url = f"sqlite:///{tmp_path / 'annot.db'}"
     with open_store(url), open_store(url, create=False) as same:
         assert same.version() == len(MIGRATIONS)
+        assert same._engine.hide_parameters
     monkeypatch.setattr(schema, "MIGRATIONS", [*MIGRATIONS, lambda connection: None])
     with pytest.raises(StoreError, match=rf"made by an earlier annot \(version {len(MIGRATIONS)}\)"):
         open_store(url, create=False)
@@ -236,6 +237,13 @@ def test_the_first_tables_of_another_program_are_named(tmp_path: Path) -> None:
                 session.connection().execute(text(f"CREATE TABLE {name} (x)"))
         with pytest.raises(StoreError, match=r"tables of another program \(a, b, c, \.\.\.\)"):
             store.version()
+
+
+def test_a_database_without_a_version_is_empty(tmp_path: Path) -> None:
+    with connect_store(f"sqlite:///{tmp_path / 'annot.db'}", create=True) as store:
+        with store.begin() as session:
+            session.connection().execute(text("CREATE TABLE annot_schema (version INTEGER, schema_sha256 TEXT)"))
+        assert store.version() == 0
 
 
 # -- dumps
