@@ -89,15 +89,13 @@ def test_a_file_of_papers_has_the_rights_of_every_file(tmp_path: Path) -> None:
 
 def test_what_went_wrong_is_told_even_if_the_folder_has_gone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     corpus = tmp_path / "corpus"
-    with pytest.raises(ZeroDivisionError), PaperWriter(corpus) as writer:
-        writer.add(ONE)
-        shutil.rmtree(corpus)
-        raise ZeroDivisionError
 
-    def full(_: int) -> None:
+    def full(*_: object) -> None:
         shutil.rmtree(corpus)
         raise OSError(errno.ENOSPC, "disk full")
 
+    with pytest.raises(OSError, match="disk full"), PaperWriter(corpus) as writer:
+        full(writer)
     monkeypatch.setattr(os, "fsync", full)
     with pytest.raises(OSError, match="disk full"), PaperWriter(corpus) as writer:
         writer.add(ONE)

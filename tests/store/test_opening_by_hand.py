@@ -239,13 +239,6 @@ def test_the_first_tables_of_another_program_are_named(tmp_path: Path) -> None:
             store.version()
 
 
-def test_a_database_without_a_version_is_empty(tmp_path: Path) -> None:
-    with connect_store(f"sqlite:///{tmp_path / 'annot.db'}", create=True) as store:
-        with store.begin() as session:
-            session.connection().execute(text("CREATE TABLE annot_schema (version INTEGER, schema_sha256 TEXT)"))
-        assert store.version() == 0
-
-
 # -- dumps
 
 
