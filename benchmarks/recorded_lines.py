@@ -99,7 +99,8 @@ class Record:
         """Modules that were another text then: each of their lines may be run by any test that ran one."""
 
     def tests_for(self, fault: Fault, reach: Mapping[Path, Mapping[Path, int]]) -> list[Chosen]:
-        """The tests that run the lines on which the fault acts, the quickest file first.
+        """The tests that run the lines on which the fault acts: files that import the module themselves, then others,
+        the quickest first.
 
         Before them come the files that import the module and are younger than the record. reach: from `distances`.
         """
@@ -132,8 +133,9 @@ class Record:
                     break
                 taken.append(name)
             cost = self._prepared[file] + sum(self._seconds[name] for name in taken)
-            chosen.append((cost, file, [name.partition("::")[2] for name in taken]))
-        return [*younger, *((self._checkout / file, taken) for _, file, taken in sorted(chosen))]
+            direct = reach.get(self._checkout / file, {}).get(fault.path) == 1
+            chosen.append((not direct, cost, file, [name.partition("::")[2] for name in taken]))
+        return [*younger, *((self._checkout / file, taken) for *_, file, taken in sorted(chosen))]
 
     def _run_at(self, path: Path, line: int) -> Iterable[str]:
         name = str(path.relative_to(self._checkout))
