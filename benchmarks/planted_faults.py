@@ -2,7 +2,8 @@
 
 `--record FILE` first: it runs the unit tests once under `coverage` (`pip install coverage`) and keeps which test runs
 which line, and in how many seconds; a quarter of an hour. With `--by FILE` a fault then meets first the tests that run
-its line, the quickest first. Without it the tests whose imports lead to the module come, nearest first.
+its line: those that import the module themselves, then the others, the quickest first. Without it the tests whose
+imports lead to the module come, nearest first.
 
 Draws faults from all comparisons, constants, defaults and boundaries (ends of slices, smallest and largest) of the
 package, so that a long room gets more of them, and plants them one at a time in a copy. Then the tests whose imports

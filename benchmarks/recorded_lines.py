@@ -99,8 +99,8 @@ class Record:
         """Modules that were another text then: each of their lines may be run by any test that ran one."""
 
     def tests_for(self, fault: Fault, reach: Mapping[Path, Mapping[Path, int]]) -> list[Chosen]:
-        """The tests that run the lines on which the fault acts: files that import the module themselves, then others,
-        the quickest first.
+        """The tests that run the lines on which the fault acts: first those of files that import the module themselves,
+        the quickest file first.
 
         Before them come the files that import the module and are younger than the record. reach: from `distances`.
         """
@@ -133,8 +133,8 @@ class Record:
                     break
                 taken.append(name)
             cost = self._prepared[file] + sum(self._seconds[name] for name in taken)
-            direct = reach.get(self._checkout / file, {}).get(fault.path) == 1
-            chosen.append((not direct, cost, file, [name.partition("::")[2] for name in taken]))
+            further = reach[self._checkout / file].get(fault.path) != 1
+            chosen.append((further, cost, file, [name.partition("::")[2] for name in taken]))
         return [*younger, *((self._checkout / file, taken) for *_, file, taken in sorted(chosen))]
 
     def _run_at(self, path: Path, line: int) -> Iterable[str]:

@@ -14,6 +14,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -78,17 +79,28 @@ def _run(words: list[str], environment: dict[str, str], folder: str) -> None:
 class Lead:
     """Runs `annot`, kills some of its runs, and starts the server anew.
 
-    kills: dealt at random to the calls of `killable`, of which there are `stages`; one that finds a command at its end
-    already is due at the next call, and what is left over at the last.
+    switch: brings the server "up" or "down"; `annot studio` where none is given. kills: dealt at random to the calls of
+    `killable`, of which there are `stages`; one that finds a command at its end already is due at the next call, and
+    what is left over at the last.
     """
 
-    def __init__(self, folder: Path, *, kills: int, stages: int, rng: random.Random, tell: Callable[[str], None]):
+    def __init__(
+        self,
+        folder: Path,
+        *,
+        kills: int,
+        stages: int,
+        rng: random.Random,
+        tell: Callable[[str], None],
+        switch: Callable[[str], object] | None,
+    ):
         self.folder = folder
         self.hits: list[Hit] = []
         self.serving = threading.Event()
         """Cleared while the server is down."""
         self.restarts = 0
         self._rng, self._tell = rng, tell
+        self._switch = switch or partial(self.done, "studio")
         self._stages = stages
         self._dealt = Counter(rng.choices(range(stages), k=kills))
         self._stage = 0
@@ -151,7 +163,7 @@ class Lead:
         meanwhile: called while it is down.
         """
         self.serving.clear()
-        self.done("studio", "down")
+        self.stop()
         meanwhile()
         self.start()
         self.restarts += 1
@@ -159,8 +171,12 @@ class Lead:
 
     def start(self) -> None:
         """Start the server."""
-        self.done("studio", "up")
+        self._switch("up")
         self.serving.set()
+
+    def stop(self) -> None:
+        """Stop the server."""
+        self._switch("down")
 
     def _killed(self, arguments: tuple[str, ...], moment: float) -> bool:
         """Whether SIGKILL met the command before its end."""

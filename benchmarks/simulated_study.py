@@ -38,15 +38,25 @@ class Found:
 
 
 class WholeStudy:
-    """One study from its first command to its qrels. tell: called with a line as it goes on."""
+    """One study from its first command to its qrels.
 
-    def __init__(self, folder: Path, size: Size, tell: Callable[[str], None]) -> None:
+    tell: called with a line as it goes on. switch: brings its server "up" or "down", where it is another than a Label
+    Studio in the study's folder.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        size: Size,
+        tell: Callable[[str], None],
+        switch: Callable[[str], object] | None = None,
+    ) -> None:
         self.folder, self.size = folder, size
         self.log = Log()
         self._began = time.monotonic()
         self._tell = lambda text: tell(f"{time.monotonic() - self._began:6.0f} s  {text}")
         self._rng = random.Random(size.seed)
-        self._lead = Lead(folder, kills=size.kills, stages=STAGES, rng=self._rng, tell=self._tell)
+        self._lead = Lead(folder, kills=size.kills, stages=STAGES, rng=self._rng, tell=self._tell, switch=switch)
         self._crew = Crew(folder, self.log, seed=size.seed, serving=self._lead.serving)
         self._names = size.names
         self._queries: dict[str, Query] = {}
@@ -86,7 +96,7 @@ class WholeStudy:
 
     def stop(self) -> None:
         """Stop the server."""
-        self._lead.done("studio", "down")
+        self._lead.stop()
 
     # -- what the lead does --------------------------------------------------------------------------------------------
 

@@ -17,6 +17,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NoReturn
 
+import pytest
 from drawn_faults import PACKAGE
 
 REAL = "not studio and not browser and not postgres and not long"
@@ -24,6 +25,8 @@ PASSED, FAILED, NOT_IMPORTED, INTERNAL, NO_SUCH_TEST, NOTHING_SELECTED = 0, 1, 2
 """Exit codes of pytest."""
 LINES = 2
 """Processes that run tests side by side."""
+TOGETHER = 6
+"""Files of tests that a process runs: to start one takes longer than most of them."""
 NEVER_LOADED = ("torch", "transformers", "sentence_transformers", "huggingface_hub", "ot", "distributed", "dask")
 """Libraries that the parent of the tests does not import: those of encoders, and those that start threads."""
 
@@ -135,29 +138,46 @@ def _test_all(checkout: Path, tests: Sequence[Chosen]) -> None:
 
 
 def _test_line(tests: Sequence[Chosen]) -> NoReturn:
-    """Run files of tests, each in a process of its own; end with the exit code of the first that fails.
+    """Run files of tests, some at a time in a process of their own; end with the exit code of the first that fails.
 
     Our modules that a file imports are imported here first, once for all files. A file whose tests have other names
     than on record is run whole.
     """
-    for test, names in tests:
-        for name in sorted(name for name in imports(test) if name.startswith("annot.")):
+    for some in (tests[at : at + TOGETHER] for at in range(0, len(tests), TOGETHER)):
+        for name in sorted({name for test, _ in some for name in imports(test) if name.startswith("annot.")}):
             with contextlib.suppress(Exception):  # the test itself will fail, or name is no module
                 importlib.import_module(name)
-        code = _in_own_process("-x", *(f"{test}::{name}" for name in names) if names else (str(test),))
+        code = _in_own_process(
+            [f"{test}::{name}" if name else str(test) for test, names in some for name in names or ("",)]
+        )
         if code == NO_SUCH_TEST:
-            code = _in_own_process("-x", str(test))
+            code = _in_own_process([str(test) for test, _ in some])
         if code not in (PASSED, NOTHING_SELECTED):
             os._exit(code if code > 0 else 128 - code)
     os._exit(PASSED)
 
 
-def _in_own_process(*arguments: str) -> int:
-    """The exit code of pytest with these arguments."""
+def _in_own_process(tests: Sequence[str]) -> int:
+    """The exit code of pytest with these tests, in this order."""
     child = os.fork()
     if child == 0:
-        run_pytest(*arguments)
+        run_pytest("-x", *tests, plugins=[InOrder()])
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+
+class InOrder:
+    """A plugin of pytest that keeps the order in which the tests were named."""
+
+    def __init__(self) -> None:
+        self._places: dict[int, int] = {}
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        self._places = {id(item): place for place, item in enumerate(items)}
+
+    @pytest.hookimpl(trylast=True, specname="pytest_collection_modifyitems")
+    def put_back(self, items: list[pytest.Item]) -> None:
+        items.sort(key=lambda item: self._places[id(item)])
 
 
 def be_silent(checkout: Path) -> None:
@@ -171,8 +191,6 @@ def be_silent(checkout: Path) -> None:
 
 def run_pytest(*arguments: str, plugins: Sequence[object] = ()) -> NoReturn:
     """Run pytest and end with its exit code."""
-    import pytest
-
     code = INTERNAL
     try:
         chosen = ["-q", "-p", "no:cacheprovider", "-p", "no:xdist", "-m", REAL]

@@ -52,11 +52,69 @@ def write_administrator(made: StudioInMemory, folder: Path) -> None:
     (folder / "admin.json").write_text(json.dumps(administrator), encoding="utf-8")
 
 
-@dataclass
+class Answering(BaseHTTPRequestHandler):
+    """Answers what is asked at a port by the server in memory."""
+
+    protocol_version = "HTTP/1.1"
+    server: Listening
+
+    def answer(self) -> None:
+        content = self.rfile.read(int(self.headers.get("content-length", 0)))
+        if self.server.closed:  # a connection from before it went away
+            self.close_connection = True
+            return
+        made = self.server.made
+        asked = httpx.Request(
+            self.command, f"{made.url}{self.path}", headers=list(self.headers.items()), content=content
+        )
+        answered = made.answer(asked)
+        self.send_response(answered.status_code)
+        for name, value in answered.headers.multi_items():
+            if name not in ("content-length", "date"):
+                self.send_header(name, value)
+        self.send_header("content-length", str(len(answered.content)))
+        self.end_headers()
+        self.wfile.write(answered.content)
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Tests print nothing."""
+
+
+for method in ("GET", "POST", "PATCH", "DELETE"):
+    setattr(Answering, f"do_{method}", Answering.answer)
+
+
+class Listening(ThreadingHTTPServer):
+    """The server in memory at a port of this machine. port: 0 for any that is free."""
+
+    def __init__(self, made: StudioInMemory, port: int = 0) -> None:
+        super().__init__(("127.0.0.1", port), Answering)
+        self.made, self.closed = made, False
+        threading.Thread(target=self.serve_forever, daemon=True).start()
+
+    @property
+    def port(self) -> int:
+        return int(self.server_address[1])
+
+    def close(self) -> None:
+        self.closed = True
+        self.shutdown()
+        self.server_close()
+
+
+@dataclass(kw_only=True)
 class StudioAtASocket(Studio):
     """As `Studio`: a process that was killed may have left a request that is still answered."""
 
-    server: StudioInMemory = field(default_factory=StudioInMemory)
+    server: StudioInMemory
+    listening: Listening
+
+    def switch(self, word: str) -> None:
+        """Go "down", or "up" again at the same port."""
+        if word == "down":
+            self.listening.close()
+        elif self.listening.closed:
+            self.listening = Listening(self.server, self.listening.port)
 
 
 @contextmanager
@@ -66,44 +124,20 @@ def studio_at_a_socket(folder: Path) -> Iterator[StudioAtASocket]:
     What `annot studio down` would end is a process that does nothing.
     """
     made = StudioInMemory(in_time=True)
-
-    class Answering(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-
-        def answer(self) -> None:
-            content = self.rfile.read(int(self.headers.get("content-length", 0)))
-            asked = httpx.Request(
-                self.command, f"{made.url}{self.path}", headers=list(self.headers.items()), content=content
-            )
-            answered = made.answer(asked)
-            self.send_response(answered.status_code)
-            for name, value in answered.headers.multi_items():
-                if name not in ("content-length", "date"):
-                    self.send_header(name, value)
-            self.send_header("content-length", str(len(answered.content)))
-            self.end_headers()
-            self.wfile.write(answered.content)
-
-        def log_message(self, format: str, *args: object) -> None:
-            """Tests print nothing."""
-
-    for method in ("GET", "POST", "PATCH", "DELETE"):
-        setattr(Answering, f"do_{method}", Answering.answer)
-    with ThreadingHTTPServer(("127.0.0.1", 0), Answering) as listening:
-        port = listening.server_address[1]
-        made.url = f"http://127.0.0.1:{port}"
-        write_administrator(made, folder)
-        (folder / "port").write_text(str(port), encoding="ascii")
-        threading.Thread(target=listening.serve_forever, daemon=True).start()
-        looks_like_it = [
-            sys.executable,
-            "-c",
-            "import sys; sys.stdin.read()",
-            "label-studio",
-            str(folder.resolve() / "data"),
-        ]
-        with subprocess.Popen(looks_like_it, stdin=subprocess.PIPE) as process:
-            (folder / "server.pid").write_text(str(process.pid), encoding="ascii")
-            yield StudioAtASocket(made.url, made.token, folder, server=made)
-            process.kill()
-        listening.shutdown()
+    listening = Listening(made)
+    made.url = f"http://127.0.0.1:{listening.port}"
+    write_administrator(made, folder)
+    (folder / "port").write_text(str(listening.port), encoding="ascii")
+    looks_like_it = [
+        sys.executable,
+        "-c",
+        "import sys; sys.stdin.read()",
+        "label-studio",
+        str(folder.resolve() / "data"),
+    ]
+    with subprocess.Popen(looks_like_it, stdin=subprocess.PIPE) as process:
+        (folder / "server.pid").write_text(str(process.pid), encoding="ascii")
+        studio = StudioAtASocket(made.url, made.token, folder, server=made, listening=listening)
+        yield studio
+        process.kill()
+    studio.switch("down")

@@ -57,6 +57,11 @@ def test_one_table_with_a_header_and_rows_of_equal_length(name: str, study: Call
     is_a_table(found)
 
 
+def test_without_a_row_nothing_is_on_stdout_and_the_reason_on_stderr(study: Callable[[str], Path]) -> None:
+    done = annot_done("agreement", "--by", "guidelines", "--csv", folder=study("measured"))
+    assert (done.stdout, done.stderr.strip()) == ("", "no guidelines were changed after they were sent")
+
+
 def test_agreement_has_the_figures_of_its_json(study: Callable[[str], Path]) -> None:
     folder = study("settled")
     found = table("agreement", folder).set_index(["facet", "adjudication", "coefficient", "statistic"])

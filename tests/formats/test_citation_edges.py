@@ -60,6 +60,8 @@ def test_a_piece_has_the_lines_that_begin_in_it(tmp_path: Path) -> None:
     [
         "1 2\n10 20\n3 444\n5 6",
         '"1";"2"\n10;20\n3;444\n5;6\n',
+        "1 \t2\n10\t20\n3\t444\n5\t6\n",
+        "1, 2\n10, 20\n3, 444\n5, 6\n",
         " 1\t2\n10\t 20\n3 \t444 \n5\t6\n",
         "\ufefffrom,to\n1,2\n10,20\n3,444\n5,6\n",
         "a,source,b,target\nx,1,y,2\nx,10,y,20\nx,3,y,444\nx,5,y,6\n",
@@ -89,13 +91,12 @@ def test_rows_of_another_number_of_columns_and_empty_ids_are_broken(tmp_path: Pa
     (block,) = edges_of(Piece(str(path), COLUMNS, 0, None))
     assert list(zip(block.citing.to_pylist(), block.cited.to_pylist(), strict=True)) == [("1", "2"), ("6", "7")]
     assert block.places == 6
-    assert [(broken.reason, broken.record) for _, broken in block.broken] == [
-        ("another number of columns", "3"),
-        ("another number of columns", "8,9,10"),
-        ("an empty id", ""),
-        ("an empty id", ""),
+    assert [(place, broken.reason, broken.record) for place, broken in block.broken] == [
+        (2, "another number of columns", "3"),
+        (3, "an empty id", ",4"),
+        (4, "an empty id", "5,"),
+        (6, "another number of columns", "8,9,10"),
     ]
-    assert [place for place, _ in block.broken] == [2, 6, 0, 0]
     assert block.broken[0][1].faults == ("1 columns, expected 2",)
 
 
@@ -172,3 +173,11 @@ def test_the_first_record_tells_the_format(tmp_path: Path) -> None:
     ):
         path.write_text(text)
         assert edge_format(str(path)) == form
+
+
+def test_blank_lines_and_the_header_count_for_the_place_of_a_broken_row(tmp_path: Path) -> None:
+    path = tmp_path / "c"
+    path.write_bytes(b"citing,cited\r\n\r\n1,2\r\n3\r\n5,\r\n")
+    (block,) = edges_of(Piece(str(path), COLUMNS, 0, None))
+    assert (block.places, len(block.citing)) == (5, 1)
+    assert [(place, broken.record) for place, broken in block.broken] == [(4, "3"), (5, "5,")]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import gzip
 import math
 from pathlib import Path
@@ -67,6 +68,11 @@ def test_a_cell_beyond_the_limit_is_broken(tmp_path: Path, monkeypatch: pytest.M
     number, broken = found[1]
     assert (number, broken.reason) == (3, "not valid CSV")
     assert len(found) == 2
+
+
+def test_a_cell_has_sixteen_mebibytes_at_most(tmp_path: Path) -> None:
+    rows(tmp_path / "p.csv", b"id,title\n1,2\n")
+    assert csv.field_size_limit() == 16 * 1024**2
 
 
 @pytest.mark.parametrize(

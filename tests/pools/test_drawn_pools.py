@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 from annot.base.errors import InputError, MissingInput
-from annot.base.records import CITED, MANUAL, Addition, Draw, Pool, PoolEntry, Query, Ranking, ScoredDoc
+from annot.base.records import CITED, MANUAL, Addition, Draw, Paper, Pool, PoolEntry, Query, Ranking, ScoredDoc
 from annot.formats.judgements_file import FileJudgement
-from annot.pools.admission import Admission, write_admissions
+from annot.pools.admission import FILE, Admission, write_admissions
 from annot.pools.drawn_pools import (
     admitted_to,
     draw_pools,
@@ -21,6 +21,7 @@ from annot.pools.drawn_pools import (
 from annot.pools.frozen_rankings import lines_of, refuse_other_corpus, write_rankings
 from annot.pools.pool_design import PoolDesign
 from annot.pools.pool_facts import drawn_rankings, facts_of, passed_over, recorded_pools, replay
+from annot.store.paper_writing import PaperWriter
 from annot.store.pools import read_pools, read_rankings_sha256, replace_pools
 from annot.store.queries import put_queries
 from annot.study.workspace import Workspace
@@ -75,6 +76,15 @@ def test_what_is_on_record_of_an_admission_is_taken_for_the_papers_asked_for(sto
     assert admitted_to(stored, {"p2"}, RANKINGS, {}, proved=False, advance=quietly) == {"p2": ADMITTED["p2"]}
     with pytest.raises(MissingInput):
         admitted_to(stored, {"p3"}, RANKINGS, {}, proved=False, advance=quietly)
+
+
+def test_what_is_not_on_record_of_an_admission_is_what_holds_now_and_nothing_is_kept(stored: Workspace) -> None:
+    with PaperWriter(stored.corpus, name="a.parquet") as writer:
+        for paper_id, cited in {"p3": ("c", "elsewhere"), "c": ()}.items():
+            writer.add(Paper(paper_id, paper_id, (f"Of {paper_id}.",), citations=cited))
+    found = admitted_to(stored, {"p3"}, {}, {}, proved=False, advance=quietly)["p3"]
+    assert (found.cited, found.cited_outside) == (("c",), ("elsewhere",))
+    assert not stored.cache.exists()
 
 
 def recorded(ws: Workspace, *more: Pool, methods: dict[str, Any] | None = None) -> dict[str, Pool]:
@@ -175,6 +185,50 @@ def test_an_imported_pool_with_an_addition_is_replayed_from_what_it_was(stored: 
     found = replay(stored, advance=quietly)
     assert (found.pools, found.documents, found.added_to, found.imported) == (2, 5, 1, 2)
     assert found.differences == {}
+
+
+def test_an_imported_pool_without_what_was_added_to_it_is_told(stored: Workspace) -> None:
+    added = replace(IMPORTED, additions=(Addition(2, MANUAL, None, ("h",), "why", None, None),))
+    recorded(stored, added)
+    write_admissions(stored, {**ADMITTED, "p9": Admission((), (), None, {})})
+    write_pools(stored, [*drawn().values(), added])
+    assert replay(stored, advance=quietly).differences == {"p9": "version 2: 1 documents on record, 2 drawn"}
+
+
+def test_what_was_added_to_an_imported_pool_is_drawn_anew_from_what_was_imported(stored: Workspace) -> None:
+    added = replace(
+        IMPORTED,
+        methods=("judged", "late"),
+        entries=(*IMPORTED.entries, PoolEntry("z", Draw("late", 1, 0.0, 2))),
+        additions=(replace(LATE, depth=1, documents=("z",)),),
+    )
+    recorded(stored, added)
+    write_admissions(stored, {**ADMITTED, "p9": Admission((), (), None, {})})
+    facts = {"corpus_sha256": "1" * 64, "ranking_depth": 50, "query_papers": ["p1", "p2", "p9"], "methods": {}}
+    write_rankings(stored, lines_of({"bm25": RANKINGS["bm25"], "late": {"p9": ranking("y")}}), facts=facts)
+    write_pools(stored, [*drawn().values(), added])
+    told = "version 2: document 2 is z (late) on record, y (late) drawn"
+    assert replay(stored, advance=quietly).differences == {"p9": told}
+
+
+def test_citations_that_came_and_went_are_counted_for_pools_that_draw_them(stored: Workspace) -> None:
+    """p1 was drawn with a citation of d; p2 draws none."""
+    recorded(stored)
+    with PaperWriter(stored.corpus, name="a.parquet") as writer:
+        for paper_id, cited in {"p1": ("n", "elsewhere"), "p2": ("m", "n"), "m": (), "n": ()}.items():
+            writer.add(Paper(paper_id, paper_id, ("One.",), citations=cited))
+    found = replay(stored, advance=quietly)
+    assert (found.cited_since, found.cited_gone) == (1, 1)
+
+
+def test_citations_that_changed_by_hand_stop_a_replay_and_no_report(stored: Workspace) -> None:
+    pools = recorded(stored)
+    rankings = drawn_rankings(stored, pools)
+    path = stored.pools / FILE
+    path.write_text(path.read_text().replace("\n", " \n"))
+    assert passed_over(stored, pools, rankings, advance=quietly) == 1
+    with pytest.raises(InputError, match="SHA-256"):
+        replay(stored, advance=quietly)
 
 
 def test_without_pools_there_is_nothing_to_draw_again(stored: Workspace) -> None:

@@ -22,6 +22,7 @@ from annot.pools.frozen_rankings import (
     write_rankings,
 )
 from annot.pools.pool_design import PoolDesign
+from annot.ranking.submission import keep_imported
 from annot.store.paper_writing import PaperWriter
 from annot.study.workspace import Workspace
 
@@ -136,3 +137,22 @@ def test_given_rankings_leave_out_what_may_not_rank_and_end_at_the_depth(ws: Wor
     assert (told["ranking_depth"], told["query_papers"]) == (2, ["p1", "p2"])
     (imported,) = told["methods"]["other"].values()
     assert told["inputs"] == {"pools/imported/other.run": imported}
+    assert not ws.cache.exists(), "a study that is only read keeps nothing"
+
+
+def test_rankings_that_were_imported_and_are_not_asked_for_play_no_part(ws: Workspace) -> None:
+    with PaperWriter(ws.corpus, name="a.parquet") as writer:
+        writer.add(Paper("p1", "A title", ("One.",)))
+    for name in ("mine", "other"):
+        keep_imported(ws, name, {"p1": ranking("a")}, about={"sha256": name * 2})
+    rankings, told = rank_corpus(
+        ws,
+        methods=["mine"],
+        query_papers=["p1"],
+        excluded=dict,
+        ranking_depth=2,
+        keep=False,
+        advance=lambda done, total: None,
+    )
+    assert rankings == {"mine": {"p1": ranking("a")}}
+    assert told["methods"] == {"mine": {"imported": "minemine"}}

@@ -12,6 +12,7 @@ from annot.base.errors import InputError
 from annot.base.records import Paper
 from annot.base.settings import Settings
 from annot.formats.vector_files import Block, RowCounts
+from annot.ranking import given_vectors
 from annot.ranking.given_vectors import (
     SEMANTIC_SCHOLAR,
     Form,
@@ -131,6 +132,18 @@ def test_the_format_is_seen_from_the_content(tmp_path: Path) -> None:
 def test_a_first_line_without_the_two_sizes_is_refused(tmp_path: Path, first: str) -> None:
     with pytest.raises(InputError, match="expected the number of words and of dimensions"):
         read_word_vectors(word2vec(tmp_path, first, "cell 1 2"))
+
+
+@pytest.mark.parametrize(("more", "form"), [(0, "word2vec text"), (1, "word2vec binary")])
+def test_a_first_line_of_numbers_has_as_many_bytes_as_are_looked_at(tmp_path: Path, more: int, form: str) -> None:
+    row = "cell 1" + "0" * (2**16 - len("1 1\ncell 1\n") + more)
+    assert given_vectors._form(word2vec(tmp_path, "1 1", row)) == form
+
+
+def test_forty_bytes_of_a_first_line_are_shown(tmp_path: Path) -> None:
+    with pytest.raises(InputError) as caught:
+        read_word_vectors(word2vec(tmp_path, "x" * 41, "cell 1"))
+    assert f"found {b'x' * 40!r}, expected" in str(caught.value)
 
 
 def vectors(*words: str) -> WordVectors:

@@ -8,11 +8,14 @@ from typing import Any
 
 import pytest
 from annot.base.errors import InputError, MissingInput
+from annot.base.records import Paper
+from annot.base.settings import Settings
 from annot.ranking.systems.training.cocitations import CitationContext
 from annot.ranking.systems.training.examples import DEV, TRAIN
 from annot.ranking.systems.training.recipes import recipe_of
 from annot.steps import encoder_examples
 from annot.steps.encoder_examples import Sampling, WrittenExamples, _Sampler
+from annot.store.paper_writing import PaperWriter
 from annot.study.workspace import Workspace
 from small_study import DOCUMENTS, Small
 from study_stages import copied
@@ -96,6 +99,16 @@ def test_sentences_of_abstracts_leave_out_the_query_papers(ws: Workspace) -> Non
     assert +held_out.left_out == {"query papers of this study": 4}
     few = sampler(ws, "ictsentbert", Sampling(3, 5, 0.0, 0))
     assert len(list(few.of_abstracts()[0])) == 3
+
+
+def test_a_paper_of_one_sentence_has_no_abstract_without_it(tmp_path: Path) -> None:
+    ws = Workspace(tmp_path, Settings())
+    with PaperWriter(ws.corpus, name="a.parquet") as writer:
+        for number in (1, 2, 3):
+            writer.add(Paper(f"of {number}", "", tuple(f"Sentence {at}." for at in range(number))))
+    one = _Sampler(ws, recipe_of("ictsentbert"), ALL, set())
+    assert {paper for example in one.of_abstracts()[0] for paper in example.papers} == {"of 2", "of 3"}
+    assert +one.left_out == {"papers of one sentence": 1}
 
 
 def write(ws: Workspace, out: Path, system: str, **of: Any) -> WrittenExamples:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -174,3 +175,35 @@ def test_ten_frequent_words_without_a_vector_are_named(ws: Workspace, tmp_path: 
     assert found.coverage is not None
     # The others: title, of, what, and a word for each paper.
     assert len(found.coverage.lacking) == 10
+
+
+@pytest.mark.parametrize(
+    ("device", "half", "kind", "computed_in"),
+    [
+        ("cuda:1", True, "cuda", "float16"),
+        ("cuda", False, "cuda", "float32"),
+        ("cpu", True, "cpu", "float32"),
+        ("cpu", False, "cpu", "float32"),
+    ],
+)
+def test_what_vectors_were_computed_on_is_part_of_their_record(
+    ws: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, device: str, half: bool, kind: str, computed_in: str
+) -> None:
+    """Half precision is computed in on a GPU alone; seven papers of ten have a vector already."""
+    told: list[dict[str, Any]] = []
+
+    def encoding(_ws: Workspace, _name: str, *, facts: dict[str, Any], precision: str) -> Any:
+        told.append({**facts, "precision": precision})
+        return SimpleNamespace(count=lambda: (7, 10))
+
+    monkeypatch.setattr(vectors, "_device", lambda asked, folder: device)
+    monkeypatch.setattr(vectors, "_model", lambda ws, name, asked: vectors.Model(tmp_path, "document", "m", "s"))
+    monkeypatch.setattr(vectors, "digest_of", lambda folder: "abc")
+    monkeypatch.setattr(vectors, "Encoding", encoding)
+    found = vectors.encode(
+        ws, "mine", model="m", metric="cosine", half=half, device=None, batch=8, dry_run=True, advance=quietly
+    )
+    (facts,) = told
+    assert (facts["device"], facts["computed_in"], facts["batch"]) == (kind, computed_in, 8)
+    assert facts["precision"] == found.precision == ("float16" if half else "float32")
+    assert (found.papers, found.encoded, found.metric, found.device) == (10, 3, "cosine", device)

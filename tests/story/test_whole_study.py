@@ -1,40 +1,28 @@
-"""A whole study through a real server, with every event that a study may meet: the store has what people said."""
+"""A whole study with every event that it may meet: the store has what people said.
+
+The server is one in memory; `benchmarks/whole_study.py` runs the same on a real one.
+"""
 
 from __future__ import annotations
 
-import shutil
 import sys
-import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
-from fixtures_studio import Studio, template_folder
+from memory_studio import studio_at_a_socket
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "benchmarks"))
 
 from simulated_log import Plan, differences, final_grades, qrels_differences
 from whole_study import Found, Size, WholeStudy
 
-pytestmark = pytest.mark.studio
 
-
-@pytest.fixture
-def folder(studio: Studio) -> Iterator[Path]:
-    """A study's folder with a server of its own, which may be restarted, made from the template that `studio` keeps."""
-    made = Path(tempfile.mkdtemp(prefix="annot-whole-study-"))
-    shutil.copytree(template_folder(), made / ".annot" / "studio")
-    yield made
-    shutil.rmtree(made, ignore_errors=True)
-
-
-def test_the_store_has_what_people_said(folder: Path) -> None:
+def test_the_store_has_what_people_said(tmp_path: Path) -> None:
+    home = tmp_path / "whole-study"
+    (home / ".annot" / "studio").mkdir(parents=True)
     size = Size(query_facets=4, candidates=25, assessors=4, gold=4, kills=2, restarts=1, seed=1)
-    study = WholeStudy(folder, size, print)
-    try:
+    with studio_at_a_socket(home / ".annot" / "studio") as studio:
+        study = WholeStudy(home, size, print, studio.switch)
         found = study.run()
-    finally:
-        study.stop()
     assert found.differences == ()
     assert found.counts["pairs"] == 100
     assert found.counts["kills"] == 2

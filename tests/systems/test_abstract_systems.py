@@ -63,7 +63,9 @@ def test_every_paper_without_a_vector_is_named_once() -> None:
 )
 def test_a_run_says_what_the_weights_lack_where_they_made_its_vectors(name: str, own: bool, lacks: str | None) -> None:
     (system,) = (one for one in abstracts.SYSTEMS if one.name == name)
-    facts = system.rank(inputs(topic("near"), own=own)).facts
+    ranked = system.rank(inputs(topic("near"), own=own))
+    facts = ranked.facts
+    assert (ranked.matches, ranked.given_up) == (None, 0)
     assert facts.get("lacks") == lacks
     assert facts["query"] == facts["candidate"] == "title and abstract"
     assert facts["vectors"] == {"model": "ours", "space": "ours", "metric": "l2", "dimensions": 2, "seed": 3}

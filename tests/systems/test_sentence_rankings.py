@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import math
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
 from annot.base.records import Query, ScoredDoc
+from annot.base.settings.sections import SystemSettings
 from annot.formats.matches import Match
 from annot.ranking.methods import EMPTY_SCORE
 from annot.ranking.systems.inputs import Features, PooledQuery, SentenceVectors
 from annot.ranking.systems.matching import Aligned, best_pair
 from annot.ranking.systems.scisearch import by_facet, learned_from, untrained
 from annot.ranking.systems.sentences import ASPIRE_SYSTEMS, SYSTEMS, CandidateSentences, align_by, rank, similarities
-from annot.ranking.systems.training.loop import length_of
+from annot.ranking.systems.system import RankedPools
+from annot.ranking.systems.training.loop import TrainingState, length_of
 from annot.ranking.systems.training.recipes import recipe_of
 
 ROWS = {
@@ -62,8 +66,20 @@ def test_a_document_without_a_sentence_comes_last_and_the_best_pair_is_the_match
     assert found.given_up == 0
 
 
+def test_each_document_is_matched_by_its_own_sentences() -> None:
+    one = PooledQuery("q-x", "q", "x", (0, 1, 3), False, ("c", "a", "b", "c"))
+    found = rank([one], VECTORS, kind="cosine", align=lambda _, parts: best_pair(parts), facts={})
+    assert [(doc.doc_id, doc.score) for doc in found.rankings["q-x"]] == [
+        ("c", 1.0),
+        ("c", 1.0),
+        ("a", 0.8),
+        ("b", EMPTY_SCORE),
+    ]
+    assert {doc_id: of[0][:2] for doc_id, of in (found.matches or {})["q-x"].items()} == {"c": (0, 0), "a": (1, 1)}
+
+
 def test_a_query_without_a_vector_ranks_nothing_before_another() -> None:
-    for one in (topic(2), topic(9), topic()):
+    for one in (topic(2), topic(3), topic(9), topic()):
         found = rank([one], VECTORS, kind="l2", align=lambda _, parts: best_pair(parts), facts={})
         assert [doc.score for doc in found.rankings["q-x"]] == [EMPTY_SCORE] * 4
         assert found.matches == {"q-x": {}}
@@ -100,6 +116,31 @@ def test_systems_compare_as_their_papers_do() -> None:
     assert {one.name for one in ASPIRE_SYSTEMS if one.matching == "transport"} == {
         *("ot-aspire", "ts+ot-aspire", "ot-mpnet-1b"),
     }
+
+
+def aspire(name: str, **settings: Any) -> RankedPools:
+    (system,) = (one for one in ASPIRE_SYSTEMS if one.name == name)
+    inputs: Any = SimpleNamespace(
+        topics=[topic(0, 1)], settings=SystemSettings(**settings), sentence_vectors=lambda _: VECTORS
+    )
+    return system.rank(inputs)
+
+
+def test_a_run_of_aspire_records_the_settings_that_its_matching_has() -> None:
+    heats = {"temperature": 0.5, "whole_temperature": 5000}
+    recorded = {"temperature", "whole_temperature", "lambda"}
+    for name, expected in (
+        ("ts-aspire", {}),
+        ("att-aspire", heats),
+        ("ot-aspire", {**heats, "lambda": 10}),
+    ):
+        facts = aspire(name, **heats, entropy=10).facts
+        assert {key: value for key, value in facts.items() if key in recorded} == expected
+        assert facts["similarity"] == "l2"
+    # Lambda is one part in the weight of the entropy: the larger it is, the nearer to the cheapest plan.
+    of_c = [dict(aspire("ot-aspire", entropy=entropy).rankings["q-x"])["c"] for entropy in (0.1, 1, 10, 100)]
+    assert of_c == sorted(of_c)
+    assert of_c[0] < of_c[-1]
 
 
 QUERIES = [Query(f"{paper}-{facet}", paper, facet, ()) for paper, facet in ("ax", "ay", "bx", "cx", "dz")]
@@ -142,3 +183,8 @@ def test_features_without_training_rank_by_their_cosines() -> None:
 def test_a_training_has_so_many_steps(examples: int, given: dict[str, float], length: tuple[int, ...]) -> None:
     found = length_of(examples, recipe_of("specter-id", at_once=2, **given).settings)
     assert (found.steps, found.per_epoch, found.warm_up, found.check_every) == length
+
+
+def test_a_training_begins_before_its_first_step_and_look() -> None:
+    begun = TrainingState()
+    assert (begun.step, begun.curve, begun.best, begun.since) == (0, [], None, 0)

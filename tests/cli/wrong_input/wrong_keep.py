@@ -22,6 +22,6 @@ WRONG: dict[str, Wrong] = {
         "check", " ".join(("server", *DOWN)), (f"no server answers at {NOWHERE}",), "planned", exit_code=3
     ),
     "check: an option that is none": Wrong("check", "--relase out", ("No such option: --relase", "--release")),
-    "check: a part that is none": Wrong("check", "pool", ("'pool' is not one of", "'pools'")),
+    "check: a part that is none": Wrong("check", "pool", ("'part': 'pool' is not one of", "'pools'")),
     "check: a release of the plan": Wrong("check", "plan --release out", ("found 'plan'",)),
 }

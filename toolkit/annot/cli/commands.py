@@ -104,6 +104,9 @@ class AllCommands(TyperGroup):
         try:
             with WAITING:
                 return super().invoke(ctx)
+        except typer.BadParameter as error:
+            error.message = error.message.removeprefix("Value error, ")  # from the library that reads the value
+            raise
         except KeyboardInterrupt:
             typer.echo("interrupted; run the same command again to continue", err=True)
             raise typer.Exit(130) from None

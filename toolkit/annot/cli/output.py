@@ -106,7 +106,11 @@ def emit(command: str, answer: Output, *, as_json: bool, as_csv: bool = False) -
     elif as_csv:
         from annot.api.tidy import csv_text, frame
 
-        text = csv_text(answer.frame() if answer.frame else frame(answer.tables, named=len(answer.tables) > 1))
+        made = answer.frame() if answer.frame else frame(answer.tables, named=len(answer.tables) > 1)
+        if made.empty:  # no row, and so no header either: stdout stays empty, and the words say why
+            say(answer.text.rstrip("\n"))
+            return
+        text = csv_text(made)
         typer.echo(shown(text) if sys.stdout.isatty() else text, nl=False)
     elif answer.text:
         typer.echo(shown(answer.text.rstrip("\n")))

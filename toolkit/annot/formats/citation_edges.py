@@ -6,6 +6,7 @@ papers with the list of what they cite, in any format of `formats.corpora`.
 
 from __future__ import annotations
 
+import csv
 import io
 import json
 import re
@@ -24,7 +25,8 @@ SEMANTIC_SCHOLAR = "citations of semantic-scholar"
 COLUMNS = "two columns"
 _CITING, _CITED = "citingcorpusid", "citedcorpusid"
 _HEADS = {"citing": 0, _CITING: 0, "from": 0, "source": 0, "cited": 1, _CITED: 1, "to": 1, "target": 1}
-_BETWEEN = re.compile(rb"[\t,; ]")
+_BETWEEN = (rb"\t", rb"[,;]", rb" ")
+"""What separates columns: a line with a tab is separated by tabs, whatever else is in it."""
 
 
 class Edges(NamedTuple):
@@ -106,8 +108,7 @@ def _column_block(name: str) -> Callable[[bytes], Edges]:
     """How to read blocks of a table: its delimiter and columns are those of the first line that is not blank."""
     first = next((line for _, line in read_lines(Piece(name, COLUMNS, 0, None)) if line.strip()), b"")
     first = first or b"citing,cited"
-    found = _BETWEEN.search(first.strip())
-    delimiter = found[0] if found else b","
+    delimiter = next((found[0] for one in _BETWEEN if (found := re.search(one, first.strip()))), b",")
     heads = [head.strip().strip(b"\"'").decode("utf-8", "replace").lower() for head in first.split(delimiter)]
     at = {_HEADS[head]: place for place, head in enumerate(heads) if head in _HEADS}
     if len(at) < 2 and len(heads) != 2:
@@ -120,33 +121,48 @@ def _column_block(name: str) -> Callable[[bytes], Edges]:
         import pyarrow.compute
         import pyarrow.csv
 
-        broken: list[tuple[int, Broken]] = []
         # A header stands at the beginning of the file alone; as a block may begin anywhere, it is known by its text.
         skipped = 1 if header is not None and block.lstrip(b"\xef\xbb\xbf").startswith(header) else 0
-
-        def wrong(row: Any) -> str:
-            fault = f"{row.actual_columns} columns, expected {row.expected_columns}"
-            broken.append((row.number, Broken("another number of columns", (fault,), row.text)))
-            return "skip"
-
         lines = block.count(b"\n") + (not block.endswith(b"\n"))
         names = [str(place) for place in range(len(heads))]
+        wrong: list[str] = []
+
+        def skip(row: Any) -> str:
+            wrong.append(row.text)
+            return "skip"
+
         table = pyarrow.csv.read_csv(
             io.BytesIO(block),
             pyarrow.csv.ReadOptions(use_threads=False, block_size=len(block), column_names=names, skip_rows=skipped),
-            pyarrow.csv.ParseOptions(delimiter=delimiter.decode(), invalid_row_handler=wrong),
+            pyarrow.csv.ParseOptions(delimiter=delimiter.decode(), invalid_row_handler=skip),
             pyarrow.csv.ConvertOptions(column_types=dict.fromkeys(names, pyarrow.string())),
         )
         columns = [
             pyarrow.compute.utf8_trim_whitespace(table[str(place)].combine_chunks()).fill_null("") for place in places
         ]
         good = pyarrow.compute.and_(*(pyarrow.compute.not_equal(column, "") for column in columns))
-        if (empty := len(good) - pyarrow.compute.sum(good.cast(pyarrow.int64())).as_py()) if len(good) else 0:
-            broken += [(0, Broken("an empty id", ("an empty id",), ""))] * empty
+        whole = not wrong and pyarrow.compute.all(good, min_count=0).as_py()
+        broken = [] if whole else list(_broken_rows(block, delimiter.decode(), len(heads), places, skipped))
         citing, cited = (column.filter(good) for column in columns)
         return Edges(citing, cited, lines, broken)
 
     return read
+
+
+def _broken_rows(
+    block: bytes, delimiter: str, width: int, places: tuple[int, int], skipped: int
+) -> Iterator[tuple[int, Broken]]:
+    """The rows of a block that are no citation, with their lines."""
+    for number, text in enumerate(block.split(b"\n"), start=1):
+        line = text.decode("utf-8", "replace").rstrip("\r")
+        row = next(csv.reader([line], delimiter=delimiter), [])
+        if number <= skipped or not row:
+            continue
+        if len(row) != width:
+            fault = f"{len(row)} columns, expected {width}"
+            yield number, Broken("another number of columns", (fault,), line)
+        elif not all(row[place].strip() for place in places):
+            yield number, Broken("an empty id", ("an empty id",), line)
 
 
 def _of_papers(piece: Piece) -> Iterator[Edges]:

@@ -93,7 +93,7 @@ def _methods(pools: Mapping[str, Pool]) -> Iterator[MethodFacts]:
 def _alone(pool: Pool, shares: Iterable[MethodShare]) -> Iterator[str]:
     """For each document that one method alone came to, the method."""
     reach = {share.method: inf if share.dry else max(share.deepest or 0, pool.per_method or 0) for share in shares}
-    reach |= {addition.method: max(addition.depth or 0, reach[addition.method]) for addition in pool.additions}
+    reach |= {one.method: max(one.depth, reach[one.method]) for one in pool.additions if one.depth is not None}
     for entry in pool.entries:
         if not any(other.rank is None or other.rank <= reach[other.method] for other in entry.also):
             yield entry.drawn.method

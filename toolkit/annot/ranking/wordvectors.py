@@ -113,7 +113,7 @@ def epochs_for(running_words: int) -> int:
     >>> [epochs_for(words) for words in (200_000, 15_000_000, 120_000_000, 12_000_000_000)]
     [20, 20, 3, 1]
     """
-    return min(MOST_EPOCHS, max(1, math.ceil(TRAINED_WORDS / max(running_words, 1))))
+    return min(MOST_EPOCHS, math.ceil(TRAINED_WORDS / max(running_words, 1)))
 
 
 def train(
@@ -159,7 +159,7 @@ def train(
     passes = epochs_for(running_words) if epochs == "auto" else epochs
     threads = int(cpu_count()) if workers == "all" else workers
     model = Resumable(
-        vector_size=dimensions, window=window, min_count=min_count, epochs=passes, seed=seed, workers=threads, sg=0,
+        vector_size=dimensions, window=window, min_count=min_count, epochs=passes, seed=seed, workers=threads,
         hashfxn=_stable_hash, sorted_vocab=0,
     )  # fmt: skip
     facts = {

@@ -132,7 +132,7 @@ def _in_batches(
     return [found[at] for at in range(len(lengths))]
 
 
-def _sentence_transformer(folder: Path, device: str | None, *, half: bool = False) -> Any:
+def _sentence_transformer(folder: Path, device: str | None, *, half: bool) -> Any:
     """The sentence-transformers model in the folder. Raises InputError where there is none, and for modules that are
     not the library's own: their code would come with the weights."""
     prepare_libraries(folder)

@@ -72,9 +72,8 @@ def plans(distances: Array, x: Array, y: Array, *, eps: float) -> Plans:
     x = x / x.sum(axis=1, keepdims=True) * y.sum(axis=1, keepdims=True)
     potentials = np.zeros(x.shape)
     scale = [eps]
-    while scale[-1] * COOLING < distances.max(initial=0.0):
+    while scale[-1] * COOLING < distances.max():
         scale.append(scale[-1] * COOLING)
-    open_ = np.arange(0)
     for current in reversed(scale):
         open_ = np.arange(len(x))
         for _ in range(STEPS):
@@ -133,7 +132,7 @@ def _step(potentials: Array, plan: Array, distances: Array, x: Array, y: Array, 
     rows = np.arange(x.shape[1])
     hessian[:, rows, rows] += sums
     # Every row in units of its mass, as masses differ by many powers of ten.
-    scale = 1 / np.sqrt(np.maximum(sums, x))
+    scale = np.reciprocal(np.sqrt(np.maximum(sums, x)))
     hessian *= scale[:, :, None] * scale[:, None, :]
     slopes = ((x - sums) * scale)[:, :, None]
     # Potentials matter up to a constant only.

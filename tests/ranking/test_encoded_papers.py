@@ -1,0 +1,213 @@
+"""Vectors that encoders make: which papers a part has, what is kept in the cache, and what a cluster's worker reads."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from annot.base.records import Paper
+from annot.base.settings import Settings
+from annot.base.shards import Engine
+from annot.ranking import encoding
+from annot.ranking.encoding import EncodePart, Encoding, encoded_abstracts, encoded_sentences
+from annot.ranking.systems.weights import EncoderWeights
+from annot.store.paper_writing import PaperWriter
+from annot.store.papers import groups_for, groups_of
+from annot.study.workspace import Workspace
+
+PAPERS = [Paper("p", "A", ("One.", "Two.")), Paper("q", "B", ()), Paper("r", "C", ("Three.",))]
+
+
+def quietly(done: int, total: int | None) -> None:
+    pass
+
+
+@pytest.fixture
+def ws(tmp_path: Path) -> Workspace:
+    found = Workspace(tmp_path, Settings())
+    for name in ("mine", "other"):
+        (tmp_path / "weights" / name).mkdir(parents=True)
+        (tmp_path / "weights" / name / "config.json").write_text(f'"{name}"')
+    return found
+
+
+def numbered(texts: Sequence[Any]) -> Any:
+    """A vector for each: its place and 1."""
+    return np.array([[at, 1] for at in range(len(texts))], np.float32).reshape(len(texts), 2)
+
+
+class Encoders:
+    """In place of the encoders of `annot.ranking.systems.encoders`: remembers what was read, and how."""
+
+    BATCH = 32
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.read: list[Any] = []
+        monkeypatch.setattr(encoding, "encoders", self)
+
+    def encode_in_context(self, folder: Path, papers: Sequence[Paper], *, advance: Any) -> list[Any]:
+        self.read.append(("context", [paper.paper_id for paper in papers]))
+        # Of the third paper it reads nothing.
+        return [numbered(paper.sentences) if paper.paper_id != "r" else numbered(()) for paper in papers]
+
+    def open_text_encoder(self, folder: Path, reading: str, *, device: str | None) -> Any:
+        def encode(texts: Sequence[str], advance: Any) -> Any:
+            self.read.append((reading, list(texts)))
+            return numbered(texts)
+
+        return encode
+
+    def open_paper_encoder(self, folder: Path, reading: str, *, device: Any, half: bool, batch: int) -> Any:
+        def encode(papers: Sequence[Paper], advance: Any) -> Any:
+            self.read.append((reading, half, batch, [paper.paper_id for paper in papers]))
+            return numbered(papers)
+
+        return encode
+
+
+def test_sentences_are_read_by_themselves_and_belong_to_their_paper(
+    ws: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    used = Encoders(monkeypatch)
+    found = encoded_sentences(ws, EncoderWeights("mine", None, "cls"), PAPERS, advance=quietly)
+    assert used.read == [("cls", ["One.", "Two.", "Three."])]
+    assert [found.of(paper_id)[:, 0].tolist() for paper_id in "pqr"] == [[0, 1], [], [2]]
+    assert found.facts["encoder"] == "mine"
+    assert found.facts["reading"] == "cls"
+    assert "layers" not in found.facts
+
+
+def test_sentences_that_were_not_read_in_context_have_no_vector(ws: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    used = Encoders(monkeypatch)
+    (ws.root / "weights" / "mine" / "model_cur_best.pt").write_text("")
+    found = encoded_sentences(ws, EncoderWeights("mine", "a/b", "context"), PAPERS, advance=quietly)
+    assert used.read == [("context", ["p", "q", "r"])]
+    assert [found.of(paper_id)[:, 0].tolist() for paper_id in "pqr"] == [[0, 1], [], []]
+    assert (found.facts["encoder"], found.facts["layers"]) == ("a/b", "mixed")
+
+
+def test_vectors_of_the_same_papers_by_the_same_weights_are_kept(
+    ws: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    used = Encoders(monkeypatch)
+    mine = EncoderWeights("mine", None, "document")
+    for _ in range(2):
+        found = encoded_abstracts(ws, mine, PAPERS, advance=quietly)
+    assert used.read == [("document", False, 32, ["p", "q", "r"])]
+    assert (found.ids.to_pylist(), found.model, found.space, found.metric) == (["p", "q", "r"], "mine", "mine", "l2")
+    assert found.matrix[:, 0].tolist() == [0, 1, 2]
+    (kept,) = (ws.cache / "encoded").iterdir()
+    assert re.fullmatch("[0-9a-f]{32}", kept.name)
+    encoded_abstracts(ws, EncoderWeights("other", None, "document"), PAPERS, advance=quietly)
+    encoded_abstracts(ws, mine, PAPERS[:2], advance=quietly)
+    assert len(used.read) == 3
+
+
+@pytest.fixture
+def corpus(ws: Workspace) -> Workspace:
+    """Nine papers in two files, in groups of rows of three, of two and of four."""
+    import pyarrow.parquet
+
+    for name, ids, rows in (("a", "pqrst", 3), ("b", "uvwx", 9)):
+        with PaperWriter(ws.corpus, name=f"{name}.parquet") as writer:
+            for paper_id in ids:
+                writer.add(Paper(paper_id, paper_id.upper(), (f"{paper_id}.",)))
+        path = ws.corpus / f"{name}.parquet"
+        pyarrow.parquet.write_table(pyarrow.parquet.read_table(path), path, row_group_size=rows)
+    assert [group.papers for group in groups_of(ws.corpus)] == [3, 2, 4]
+    return ws
+
+
+def letters(papers: Sequence[Paper], advance: Any) -> Any:
+    assert all(paper.title == paper.paper_id.upper() and len(paper.sentences) == 1 for paper in papers)
+    return np.array([[ord(paper.paper_id), 1] for paper in papers], np.float32)
+
+
+@pytest.mark.parametrize(
+    ("start", "stop", "ids"),
+    [
+        (0, 9, "pqrstuvwx"),
+        (0, 3, "pqr"),
+        (2, 4, "rs"),
+        (3, 5, "st"),
+        (4, 6, "tu"),
+        (5, 9, "uvwx"),
+        (8, 9, "x"),
+        (1, 2, "q"),
+    ],
+)
+def test_a_worker_reads_its_papers_wherever_the_groups_of_rows_end(
+    corpus: Workspace, start: int, stop: int, ids: str
+) -> None:
+    work = EncodePart(tuple(groups_for(corpus.corpus, "")), lambda: letters)
+    found, rows = work((start, stop))
+    assert "".join(found) == ids
+    assert rows[:, 0].tolist() == [ord(one) for one in ids]
+
+
+def encoding_of(ws: Workspace) -> Encoding:
+    return Encoding(ws, "mine", facts={"weights_sha256": "w"}, precision="float32")
+
+
+def test_workers_of_a_cluster_encode_what_is_missing(corpus: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(encoding, "PART", 2)
+    sent: list[Any] = []
+
+    def map_shards(work: Any, parts: Sequence[Any], *, engine: Engine) -> Any:
+        sent.extend(parts)
+        return map(work, parts)
+
+    def here() -> Any:
+        raise AssertionError("the workers encode")
+
+    monkeypatch.setattr(encoding, "map_shards", map_shards)
+    monkeypatch.setattr(encoding, "EncodePart", lambda groups, _: EncodePart(groups, lambda: letters))
+    told: list[Any] = []
+    about = {"model": "m", "space": "s", "metric": "l2"}
+
+    def run() -> tuple[int, int]:
+        return encoding_of(corpus).run(
+            here, engine=Engine(1, "tcp://x"), about=about, advance=lambda done, total: told.append((done, total))
+        )
+
+    assert run() == (9, 9)
+    assert sent == [(0, 2), (2, 4), (4, 6), (6, 8), (8, 9)]
+    assert told == [(done, 9) for done in (2, 4, 6, 8, 9)] * 2
+    matrix = np.load(corpus.vectors / "mine" / "vectors.npy")
+    assert matrix[:, 0].tolist() == [ord(one) for one in "pqrstuvwx"]
+    assert all(re.fullmatch("[0-9a-f]{32}", key) for key in (corpus.vectors / "mine/parts.txt").read_text().split())
+    sent.clear()
+    assert run() == (9, 0)
+    assert sent == []
+
+
+def test_a_part_has_five_hundred_and_twelve_papers(ws: Workspace) -> None:
+    with PaperWriter(ws.corpus, name="a.parquet") as writer:
+        for at in range(1025):
+            writer.add(Paper(f"{at}", "T", ("One.",)))
+    lots: list[int] = []
+
+    def encode(papers: Sequence[Paper], advance: Any) -> Any:
+        lots.append(len(papers))
+        return numbered(papers)
+
+    about = {"model": "m", "space": "s", "metric": "l2"}
+    found = encoding_of(ws).run(lambda: encode, engine=Engine(1), about=about, advance=quietly)
+    assert (found, lots) == ((1025, 1025), [512, 512, 1])
+
+
+def test_what_a_set_says_of_itself_is_brought_up_to_date(corpus: Workspace) -> None:
+    about = {"model": "m", "space": "s", "metric": "l2"}
+
+    def run(**changed: str) -> float:
+        encoding_of(corpus).run(lambda: letters, engine=Engine(1), about=about | changed, advance=quietly)
+        return (corpus.vectors / "mine" / "vectors.json").stat().st_mtime_ns
+
+    first = run()
+    assert run() == first
+    assert run(model="n") != first
+    assert '"model": "n"' in (corpus.vectors / "mine" / "vectors.json").read_text()

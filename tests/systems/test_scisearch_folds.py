@@ -1,0 +1,166 @@
+"""SciSearch without its network: what each fold learns from, what is watched, and what is recorded."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from annot.base.errors import InputError, MissingInput
+from annot.base.records import Qrel, Query
+from annot.base.settings.sections import SystemSettings
+from annot.ranking.systems import SYSTEMS, scisearch
+from annot.ranking.systems.inputs import Features, PooledQuery
+from annot.ranking.systems.scisearch import honest, untrained
+from annot.ranking.systems.scisearch_network import Learning, Pairs
+from annot.ranking.systems.system import features_of
+
+
+def queries(number: int) -> list[Query]:
+    return [Query(f"q{at}-x", f"q{at}", "x", (0,)) for at in range(number)]
+
+
+def features(of: Sequence[Query]) -> Features:
+    """A query is known by the first number of its vector; candidate `d7` by 7."""
+    return Features(
+        "f",
+        {query.query_id: np.array([at, 1], np.float32) for at, query in enumerate(of)},
+        {f"d{at}": np.array([at, 2], np.float32) for at in range(3)},
+    )
+
+
+class Network:
+    """Remembers what it is trained on, and scores a candidate by its number."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.seen: list[list[int]] = []
+        self.watched: list[list[int]] = []
+        self.grades: list[list[int]] = []
+        monkeypatch.setattr(scisearch, "balanced", lambda pairs, seed: pairs)
+        monkeypatch.setattr(scisearch, "train", self.train)
+
+    def train(self, pairs: Pairs, held_out: Pairs, learning: Learning) -> Any:
+        self.seen.append(sorted(set(pairs.queries[:, 0].astype(int).tolist())))
+        self.watched.append(sorted(set(held_out.queries[:, 0].astype(int).tolist())))
+        self.grades.append(pairs.grades.tolist())
+        return lambda left, right: right[:, 0].astype(float)
+
+
+@pytest.mark.parametrize(("learned", "watched"), [(2, 1), (3, 1), (5, 1), (6, 2), (7, 2), (10, 2), (11, 3), (16, 4)])
+def test_a_quarter_of_the_training_queries_is_watched_and_one_at_least(
+    monkeypatch: pytest.MonkeyPatch, learned: int, watched: int
+) -> None:
+    network = Network(monkeypatch)
+    every = queries(learned + 1)
+    qrels = [Qrel(query.query_id, f"d{at}", at) for query in every for at in range(3)]
+    documents = {query.query_id: ["d0", "d2"] for query in every}
+    found = honest(features(every), every, qrels, documents, Learning("nll", 4, 5), folds=[["q0-x"]])
+    assert {query: [doc.doc_id for doc in ranking] for query, ranking in found.items()} == {"q0-x": ["d2", "d0"]}
+    (seen,), (held_out,) = network.seen, network.watched
+    assert len(held_out) == watched
+    assert sorted([*seen, *held_out]) == list(range(1, learned + 1))
+    assert network.grades[0] == [0, 1, 2] * len(seen)
+
+
+def test_what_is_watched_is_drawn_by_the_seed_and_the_number_of_the_fold(monkeypatch: pytest.MonkeyPatch) -> None:
+    network = Network(monkeypatch)
+    every = queries(12)
+    qrels = [Qrel(query.query_id, "d1", 1) for query in every]
+    documents = {query.query_id: ["d1"] for query in every}
+    folds = [[f"q{at}-x" for at in some] for some in (range(4), range(4, 8))]
+    honest(features(every), every, qrels, documents, Learning("nll", 4, 9), folds=folds)
+    for number, fold in enumerate(folds, start=1):
+        learned = [query.query_id for query in every if query.query_id not in fold]
+        np.random.default_rng([9, number]).shuffle(learned)
+        watched = sorted(int(name[1:].partition("-")[0]) for name in learned[:2])
+        assert network.watched[number - 1] == watched
+
+
+@pytest.mark.parametrize("settings", [(1e-3, [1e-3, 0], 1.0), (2, [0, 3], 0.0)])
+def test_cosines_do_not_depend_on_the_length_of_a_vector(settings: tuple[float, list[float], float]) -> None:
+    length, candidate, cosine = settings
+    made = Features("f", {"q": np.array([length, 0], np.float32)}, {"a": np.array(candidate, np.float32)})
+    assert untrained(made, {"q": ["a"]})["q"][0].score == pytest.approx(cosine)
+
+
+class Grades:
+    """Grades of a study in two folds on record, which share a candidate and a pair the other way round."""
+
+    count, seed = 4, 3
+
+    def __init__(self, qrels: Sequence[Qrel]) -> None:
+        self.qrels = qrels
+        self.asked: list[str] = []
+
+    def folds(self, queries: Sequence[Query]) -> tuple[list[list[str]], bool]:
+        return [["q0-x", "q0-y"], ["q1-x"]], False
+
+    def shared(self, learned: Any, tested: Any, *, documents: Any, where: str) -> Any:
+        self.asked.append(f"{where}: {' '.join(one.query_id for one in tested)}")
+        return (["d0", f"d{len(tested)}"], [("a", "b")] if where.startswith("fold 1") else [])
+
+
+TOPICS = [PooledQuery(name, name[:2], name[-1], (0,), False, ("d0", "d1")) for name in ("q0-x", "q0-y", "q1-x", "q2-x")]
+
+
+def given(qrels: Sequence[Qrel], **settings: Any) -> Any:
+    queries = [Query(one.query_id, one.paper_id, one.facet, one.sentences) for one in TOPICS]
+    return SimpleNamespace(
+        topics=TOPICS,
+        settings=SystemSettings(**settings),
+        grades=Grades(qrels),
+        features=lambda name: features(queries),
+    )
+
+
+def test_an_untrained_run_needs_no_grades() -> None:
+    found = SYSTEMS["scisearch-untrained"].rank(given([]))
+    assert set(found.rankings) == {"q0-x", "q0-y", "q1-x", "q2-x"}
+    assert found.facts["similarity"] == "cosine"
+    assert found.facts["features"] == "f"
+
+
+def test_a_trained_run_ranks_the_folds_and_records_what_they_share(monkeypatch: pytest.MonkeyPatch) -> None:
+    network = Network(monkeypatch)
+    monkeypatch.setattr(scisearch, "_prepare_libraries", lambda: None)
+    # Of a pair that is in no pool, and of a query that is not asked, nothing is learned.
+    qrels = [Qrel(one.query_id, doc_id, 2) for one in TOPICS for doc_id in ("d0", "d1")]
+    inputs = given([*qrels, Qrel("q2-x", "d2", 3), Qrel("q9-x", "d0", 3)])
+    found = SYSTEMS["scisearch-kl"].rank(inputs)
+    assert set(found.rankings) == {"q0-x", "q0-y", "q1-x"}
+    assert {grade for grades in network.grades for grade in grades} == {2}
+    facts = dict(found.facts)
+    assert (facts["loss"], facts["seed"], facts["drawn"]) == ("kl", 3, False)
+    assert facts["folds"] == [["q0-x", "q0-y"], ["q1-x"]]
+    assert inputs.grades.asked == ["fold 1, x: q0-x", "fold 1, y: q0-y", "fold 2, x: q1-x"]
+    # Both facets of fold 1 share the same two candidates and the same pair.
+    assert facts["candidates_in_both_sides"] == [2, 2]
+    assert facts["pairs_the_other_way_round"] == [1, 0]
+
+
+def test_a_trained_run_without_grades_of_the_pools_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(scisearch, "_prepare_libraries", lambda: None)
+    with pytest.raises(MissingInput, match="scisearch-nll: found no final grades"):
+        SYSTEMS["scisearch-nll"].rank(given([Qrel("q2-x", "d2", 3)]))
+
+
+def test_the_index_needs_lsa_only_if_its_features_are_taken() -> None:
+    system = SYSTEMS["scisearch-nll"]
+    assert list(system.index_methods(SystemSettings(features="lsa"))) == ["lsa"]
+    assert list(system.index_methods(SystemSettings(features="specter"))) == []
+    assert "torch" in system.needs
+    assert "torch" not in SYSTEMS["scisearch-untrained"].needs
+
+
+def test_a_system_without_vectors_gives_none_to_learn_from() -> None:
+    for name in ("fabs_bm25", "ot-aspire", "scisearch-nll"):
+        with pytest.raises(InputError, match=f"systems.features: {name} has no vectors"):
+            SYSTEMS[name].features(given([]))
+    made = features_of("mine", TOPICS, query=lambda topic: np.ones(1), candidate=lambda doc_id: np.zeros(1))
+    assert (made.name, set(made.queries), set(made.candidates)) == (
+        "mine",
+        {"q0-x", "q0-y", "q1-x", "q2-x"},
+        {"d0", "d1"},
+    )
