@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from annot.base.errors import InputError, MissingInput
 from annot.ranking.systems import SYSTEMS, systems_of
-from annot.ranking.systems.training.recipes import recipe_of
+from annot.ranking.systems.training.recipes import RECIPES, recipe_of
 from annot.ranking.systems.weights import EncoderWeights, digest_of
 
 UNPUBLISHED = EncoderWeights("max-aspire", None, "context")
@@ -37,6 +37,30 @@ def test_a_setting_of_a_training_is_taken_up_to_its_limits(name: str, value: flo
     else:
         with pytest.raises(InputError, match="cannot be trained with these settings"):
             recipe_of("specter-id", **{name: value})
+
+
+def test_encoders_of_sentences_are_trained_as_aspires_authors_set_them() -> None:
+    """Their `config/models_config`: CoSentBert in batches of 48, the inverse cloze task in batches of 60."""
+    pairs, cloze = recipe_of("cosentbert"), recipe_of("ictsentbert")
+    of_pairs, of_cloze = pairs.settings, cloze.settings
+    assert (of_pairs.batch, of_pairs.at_once, of_pairs.warm_up, of_pairs.epochs, of_pairs.loss) == (
+        *(48, 48, 300, 2),
+        "triplet",
+    )
+    assert (of_cloze.batch, of_cloze.at_once, of_cloze.warm_up, of_cloze.epochs, of_cloze.loss) == (
+        *(60, 10, 12_000, 1),
+        "softmax",
+    )
+    assert (of_pairs.learning_rate, of_cloze.learning_rate) == (2e-5, 2e-5)
+    assert (pairs.examples, cloze.examples) == (None, None)
+    assert [name for name, recipe in RECIPES.items() if recipe.two_towers] == ["ictsentbert"]
+    assert {name for name, recipe in RECIPES.items() if recipe.aligned} == {"ts-aspire", "abs-aspire", "ts+ot-aspire"}
+    assert {recipe.settings.check_every for recipe in RECIPES.values()} == {0}
+    assert {recipe.settings.seed for recipe in RECIPES.values()} == {0}
+    cocited = RECIPES["specter-cocite"].settings
+    assert (cocited.batch, cocited.at_once, cocited.warm_up, cocited.epochs) == (30, 3, 2000, 1)
+    assert RECIPES["specter-id"].examples == 660_000
+    assert RECIPES["ot-aspire"].settings.at_once == 10
 
 
 @pytest.mark.parametrize("file", ["config.json", "modules.json"])
