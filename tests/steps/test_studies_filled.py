@@ -8,7 +8,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from annot.base.errors import InputError
+from annot.base.errors import InputError, MissingInput
 from annot.base.records import Judgement, Query, Source
 from annot.base.shards import Engine
 from annot.corpus.adding import Rejects
@@ -243,3 +243,12 @@ def test_a_release_fills_an_empty_study_or_its_own(tmp_path: Path) -> None:
     import_csfcube._refuse_other_work(empty, "abc")
     with pytest.raises(InputError, match="found another study"):
         import_csfcube._refuse_other_work(empty, "def")
+
+
+def test_a_corpus_is_counted_and_its_near_duplicates_are_remembered(tmp_path: Path) -> None:
+    ws = copied(Small(), "labelled", tmp_path / "study")
+    found = corpus.contents(ws, advance=quietly)
+    assert (found.papers, found.years, found.without_year, found.near_duplicates) == (15, (2001, 2001), 0, ())
+    assert (ws.cache / "near-duplicates").is_dir()
+    with pytest.raises(MissingInput):
+        corpus.contents(copied(Small(), "made", tmp_path / "empty"), advance=quietly)

@@ -44,9 +44,9 @@ class State:
     """The private file with the administrator's account."""
     passwords: Path
     """The private file with the assessors' accounts."""
-    assessor: str | None = None
+    assessor: str | None
     """Whose it is; None of the one for all."""
-    here: bool = True
+    here: bool
     """Whether this study has started it; of one elsewhere nothing but the address is known."""
 
 
