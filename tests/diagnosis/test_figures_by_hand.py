@@ -19,39 +19,10 @@ from annot.measuring.diagnosis.matrices import (
 )
 from annot.measuring.diagnosis.pace import paces, streaks
 from annot.measuring.diagnosis.pairs import hardest_pairs
-from annot.measuring.diagnosis.panel import Panel, SharedPairs, panel_of
+from annot.measuring.diagnosis.panel import SharedPairs, panel_of
+from diagnosed import panel
 
 LEVEL = 0.95
-
-
-def panel(
-    *grades: list[int],
-    queries: list[str] | None = None,
-    papers: dict[str, str] | None = None,
-    seconds: list[float] | None = None,
-    final: list[Decision] | None = None,
-    open_pairs: tuple[tuple[str, str], ...] = (),
-    scale: tuple[int, ...] = (0, 1, 2, 3),
-) -> Panel:
-    """One list of grades for each assessor, in the order of the pairs; -1: not judged. seconds: of each pair."""
-    queries = queries or ["q1"] * len(grades[0])
-    judged = [
-        Judgement(query, f"d{at:03}", f"a{who}", mine[at], lead_time=None if seconds is None else seconds[at])
-        for who, mine in enumerate(grades, start=1)
-        for at, query in enumerate(queries)
-        if mine[at] >= 0
-    ]
-    facets = dict.fromkeys(queries, "method")
-    return panel_of(
-        judged,
-        final or [],
-        facets,
-        papers=papers,
-        scale=scale,
-        open_pairs=open_pairs,
-        assignments=(),
-        by_clock=False,
-    )
 
 
 # -- pace --------------------------------------------------------------------------------------------------------------

@@ -106,8 +106,7 @@ def variance_between(values: Array, group: Integers, unit: Integers) -> Test | N
     n, k = len(values), int(group.max()) + 1
     groups = _Groups(values, group, unit, k)
     n_units = len(groups.counts)
-    within = float((groups.rest**2).sum()) / (n - k) if n > k else 0.0
-    if n_units <= k or within < ZERO:
+    if n_units <= k or (within := float((groups.rest**2).sum()) / (n - k)) < ZERO:
         return None
     as_queries = (groups.rest**2 * (1 / groups.sizes[group] - 1 / n)).sum() * n / (n - k)
     as_units = (groups.sums**2 / groups.sizes).sum() - (groups.sums.sum(axis=1) ** 2).sum() / n
