@@ -135,15 +135,13 @@ def _check_memory(folders: Sequence[Path], tell: Callable[[str], None]) -> None:
     if not count:
         return
     needed, free = count * server.SERVER_BYTES, server.free_bytes()
-    each = _gigabytes(server.SERVER_BYTES)
-    known = "" if free is None else f"; {_gigabytes(free)} are free"
+    each = f"{server.SERVER_BYTES / 10**9:.1f} GB"
+    known = "" if free is None else f"; {free / 10**9:.1f} GB are free"
     if free is not None and needed > free:
         raise InputError(
-            f"{counted(count, 'server')} need up to {each} of memory each, {_gigabytes(needed)} in all{known}",
+            f"{counted(count, 'server')} need up to {each} of memory each, {needed / 10**9:.1f} GB in all{known}",
             hint="start some on another machine and name them with `annot assessor change NAME --server ADDRESS`",
         )
-    tell(f"starting {counted(count, 'server')}, with up to {each} of memory each, {_gigabytes(needed)} in all{known}")
-
-
-def _gigabytes(size: int) -> str:
-    return f"{size / 10**9:.1f} GB"
+    tell(
+        f"starting {counted(count, 'server')}, with up to {each} of memory each, {needed / 10**9:.1f} GB in all{known}"
+    )
