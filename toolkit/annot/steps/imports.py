@@ -157,11 +157,10 @@ def grades_from(
         with ws.writing() as session:
             for split, parts in _splits(folds, queries.values()).items():
                 put_split(session, split, parts)
-    pairs_of = dict(sorted(Counter(row.grade for row in rows if row.grade is not None).items()))
     return ImportedGrades(
         queries=imported.queries,
         pairs=len(rows),
-        grades=pairs_of,
+        grades=(pairs_of := dict(sorted(Counter(row.grade for row in rows if row.grade is not None).items()))),
         folds={fold: len(members) for fold, members in folds.items()} if len(folds) > 1 else {},
         notes=(
             *imported.notes,
