@@ -230,7 +230,7 @@ def _over_queries(compared: SharedPairs, kind: Kind, place: int | None, cells: A
     papers, paper = np.unique(
         who * compared.n_queries + compared.paper_of[compared.cell_query[known]], return_inverse=True
     )
-    of = papers // max(1, compared.n_queries)
+    of = papers // compared.n_queries
     sizes, totals = np.bincount(paper), sums(paper, values, len(papers))
     units = np.bincount(of, minlength=m)
     telling = np.bincount(of[np.abs(totals) > ZERO], minlength=m)
