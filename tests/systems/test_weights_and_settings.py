@@ -84,9 +84,9 @@ def test_what_has_to_be_got_is_a_name_on_the_hub_or_a_folder_of_your_own() -> No
 def test_the_cache_of_the_hub_is_looked_at_and_nothing_is_fetched(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    class NotThere(Exception): ...  # noqa: N818
+    class NotThere(Exception): ...
 
-    class NoName(Exception): ...  # noqa: N818
+    class NoName(Exception): ...
 
     def snapshot_download(hub: str, *, local_files_only: bool) -> str:
         assert local_files_only
