@@ -176,7 +176,7 @@ class Record:
             own = functions[-1]
             return {(fault.path, line) for line in range(own.body[0].lineno, (own.end_lineno or 0) + 1)}
         targets = [inner.target] if isinstance(inner, ast.AnnAssign) else getattr(inner, "targets", [])
-        names = {target.id for target in targets if isinstance(target, ast.Name)}
+        names = {below.id for target in targets for below in ast.walk(target) if isinstance(below, ast.Name)}
         used = {
             (path, node.lineno)
             for path in (self._checkout / PACKAGE).rglob("*.py")

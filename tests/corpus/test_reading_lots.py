@@ -84,6 +84,26 @@ def test_papers_are_read_whatever_number_is_taken_at_once(tmp_path: Path, monkey
     assert cleaned is None
 
 
+def test_a_thousand_cleaned_papers_are_written_with_their_texts_and_all_are_counted(tmp_path: Path) -> None:
+    dirty = [*GOOD[:2], "Nine &amp; ten eleven twelve."]
+    brought = read(tmp_path, *(line(f"p{at}", dirty) for at in range(1_002)), write=False)
+    assert len(brought.cleaned) == 1_002
+    assert sum(one is not None for _, one in brought.cleaned.values()) == 1_000
+    count = CleaningCount()
+    count.take([(("x",), cleaned(f"p{at}")) for at in range(1_001)])
+    assert (count.written(tmp_path, "x").written, count.facts) == (1_000, {"x": 1_001})
+
+
+def test_a_hundred_faults_of_a_piece_are_told_and_all_records_are_kept(tmp_path: Path) -> None:
+    brought = read(tmp_path, *["no JSON"] * 103)
+    (one,) = brought.pieces
+    assert (one.places, one.read, len(one.faults), one.broken.total()) == (103, 0, 100, 103)
+    assert brought.rejected is not None
+    assert len(brought.rejected.read_text().splitlines()) == 103
+    (empty,) = read(tmp_path).pieces
+    assert (empty.places, empty.read, empty.faults) == (0, 0, [])
+
+
 def test_only_papers_that_are_not_known_stay_in_the_file(tmp_path: Path) -> None:
     tally, cleanings = Tally(), CleaningCount()
     first = read(tmp_path, line("a", GOOD), line("a", GOOD), line("b", GOOD))

@@ -57,10 +57,11 @@ TEXTS = [
     ["", "x9 Zwölf-Äpfel it's"],
     ["w" * 300 + " b c", "Az z{Z @`[ /0:"],
     ["a b c d", "a b c d"],
+    ["À la carte, aÀb ÿ"],
 ]
 
 
-@pytest.mark.parametrize(("start", "count"), [(0, 6), (1, 5), (3, 2), (4, 1), (1, 1)])
+@pytest.mark.parametrize(("start", "count"), [(0, 7), (1, 5), (3, 2), (4, 1), (1, 1), (6, 1)])
 def test_shingles_are_hashes_of_three_words_in_a_row(start: int, count: int) -> None:
     array = pa.array(TEXTS, pa.list_(pa.string())).slice(start, count)
     hashes, bounds = shingles(array)
@@ -104,6 +105,10 @@ def test_papers_of_one_title_or_band_are_candidates_and_a_crowd_is_a_chain(monke
     monkeypatch.setattr(near_duplicates, "CROWD", 2)
     assert candidates([of([5, 5, 5], [0] * 3)]).tolist() == [[0, 1], [1, 2]]
     assert candidates([of([0], [0])]).tolist() == []
+    assert candidates([of([5, 5], [3, 3])]).tolist() == [[0, 1]]
+    monkeypatch.undo()
+    assert len(candidates([of([5] * 50, [0] * 50)])) == 50 * 49 // 2
+    assert len(candidates([of([5] * 51, [0] * 51)])) == 50
 
 
 def test_resemblance_is_the_share_of_what_either_has() -> None:

@@ -19,39 +19,10 @@ from annot.measuring.diagnosis.matrices import (
 )
 from annot.measuring.diagnosis.pace import paces, streaks
 from annot.measuring.diagnosis.pairs import hardest_pairs
-from annot.measuring.diagnosis.panel import Panel, SharedPairs, panel_of
+from annot.measuring.diagnosis.panel import SharedPairs, panel_of
+from diagnosed import panel
 
 LEVEL = 0.95
-
-
-def panel(
-    *grades: list[int],
-    queries: list[str] | None = None,
-    papers: dict[str, str] | None = None,
-    seconds: list[float] | None = None,
-    final: list[Decision] | None = None,
-    open_pairs: tuple[tuple[str, str], ...] = (),
-    scale: tuple[int, ...] = (0, 1, 2, 3),
-) -> Panel:
-    """One list of grades for each assessor, in the order of the pairs; -1: not judged. seconds: of each pair."""
-    queries = queries or ["q1"] * len(grades[0])
-    judged = [
-        Judgement(query, f"d{at:03}", f"a{who}", mine[at], lead_time=None if seconds is None else seconds[at])
-        for who, mine in enumerate(grades, start=1)
-        for at, query in enumerate(queries)
-        if mine[at] >= 0
-    ]
-    facets = dict.fromkeys(queries, "method")
-    return panel_of(
-        judged,
-        final or [],
-        facets,
-        papers=papers,
-        scale=scale,
-        open_pairs=open_pairs,
-        assignments=(),
-        by_clock=False,
-    )
 
 
 # -- pace --------------------------------------------------------------------------------------------------------------
@@ -250,7 +221,7 @@ def test_the_detectable_severity_is_that_of_a_t_test_corrected_for_all_that_is_t
     made = panel(*given.T.tolist(), queries=[f"q{at // 20:02}" for at in range(480)])
     found = diagnose(made, level=LEVEL)
     assert [one.assessor for one in found.findings] == ["a1", "a2"]
-    assert found.findings[0].p_value <= found.findings[1].p_value
+    assert 0 < found.findings[0].p_value <= found.findings[1].p_value
     lenience = severity(SharedPairs(made, without=()))
     t = scipy.stats.t(lenience.freedom)
     sizes = (t.ppf(1 - 0.02 / found.tested / 2) + t.ppf(0.8)) * lenience.error

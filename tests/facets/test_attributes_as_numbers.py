@@ -7,6 +7,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
+from annot.corpus.facets import attributes
 from annot.corpus.facets.attributes import AttributeReader, features
 
 
@@ -39,6 +40,27 @@ def test_the_place_is_also_given_in_fifths(count: int, fifths: list[int]) -> Non
 def test_a_sentence_has_as_many_first_words_as_it_has_words_up_to_three(sentence: str, starts: list[str]) -> None:
     (row,) = features([sentence])
     assert [part for part in row if part.startswith("f")] == starts
+
+
+def test_a_word_that_no_attribute_has_is_no_word_of_the_model() -> None:
+    reader = AttributeReader({"w:model": 4, "f1:model": 5})
+    for sentence in ("7", "unknown", "7 unknown 8"):
+        assert reader.read([sentence], np.array([1])).attributes.tolist() == []
+    assert reader.read(["Model 7"], np.array([1])).attributes.tolist() == [4, 5]
+
+
+def test_a_cue_is_before_or_after_in_the_same_abstract_alone() -> None:
+    places = attributes._Places(np.array([3, 2, 1]))
+    assert (places.at.tolist(), places.count.tolist()) == ([0, 1, 2, 0, 1, 0], [3, 3, 3, 2, 2, 1])
+
+    def of(*found: int) -> tuple[list[int], list[int]]:
+        here = np.array(found, dtype=np.bool_)
+        return places.any_before(here).astype(int).tolist(), places.any_after(here).astype(int).tolist()
+
+    assert of(1, 0, 0, 0, 0, 0) == ([0, 1, 1, 0, 0, 0], [0, 0, 0, 0, 0, 0])
+    assert of(0, 0, 1, 0, 0, 0) == ([0, 0, 0, 0, 0, 0], [1, 1, 0, 0, 0, 0])
+    assert of(0, 1, 0, 1, 0, 1) == ([0, 0, 1, 0, 1, 0], [1, 0, 0, 0, 0, 0])
+    assert of(0, 0, 0, 0, 1, 0) == ([0, 0, 0, 0, 0, 0], [0, 0, 0, 1, 0, 0])
 
 
 VOCABULARY = (

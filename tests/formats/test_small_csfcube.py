@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from annot.base.errors import InputError
 from annot.base.records import Draw, Paper, Pool, PoolEntry, ScoredDoc
-from annot.formats.csfcube import Material, Release, read_release, write_csfcube
+from annot.formats.csfcube import Material, Release, is_release_file, read_release, write_csfcube
 
 RATINGS = "test-pid2anns-csfcube-method.json"
 POOLS = "test-pid2pool-csfcube.json"
@@ -178,6 +178,7 @@ def changed_ratings(**columns: Any) -> dict[str, Any]:
             f"f/{RANKED}: 7: candidate 7: distance 0.25 after 0.5, expected smallest first",
         ),
         ({RANKED: {"7": [["13", 0.5], ["13", 0.5]]}}, f"f/{RANKED}: 7: 13 is listed twice"),
+        ({RANKED: {"7": [["7", 0.5], ["13", 0.5], ["13", 1.5]]}}, f"f/{RANKED}: 7: 13 is listed twice"),
         (
             {SPLITS: {"method": {"dev": ["8_method"]}}},
             f"f: {SPLITS}: method, dev: query 8 has no ratings for facet method",
@@ -205,6 +206,33 @@ def test_bytes_that_are_not_utf8_are_a_fault_of_their_line() -> None:
     with pytest.raises(InputError) as caught:
         read_release(files, name="f", known_labels=(), facet_labels={})
     assert caught.value.faults == (f"f/{RATINGS}:2: not UTF-8: invalid start byte",)
+    files = {RATINGS: b'\n\n{"7": \xff}\n'}
+    with pytest.raises(InputError) as caught:
+        read_release(files, name="f", known_labels=(), facet_labels={})
+    assert caught.value.faults == (f"f/{RATINGS}:3: not UTF-8: invalid start byte",)
+
+
+def test_a_facet_may_have_a_line_below_in_its_query_and_not_in_its_name() -> None:
+    splits = {"method": {"dev": ["7_method", "7_1_method"]}}
+    assert faults_of(**{SPLITS: splits}) == (f"f: {SPLITS}: method, dev: query 7_1 has no ratings for facet method",)
+
+
+def test_papers_whose_text_was_cleaned_are_those_of_the_papers_file() -> None:
+    dirty = paper("12", "method") | {"abstract": ["Sentence &amp; 0."]}
+    assert [one.paper_id for one in read(**{PAPERS: [CONTENT[PAPERS][0], dirty, CONTENT[PAPERS][2]]}).changed] == ["12"]
+    assert read().changed == ()
+
+
+@pytest.mark.parametrize(
+    ("path", "is_one"),
+    [
+        *((name, True) for name in (RATINGS, POOLS, PAPERS, LIST, SPLITS, RANKED)),
+        ("readable_annotations/7-method-adju.txt", True),
+        *((f"x/{PAPERS}", False), ("README.md", False), ("eval_scripts/README.md", False)),
+    ],
+)
+def test_a_file_of_a_release_is_known_by_its_path(path: str, is_one: bool) -> None:
+    assert is_release_file(path) == is_one
 
 
 def written(*papers: Paper, entries: tuple[PoolEntry, ...] = ()) -> dict[str, Any]:

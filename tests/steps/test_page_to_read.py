@@ -12,6 +12,7 @@ from annot.formats.matches import Match, match_lines
 from annot.measuring.results import matches_file
 from annot.steps import browse
 from annot.store import judgements, people, trials
+from annot.study.made import read_made
 from annot.study.snapshot import snapshot_of
 from annot.study.workspace import Workspace, write_file
 from small_study import QUERIES, RECORDED, FirstPairs, Small, sourced, write_runs
@@ -75,6 +76,9 @@ def test_once_all_have_a_grade_nothing_is_waited_for(tmp_path: Path) -> None:
     page = browse.write(ws, partial=False, out=tmp_path)
     assert (page.path, page.graded, page.systems) == (tmp_path / "browse.html", True, 2)
     assert not (ws.exports / "browse.html").exists()
+    assert "browse" not in read_made(ws)
+    browse.write(ws, partial=False)
+    assert "browse" in read_made(ws)
 
 
 def test_grades_are_on_the_page_only_if_all_are_settled_or_the_lead_wants_those_there_are(ws: Workspace) -> None:

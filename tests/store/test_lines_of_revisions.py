@@ -69,6 +69,7 @@ def test_what_was_read_comes_with_the_answer_only_if_it_is_asked_for(study: Stor
         assert other.current == told._replace(payload=None, recorded_at=NOW)
         assert JUDGEMENTS.lines(session, payload=True)[0].current.payload == {"grade": 1}
         assert [one.payload for one in JUDGEMENTS.answers(session)] == [None, None]
+        assert [one.payload for one in JUDGEMENTS.current(session)] == [None, None]
         both = [{"grade": 1}, {"grade": 2}]
         assert [one.payload for one in JUDGEMENTS.read(session)] == both
         assert [one.payload for one in JUDGEMENTS.history(session, "p1-method", "d1")] == both

@@ -130,6 +130,7 @@ def test_cloze_takes_the_sentence_out_nine_times_of_ten() -> None:
     # A binomial of 2,000 tries: five standard deviations.
     assert out / 2000 == pytest.approx(0.9, abs=5 * (0.9 * 0.1 / 2000) ** 0.5)
     assert not list(cloze(Paper("p", "t", ("alone .",)), sentences=2, removed=0.9, seed=0))
+    assert len(list(cloze(Paper("p", "t", ("one .", "two .")), sentences=2, removed=0.9, seed=0))) == 2
 
 
 def test_contexts_pair_up_and_ten_at_most_go_with_a_pair_of_papers() -> None:

@@ -55,7 +55,7 @@ def shingles(sentences: Any) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
     data = np.frombuffer(text or b"", np.uint8)[bounds[0] : bounds[-1]]
     bounds -= bounds[0]
     letters = _letters()[data]
-    inside = letters > 0
+    inside = letters.astype(np.bool_)
     begins = inside.copy()
     begins[1:] &= ~inside[:-1]
     first = bounds[:-1][bounds[:-1] < len(data)]
@@ -112,9 +112,9 @@ def groups(
         >= (OF_ONE_TITLE if titles[one] and titles[one] == titles[other] else RESEMBLANCE)
     ]
     members, edges = np.unique(np.array(same, np.int64).reshape(-1, 2), return_inverse=True)
-    edges = edges.reshape(-1, 2)
+    edges = edges.reshape(len(same), 2)
     graph = coo_matrix((np.ones(len(edges)), edges.T), shape=(len(members),) * 2)
-    component = connected_components(graph, directed=False)[1]
+    component = connected_components(graph)[1]
     found = grouped(zip(component.tolist(), members.tolist(), strict=True))
     return sorted(map(tuple, found.values()))
 

@@ -175,7 +175,7 @@ class Encoding:
             f"{self._set.name}: another process is encoding it",
         )
         with held_alone(lock, busy=busy, hint="wait until it ends"):
-            self._cache.mkdir(parents=True, exist_ok=True)
+            self._cache.mkdir(exist_ok=True)
             if engine.cluster is not None:
                 encoded = self._on_cluster(open_encoder, engine, total, advance)
             for part in self._parts():
@@ -204,7 +204,7 @@ class Encoding:
         """The vectors of a part that were made before."""
         path = self._cache / f"{part.key}.npy"
         if path.is_file():
-            return np.asarray(np.load(path, mmap_mode="r", allow_pickle=False))
+            return np.asarray(np.load(path, mmap_mode="r"))
         if part.key in self._rows_in_set:
             start = self._rows_in_set[part.key]
             return np.asarray(self._matrix[start : start + len(part.papers)])
@@ -268,7 +268,7 @@ class Encoding:
 
     @cached_property
     def _matrix(self) -> NDArray[Any]:
-        found: NDArray[Any] = np.load(self._set / MATRIX, mmap_mode="r", allow_pickle=False)
+        found: NDArray[Any] = np.load(self._set / MATRIX, mmap_mode="r")
         return found
 
 

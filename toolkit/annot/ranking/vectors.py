@@ -90,7 +90,7 @@ def rank(
     if absent:
         raise InputError(f"{vectors.model}: query papers have no vector", faults=absent)
     usable = None
-    if len(ids) != len(corpus) or not pc.all(pc.equal(ids, corpus), min_count=0).as_py():
+    if len(ids) != len(corpus) or not pc.all(pc.equal(ids, corpus)).as_py():
         if faults := _doubled(ids):
             raise InputError(f"{vectors.model}: papers have more than one vector", faults=faults)
         usable = np.zeros(len(ids), dtype=np.bool_)
@@ -171,7 +171,7 @@ def load(folder: Path, *, hint: str, unread: bool = False) -> Vectors:
     try:
         about = json.loads((folder / ABOUT).read_text(encoding="utf-8"))
         ids = strings_in((folder / IDS).read_bytes())
-        matrix = np.load(folder / MATRIX, mmap_mode="r", allow_pickle=False)
+        matrix = np.load(folder / MATRIX, mmap_mode="r")
     except (OSError, ValueError) as error:
         raise InputError(f"{folder}: not readable as vectors: {error}", hint=hint) from None
     faults = _faults(about, ids, matrix, unread=unread)

@@ -113,7 +113,7 @@ def epochs_for(running_words: int) -> int:
     >>> [epochs_for(words) for words in (200_000, 15_000_000, 120_000_000, 12_000_000_000)]
     [20, 20, 3, 1]
     """
-    return min(MOST_EPOCHS, max(1, math.ceil(TRAINED_WORDS / max(running_words, 1))))
+    return min(MOST_EPOCHS, math.ceil(TRAINED_WORDS / max(running_words, 1)))
 
 
 def train(

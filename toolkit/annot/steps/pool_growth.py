@@ -140,7 +140,7 @@ def top_up(
     missing = {
         paper_id: at
         for paper_id, at in wanted.items()
-        if at > max((one.depth or 0 for one in before[paper_id].additions if one.method == method), default=0)
+        if at > max((one.depth for one in before[paper_id].additions if one.method == method and one.depth), default=0)
     }
     grown = partial(_grown, method, depth, guarded=guarded, grow=grow, dry_run=dry_run)
     if not missing:

@@ -256,4 +256,4 @@ def _next_occasion(session: Session, outcome: Outcome, pair: tuple[str, str], as
     planned = [one.occasion for one in people.read_assignments(session, assessor) if one.pair == pair]
     given = [one.occasion for one in outcome.everything if one.pair == pair and one.assessor == assessor]
     back = [one.occasion for one in judgements.read_returned(session) if one.pair == pair and one.assessor == assessor]
-    return max(planned + given + back, default=1) + 1
+    return max(planned + given + back) + 1

@@ -161,7 +161,7 @@ def import_files(
     seed: int | None,
     rules: submission.SubmissionRules,
     distances: bool,
-    replace: bool = False,
+    replace: bool,
     dry_run: bool,
 ) -> ImportedRun:
     """Import the run that `files` hold together, as `tag`; the same files again change nothing.

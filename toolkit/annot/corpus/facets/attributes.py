@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence, Set
+from functools import reduce
 from itertools import chain, pairwise
 from typing import NamedTuple
 
@@ -155,10 +156,7 @@ class _Phrases:
         self._index = pd.Index(self._keys(*np.array(numbers, np.int64).T) if numbers else np.array([], np.int64))
 
     def _keys(self, *words: Ints) -> Ints:
-        keys: Ints = np.zeros(len(words[0]), np.int64)
-        for numbers in words:
-            keys = keys * self._base + numbers
-        return keys
+        return reduce(lambda keys, numbers: keys * self._base + numbers, words)
 
     def find(self, *words: Ints) -> Ints:
         """Positions in `phrases` of the first word with its followers; UNSEEN where there is no such phrase."""

@@ -1,0 +1,196 @@
+"""Corrections of sentence labels: the latest of a person's own is taken, and an abstract stays with whoever has it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from annot.base.errors import InputError, StudioError
+from annot.base.records import Asked
+from annot.corpus.corpus_facts import labels_of
+from annot.judging.exchange.collecting import Collected
+from annot.judging.exchange.recording import RecordedProject
+from annot.judging.exchange.rounds import Wishes
+from annot.judging.exchange.servers import Unreachable
+from annot.judging.rounds import labels as labels_round
+from annot.judging.rounds.labels import LabelsRound, PulledLabels
+from annot.labelstudio.annotations import BY_ANOTHER, SKIPPED, Reading
+from annot.labelstudio.tasks import LABELS_SHOWN, pair_key
+from annot.store import projects
+from annot.store.projects import Project
+from annot.store.queries import read_queries
+from annot.study.workspace import Workspace
+from small_study import Small
+from study_stages import copied
+
+P1, P2, P3, P4 = (Asked(f"p{at}", LABELS_SHOWN) for at in range(1, 5))
+PROJECT = Project(1, "labels", "a1", "here", "http://studio.example", "1.23.2", 7, 1, None)
+
+
+@pytest.fixture
+def ws(tmp_path: Path) -> Workspace:
+    """p1 to p4 have a sentence each of background, method and result, and a query for the second."""
+    return copied(Small(), "planned", tmp_path / "study")
+
+
+def reading(asked: Asked, number: int, *labels: str, changed: str = "10", flags: Sequence[str] = ()) -> Reading:
+    regions = [
+        {"id": f"query-{at}", "from_name": "sentence_label", "value": {"labels": [label]}}
+        for at, label in enumerate(labels)
+    ]
+    moment = f"2031-01-01T{changed}:00:00.000000Z"
+    return Reading(
+        asked=asked, grade=None, cannot_judge=None, comment=None, settled_by=None, lead_time=None, created_at=moment,
+        changed_at=moment, account=1, flags=tuple(flags),
+        payload={"id": number, "updated_at": moment, "result": regions},
+    )  # fmt: skip
+
+
+def recorded(ws: Workspace, *found: Reading, dry_run: bool = False) -> RecordedProject:
+    collected = Collected(PROJECT, 4, [1], found, (), (), 0, ("a note",))
+    return LabelsRound().record(ws, collected, Wishes(dry_run=dry_run))
+
+
+def on_record(ws: Workspace) -> dict[str, str]:
+    """The labels of each paper by their first letters."""
+    with ws.reading() as session:
+        found = labels_of(session, ["p1", "p2", "p3", "p4"])
+    return {name: "".join(label[0] for label in of) for name, of in found.items()}
+
+
+def test_the_latest_of_a_persons_own_answers_is_taken_and_the_queries_follow(ws: Workspace) -> None:
+    found = (
+        reading(P1, 3, "method", "method", "method", changed="12"),
+        reading(P1, 9, "other", "other", "other", changed="11"),
+        reading(P1, 4, "background", "method", "method", changed="12"),
+        reading(P2, 5, "background", "method", "result"),
+        reading(P3, 6, "other", "other", "other", flags=[f"{BY_ANOTHER} 2, planned for account 1"]),
+        reading(P4, 7, "other", "other", "other", flags=[SKIPPED]),
+    )
+    looked = recorded(ws, *found, dry_run=True)
+    assert set(on_record(ws).values()) == {"bmr"}
+    done = recorded(ws, *found)
+    assert done == looked
+    row = done.row
+    assert isinstance(row, PulledLabels)
+    assert (row.assigned, row.judged, row.new, row.changed, row.flagged, row.lost) == (4, 2, 0, 0, 1, 0)
+    assert (row.sentences, row.queries) == (1, 1)
+    assert list(done.notes) == ["a note", "a1: ignored 1 answer by another account"]
+    assert on_record(ws) == {"p1": "bmm", "p2": "bmr", "p3": "bmr", "p4": "bmr"}
+    with ws.reading() as session:
+        assert [one.sentences for one in read_queries(session)] == [(1, 2), (1,), (1,), (1,)]
+
+
+@pytest.mark.parametrize(("hour", "taken"), [("09", False), ("10", True), ("11", True)])
+def test_an_answer_older_than_the_one_on_record_is_not_taken(ws: Workspace, hour: str, taken: bool) -> None:
+    recorded(ws, reading(P1, 3, "background", "method", "method", changed="10"))
+    later = recorded(ws, reading(P1, 3, "method", "method", "method", changed=hour))
+    assert on_record(ws)["p1"] == ("mmm" if taken else "bmm")
+    kept = "p1: kept the correction on record, which is newer than a1's"
+    assert list(later.notes) == (["a note"] if taken else ["a note", kept])
+
+
+def test_labels_of_a_paper_whose_query_was_sent_stay(ws: Workspace) -> None:
+    with ws.writing() as session:
+        made = projects.open_project(
+            session, round="judge", assessor="a1", server="s", url="u", version="1", account_id=1
+        )
+        projects.record_tasks(session, made.project, {Asked("p1-method", "d00"): 1})
+    done = recorded(ws, *(reading(asked, at, "method", "method", "result") for at, asked in enumerate((P1, P2))))
+    assert on_record(ws) == {"p1": "bmr", "p2": "mmr", "p3": "bmr", "p4": "bmr"}
+    assert list(done.notes) == ["a note", "p1: 1 correction ignored, because its queries had been sent"]
+
+
+# -- who has which abstract --------------------------------------------------------------------------------------------
+
+
+class Servers:
+    """What stands in the place of the servers: a1's project 7 has the tasks, and it is asked for who is named."""
+
+    def __init__(self, *tasks: str | None, faults: Sequence[str] = (), away: Sequence[Unreachable] = ()) -> None:
+        self.tasks, self.faults, self.away = tasks, tuple(faults), tuple(away)
+        self.asked: list[str] = []
+        self.with_account: list[str] = []
+
+    def replace(self, patch: pytest.MonkeyPatch) -> None:
+        def on_servers(_ws: object, names: Sequence[str], work: Callable[..., None]) -> tuple[Unreachable, ...]:
+            self.asked = list(names)
+            work(self, names)
+            return self.away
+
+        def accounts_on(_ws: object, _gateway: object, names: Sequence[str]) -> tuple[dict[str, int], tuple[str, ...]]:
+            self.with_account = list(names)
+            return {}, self.faults
+
+        patch.setattr(labels_round, "on_servers", on_servers)
+        patch.setattr(labels_round, "accounts_on", accounts_on)
+        patch.setattr(labels_round, "locate", lambda gateway, project, **_: SimpleNamespace(project_id=7))
+
+    url = "u"
+
+    def identity(self) -> str:
+        return "here"
+
+    def tasks_of(self, _project: int) -> list[Any]:
+        return [SimpleNamespace(key=key) for key in self.tasks]
+
+
+def project_of_labels(ws: Workspace, name: str, *, server: str = "here", remote: int | None = 7) -> None:
+    with ws.writing() as session:
+        made = projects.open_project(
+            session, round="labels", assessor=name, server=server, url="u", version="1", account_id=1
+        )
+        projects.set_remote_project(session, made.project, remote)
+
+
+def prepared(ws: Workspace, *names: str, dry_run: bool = False) -> dict[str, list[Asked]]:
+    found = LabelsRound().prepare(ws, Wishes(assessor=names), dry_run=dry_run)
+    assert found.checked
+    return {one.assessor: list(one.tasks) for one in found.outgoing}
+
+
+def test_abstracts_that_a_person_has_stay_with_them_and_the_others_are_spread(
+    ws: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project_of_labels(ws, "a1")
+    project_of_labels(ws, "a2", remote=None)
+    project_of_labels(ws, "j1", server="elsewhere", remote=8)
+    servers = Servers(pair_key(*P3), "strange/key", None)
+    servers.replace(monkeypatch)
+    assert prepared(ws, "a2", "j1") == {"a2": [P1, P4], "j1": [P2]}
+    assert (servers.asked, servers.with_account) == (["a1", "a2", "j1"], ["a2", "j1"])
+    assert prepared(ws, "a1", "a2", dry_run=True) == {"a1": [P1, P3], "a2": [P2, P4]}
+
+
+def test_each_abstract_says_how_many_there_are(ws: Workspace) -> None:
+    (one,) = LabelsRound().prepare(ws, Wishes(assessor=("a1",)), dry_run=True).outgoing
+    assert [task["data"]["progress"] for task in one.tasks.values()] == ["1 of 4", "2 of 4", "3 of 4", "4 of 4"]
+
+
+def test_with_servers_of_their_own_those_are_asked_who_are_named_or_have_one(
+    ws: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    servers = Servers()
+    servers.replace(monkeypatch)
+    monkeypatch.setattr(labels_round, "people_with_servers", lambda ws: ("j1",))
+    prepared(ws.replaced("judging", isolation="server"), "a2")
+    assert servers.asked == ["a2", "j1"]
+
+
+def test_without_an_account_or_a_server_nothing_is_given(ws: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    Servers(faults=["a1: no account"]).replace(monkeypatch)
+    with pytest.raises(InputError, match="1 person without access to u"):
+        prepared(ws, "a1")
+    Servers(away=[Unreachable("a2", "away", False)]).replace(monkeypatch)
+    with pytest.raises(StudioError, match="could not reach 1 server"):
+        prepared(ws, "a1")
+
+
+def test_without_a_person_there_is_nobody_to_correct(ws: Workspace) -> None:
+    with pytest.raises(InputError, match="found no --assessor"):
+        prepared(ws)
+    with pytest.raises(InputError, match="assessor"):
+        prepared(ws, "a9")

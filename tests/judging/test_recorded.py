@@ -1,0 +1,215 @@
+"""What was read of a project comes into the store: each count of a pull from readings made by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+from annot.base.records import Asked, Assignment, Returned
+from annot.judging.exchange.collecting import Collected, Missing, Seen, collect, lines_of
+from annot.judging.exchange.recording import PulledProject, record_beside, record_counting, sourced_judgement
+from annot.judging.exchange.rounds import PARTS, Wishes
+from annot.judging.rounds import round_of
+from annot.judging.rounds.judging import JudgingRound
+from annot.labelstudio.annotations import Reading, write_result
+from annot.labelstudio.gateway import Gateway
+from annot.labelstudio.studio_records import PulledTask, StudioProject, StudioTask
+from annot.labelstudio.tasks import pair_key
+from annot.store import judgements, projects, trials
+from annot.store.projects import Project, StoredRound
+from annot.study.workspace import Workspace
+from small_study import RECORDED, Small
+from study_stages import copied
+
+D0, D1, D2 = (Asked("p1-method", f"d0{at}") for at in range(3))
+FIRST, LATER = "2031-01-01T10:00:00.000000Z", "2031-01-01T12:00:00.000000Z"
+
+
+@pytest.fixture
+def ws(tmp_path: Path) -> Workspace:
+    """Forty pairs each are planned for a1 and a2."""
+    return copied(Small(), "planned", tmp_path / "study")
+
+
+def project(ws: Workspace, round: StoredRound, *asked: Asked, name: str = "a1") -> Project:
+    """The person's project 7 on this server, with what was sent."""
+    with ws.writing() as session:
+        made = projects.open_project(
+            session, round=round, assessor=name, server="here", url="u", version="1", account_id=3
+        )
+        projects.set_remote_project(session, made.project, 7)
+        projects.record_tasks(session, made.project, {one: at for at, one in enumerate(asked, start=1)})
+        return next(one for one in projects.read_projects(session, round=round) if one.assessor == name)
+
+
+def reading(asked: Asked, number: int, *flags: str, grade: int = 2, changed: str = FIRST) -> Reading:
+    return Reading(
+        asked=asked, grade=grade, cannot_judge=None, comment=None, settled_by=None, lead_time=None, created_at=FIRST,
+        changed_at=changed, account=3, flags=flags, payload={"id": number},
+    )  # fmt: skip
+
+
+def collected(of: Project, *found: Reading, gone: Sequence[Missing] = (), edited: int = 0) -> Collected:
+    return Collected(of, len(found), [3], found, tuple(gone), tuple(gone), edited, ("a note",))
+
+
+def counts(row: PulledProject) -> dict[str, Any]:
+    return {name: getattr(row, name) for name in ("assigned", "judged", "new", "changed", "flagged", "lost")}
+
+
+def test_answers_of_a_round_that_never_counts_are_kept_beside_and_none_is_lost(ws: Workspace) -> None:
+    with ws.writing() as session:
+        trials.add_assignments(
+            session, "train", [Assignment(*one.pair, "a1", at) for at, one in enumerate((D0, D1, D2), 1)]
+        )
+        trials.add_assignments(session, "train", [Assignment(*D0.pair, "a2", 1)])
+    of = project(ws, "train", D0, D1, D2)
+    done = record_beside(ws, collected(of, reading(D0, 1), reading(D1, 2, "no grade")))
+    assert counts(done.row) == {"assigned": 3, "judged": 1, "new": 2, "changed": 0, "flagged": 1, "lost": 0}
+    assert (done.row.part, done.lost) == (PARTS["train"].title, ())
+    assert list(done.notes) == ["a note", "a1: 1 answer not counted: no grade"]
+    other = project(ws, "train", D0, name="a2")
+    again = record_beside(ws, collected(of, reading(D0, 1, grade=3, changed=LATER)))
+    assert counts(again.row) == {"assigned": 3, "judged": 1, "new": 0, "changed": 1, "flagged": 0, "lost": 0}
+    theirs = record_beside(ws, collected(other, reading(D0, 9)), lambda session: lambda found: "train")
+    assert counts(theirs.row) == {"assigned": 1, "judged": 1, "new": 1, "changed": 0, "flagged": 0, "lost": 0}
+
+
+def recorded(ws: Workspace, of: Collected, **wishes: Any) -> Any:
+    def sourced(found: Reading, project: Project) -> Any:
+        return sourced_judgement(found, project, source="label-studio")
+
+    return record_counting(JudgingRound(), ws, of, Wishes(**wishes), sourced, assigned=40)
+
+
+def test_answers_that_are_gone_count_on_until_the_lead_lets_them_go(ws: Workspace) -> None:
+    of = project(ws, "judge", D0, D1, D2)
+    first = recorded(ws, collected(of, reading(D0, 1), reading(D1, 2), reading(D2, 3, "no grade"), edited=1))
+    assert counts(first.row) == {"assigned": 40, "judged": 2, "new": 3, "changed": 0, "flagged": 1, "lost": 0}
+    assert list(first.notes) == [
+        "a note",
+        "a1: 1 annotation not counted: no grade",
+        "a1: 1 answer changed by another account; the person's own answers count",
+    ]
+    (line,) = (line for at, line in lines_of(ws, of).items() if at == (D0, "1"))
+    gone = [Missing(line, "its task was deleted")]
+    kept = recorded(ws, collected(of, gone=gone))
+    assert counts(kept.row) == {"assigned": 40, "judged": 2, "new": 0, "changed": 1, "flagged": 0, "lost": 1}
+    (lost,) = kept.lost
+    assert (lost.assessor, lost.doc_id, lost.occasion, lost.why, lost.push) == (
+        "a1", "d00", 1, "its task was deleted", "annot push",
+    )  # fmt: skip
+    assert list(kept.notes) == ["a note"]
+    let_go = recorded(ws, collected(of, gone=gone), accept_deletions=True)
+    assert (let_go.row.judged, let_go.row.lost) == (1, 1)
+    assert list(let_go.notes) == ["a note", "a1: 1 answer withdrawn; `annot answers list` lists them"]
+
+
+def test_answers_to_hidden_gold_are_kept_where_they_do_not_count(ws: Workspace) -> None:
+    gold = Asked("p2-method", "d99")
+    with ws.writing() as session:
+        trials.add_assignments(session, "hidden-gold", [Assignment(*gold.pair, "a1", 1)])
+        for name, asked in (("a1", D0), ("a1", D1), ("a2", D0)):
+            judgements.add_returned(session, Returned(*asked.pair, name, 3, "Look again.", RECORDED))
+        taken_back = next(one for one in judgements.read_returned(session) if one.pair == D1.pair)
+        judgements.withdraw_returned(session, taken_back, withdrawn_at=RECORDED)
+    of = project(ws, "judge", D0)
+    done = JudgingRound().record(ws, collected(of, reading(D0, 1), reading(gold, 2)), Wishes())
+    assert counts(done.row) == {"assigned": 41, "judged": 1, "new": 1, "changed": 0, "flagged": 0, "lost": 0}
+    with ws.reading() as session:
+        assert [one.record.asked for one in trials.read_answers(session, "hidden-gold")] == [gold]
+        assert [one.asked for one in judgements.read_judgements(session)] == [D0]
+
+
+class Server:
+    """Project 7 with two tasks, and what was asked of it."""
+
+    url = "u"
+
+    def __init__(self, *tasks: PulledTask, opens: bool = True) -> None:
+        self.tasks, self.opens = tasks, opens
+        self.asked: list[Any] = []
+
+    def identity(self) -> str:
+        return "here"
+
+    def project(self, _number: int) -> StudioProject:
+        return StudioProject(7, None, len(self.tasks), 0, {}, self.opens)
+
+    def pull(
+        self, _number: int, *, advance: Any = None, task_ids: Sequence[int] | None = None
+    ) -> tuple[PulledTask, ...]:
+        self.asked.append(task_ids)
+        return tuple(one for one in self.tasks if task_ids is None or one.task_id in task_ids)
+
+    def tasks_of(self, _number: int, *, since: str | None = None) -> tuple[StudioTask, ...]:
+        self.asked.append(since)
+        return tuple(
+            StudioTask(one.task_id or 0, one.key, 0, {}, one.updated_at)
+            for one in self.tasks
+            if since is None or (one.updated_at or "") >= since
+        )
+
+    def open_instructions(self, _number: int, opens: bool) -> None:
+        self.opens = opens
+
+
+def task(asked: Asked, number: int, *, answer: int | None = None, changed: str = FIRST) -> PulledTask:
+    payload = {"created_at": FIRST, "updated_at": changed, "completed_by": 3, "result": write_result({}, grade=1)}
+    annotations = () if answer is None else ({**payload, "id": answer},)
+    return PulledTask(pair_key(*asked), annotations, changed, {}, number)
+
+
+def pulled(ws: Workspace, server: Server, *, seen: dict[int, Seen] | None, keep: bool = True) -> list[Collected]:
+    told: list[int] = []
+    judging = round_of("judging")
+    found = list(
+        collect(
+            ws, cast("Gateway", server), judging, advance=lambda done, total: told.append(done), seen=seen, keep=keep
+        )
+    )
+    for one in found:
+        judging.record(ws, one, Wishes())
+    return found
+
+
+def test_what_was_seen_is_asked_for_again_only_once_it_has_changed(ws: Workspace) -> None:
+    of, seen = project(ws, "judge", D0, D1), dict[int, Seen]()
+    server = Server(task(D0, 1, answer=11), task(D1, 2))
+    (whole,) = pulled(ws, server, seen=seen)
+    assert (whole.tasks, len(whole.found), whole.notes, server.asked[-1]) == (2, 1, (), None)
+    assert seen[of.project].tasks == 2
+    assert pulled(ws, server, seen=seen) == []
+    server.tasks = (server.tasks[0], task(D1, 2, answer=12, changed=LATER))
+    (changed,) = pulled(ws, server, seen=seen)
+    assert (changed.tasks, [one.asked for one in changed.found], changed.lost) == (1, [D1], ())
+    assert server.asked[-1] == [2]
+    server.tasks = (*server.tasks, task(D2, 3))
+    (again,) = pulled(ws, server, seen=seen)
+    assert (again.tasks, server.asked[-1]) == (3, None)
+
+
+@pytest.mark.parametrize("keep", [True, False])
+def test_the_instructions_stop_opening_once_an_answer_is_recorded(ws: Workspace, keep: bool) -> None:
+    project(ws, "judge", D0, D1)
+    for answer, opens in ((None, True), (11, not keep)):
+        server = Server(task(D0, 1, answer=answer), task(D1, 2))
+        pulled(ws, server, seen=None, keep=keep)
+        assert server.opens is opens
+
+
+def test_a_pair_that_is_there_twice_is_always_read_from_the_whole(ws: Workspace) -> None:
+    of, seen = project(ws, "judge", D0, D1), dict[int, Seen]()
+    pulled(ws, Server(task(D0, 1, answer=11), task(D0, 2)), seen=seen)
+    assert of.project not in seen
+
+
+def test_tasks_that_are_gone_are_counted_and_foreign_ones_ignored(ws: Workspace) -> None:
+    project(ws, "judge", D0, D1)
+    foreign = task(Asked("x-method", "d00"), 9)
+    (found,) = pulled(ws, Server(task(D0, 1, answer=11), foreign), seen=None)
+    assert [one.partition(";")[0] for one in found.notes] == [
+        "a1: 1 task missing from the server", "a1: ignored 1 task from outside this study",
+    ]  # fmt: skip

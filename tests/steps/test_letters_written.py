@@ -1,0 +1,233 @@
+"""What a letter says of the server, the account, the work and publication, and to which file it goes."""
+
+from __future__ import annotations
+
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import pytest
+from annot.base.records import Asked, Assessor, Assignment, Judgement, Returned
+from annot.judging.exchange.servers import passwords_file
+from annot.labelstudio import server as local
+from annot.steps import invite
+from annot.steps.invite import Addressee, Letter, Workload, addressees
+from annot.store import judgements, people, projects, trials
+from annot.store.people import read_notices
+from annot.store.projects import Project
+from annot.study.workspace import Workspace
+from small_study import RECORDED, FirstPairs, Small, sourced
+from study_stages import copied
+
+URL = "http://studio.example.org"
+SIGN_UP = "/user/signup/?token=abc"
+ANN = Assessor("a1", "Ann@example.org", False)
+
+
+@pytest.fixture
+def ws(tmp_path: Path) -> Workspace:
+    """a1 and a2 have the same forty pairs and judged ten each; no server is known."""
+    return copied(Small(answers=FirstPairs(10)), "judged", tmp_path / "study")
+
+
+class Server:
+    """The accounts of a server, and for whom it was asked."""
+
+    url = URL
+
+    def __init__(self) -> None:
+        self.accounts = {"ann@example.org": 1, "joe@example.org": 3}
+        self.asked: list[str | None] = []
+
+    def invitation(self) -> str:
+        return SIGN_UP
+
+    def user_ids(self) -> dict[str, int]:
+        return self.accounts
+
+
+@pytest.fixture
+def served(monkeypatch: pytest.MonkeyPatch) -> Server:
+    standing = Server()
+
+    @contextmanager
+    def connect(_ws: Workspace, *, person: str | None = None) -> Iterator[Server]:
+        standing.asked.append(person)
+        yield standing
+
+    monkeypatch.setattr(invite, "connect", connect)
+    return standing
+
+
+def letters(ws: Workspace, *names: str, **of: Any) -> list[Letter]:
+    usual: dict[str, Any] = {"contact": None, "until": None, "out": None}
+    return list(invite.invite(ws, names, **(usual | of)))
+
+
+def sent(ws: Workspace, name: str, *, remote: int = 71, round: Any = "judge") -> Project:
+    with ws.writing() as session:
+        made = projects.open_project(
+            session, round=round, assessor=name, server="s", url=URL, version="1.23", account_id=1
+        )
+        projects.set_remote_project(session, made.project, remote)
+        return next(one for one in projects.read_projects(session, round=round) if one.assessor == name)
+
+
+# -- what is known of the server ---------------------------------------------------------------------------------------
+
+
+def test_who_has_no_account_is_told_where_to_sign_up(ws: Workspace, served: Server) -> None:
+    ann, bob = letters(replace(ws, studio_url=URL), "a1", "a2")
+    assert (f"{URL}{SIGN_UP}" in ann.text, f"{URL}{SIGN_UP}" in bob.text) == (False, True)
+    assert served.asked == [None], "one server for all is asked once"
+
+
+def test_on_a_server_of_the_study_the_lead_has_made_the_account(
+    ws: Workspace, served: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(local, "status", lambda folder: "runs")
+    written = passwords_file(ws, None)
+    written.parent.mkdir(parents=True, exist_ok=True)
+    written.write_text("a1\tann@example.org\tsecret\n", encoding="utf-8")
+    ann, bob = letters(ws, "a1", "a2")
+    assert SIGN_UP not in bob.text
+    assert (ann.password, bob.password) == (written, None)
+
+
+@pytest.mark.parametrize(
+    ("both_sent", "url", "runs", "asked"),
+    [
+        (True, None, False, []),
+        (True, URL, False, [None]),
+        (True, None, True, [None]),
+        (False, None, False, [None]),
+    ],
+)
+def test_the_server_is_asked_if_it_is_named_or_runs_or_somebody_has_no_project(
+    ws: Workspace,
+    served: Server,
+    monkeypatch: pytest.MonkeyPatch,
+    both_sent: bool,
+    url: str | None,
+    runs: bool,
+    asked: list[str | None],
+) -> None:
+    monkeypatch.setattr(local, "status", lambda folder: "runs" if runs else None)
+    sent(ws, "a1", remote=71)
+    if both_sent:
+        sent(ws, "a2", remote=72)
+    ann, _ = letters(replace(ws, studio_url=url), "a1", "a2")
+    assert served.asked == asked
+    assert ann.link == f"{URL}/projects/71/data?labeling=1"
+    assert f"{URL}/projects/71/data" in ann.text
+
+
+def test_with_servers_of_their_own_each_persons_is_asked(ws: Workspace, served: Server) -> None:
+    letters(ws.replaced("judging", isolation="server"), "a1", "a2")
+    assert served.asked == ["a1", "a2"]
+
+
+def values(ws: Workspace, one: Addressee, known: invite._Server | None = None) -> dict[str, Any]:
+    return invite._values(ws, one, known)
+
+
+def test_what_a_letter_is_made_from(ws: Workspace) -> None:
+    work = Workload(40, 10, seconds=60.0, timed=True)
+    project = sent(ws, "a1")
+    known = invite._Server("http://known", frozenset({"ann@example.org"}), "http://known/sign-up")
+    found = values(ws, Addressee(ANN, "judge", work, project, 3, project), known)
+    assert (found["server"], found["sign_up"], found["last"], found["training"]) == ("http://known", None, 40, 3)
+    assert found["link"] == found["training_link"] == "http://known/projects/71/data?labeling=1"
+    assert (found["shared"], found["shown"]) == (True, True)
+    assert found["their_words"] == "the comments that you write"
+    other = values(ws, Addressee(replace(ANN, account="b@example.org"), "adjudicate", None, None, 0, None), known)
+    assert (other["sign_up"], other["last"], other["link"]) == ("http://known/sign-up", "N", None)
+    assert other["their_words"] == "the reasons that you write"
+    assert values(ws, Addressee(ANN, "judge", None, project, 0, None))["server"] == URL
+    assert values(ws, Addressee(ANN, "judge", None, project._replace(remote_id=None), 0, None))["link"] is None
+    assert values(ws, Addressee(ANN, "judge", None, None, 0, None))["server"] == ""
+    changed = ws.replaced("adjudication", ratings="hidden").replaced("judging", isolation="server")
+    apart = values(changed, Addressee(ANN, "judge", None, None, 0, None))
+    assert (apart["shown"], apart["shared"]) == (False, False)
+
+
+@pytest.mark.parametrize(
+    ("role", "comments", "reasons", "published"),
+    [
+        ("judge", "left out", "published", False),
+        ("judge", "published", "left out", True),
+        ("adjudicate", "left out", "published", True),
+        ("adjudicate", "published", "left out", False),
+    ],
+)
+def test_each_role_is_told_of_its_own_words(
+    ws: Workspace, role: Any, comments: str, reasons: str, published: bool
+) -> None:
+    decided = ws.replaced("release", comments=comments, reasons=reasons)
+    assert values(decided, Addressee(ANN, role, None, None, 0, None))["published"] is published
+    for text, says in ((f"I know that {invite.THEIR_WORDS[role]} are published.", published), ("Dear a1", False)):
+        notice = invite._notice(decided, Letter("a1", role, None, "", text, None, None, counted=False))
+        assert (notice.assessor, notice.how, notice.published) == ("a1", "letter", says)
+        assert notice.kind == ("comments" if role == "judge" else "reasons")
+
+
+# -- files -------------------------------------------------------------------------------------------------------------
+
+
+def test_letters_go_to_files_that_their_owner_alone_can_read(ws: Workspace, served: Server, tmp_path: Path) -> None:
+    with ws.writing() as session:
+        plan = people.read_assignments(session)
+        people.replace_plan(
+            session, [*plan, Assignment("p1-method", "d00", "j1", 1)], plan=people.Plan("2", 13, RECORDED, 2)
+        )
+    made = letters(ws, out=Path("letters"))
+    paths = [one.path for one in made]
+    assert [path and path.relative_to(ws.root / "letters").as_posix() for path in paths] == [
+        "a1.txt", "a2.txt", "j1-judging.txt", "j1-adjudication.txt",
+    ]  # fmt: skip
+    for one in made:
+        assert one.path is not None
+        assert one.path.read_text(encoding="utf-8") == one.text
+        assert stat.S_IMODE(one.path.stat().st_mode) == 0o600
+    (apart,) = letters(ws, "a1", out=tmp_path / "elsewhere")
+    assert apart.path == tmp_path / "elsewhere" / "a1.txt"
+    assert [one.counted for one in made] == [True, True, True, False]
+    with ws.reading() as session:
+        assert {one.assessor for one in read_notices(session)} == {"a1", "a2", "j1"}
+
+
+def test_who_is_asked_and_until_when_is_in_the_letter(ws: Workspace, served: Server) -> None:
+    (one,) = letters(ws, "a1", contact="lee@example.org", until=date(2031, 4, 5))
+    assert ("lee@example.org" in one.text, "5 April 2031" in one.text, one.contact) == (True, True, "lee@example.org")
+    (plain,) = letters(ws, "a1")
+    assert (invite.SENDER in plain.text, plain.contact) == (True, "")
+    named = ws.replaced("collection", contact="kim@example.org")
+    assert letters(named, "a1")[0].contact == "kim@example.org"
+    assert letters(named, "a1", contact="")[0].contact == ""
+
+
+# -- work --------------------------------------------------------------------------------------------------------------
+
+
+def test_hidden_gold_and_returned_pairs_are_work_of_their_person_alone(ws: Workspace) -> None:
+    """a2 has five pairs fewer; of what a1 was asked beside the plan, the gold pair is answered."""
+    gold = Asked("p2-method", "d99")
+    with ws.writing() as session:
+        plan = [one for one in people.read_assignments(session) if one.assessor == "a1" or one.position <= 35]
+        people.replace_plan(
+            session, plan, plan=people.Plan("2", 13, RECORDED, 2), handed_on=people.read_assignments(session)
+        )
+        trials.add_assignments(session, "hidden-gold", [Assignment(*gold.pair, "a1", 1)])
+        judgements.add_returned(session, Returned("p1-method", "d00", "a1", 3, "Look again.", RECORDED))
+        answer = sourced([Judgement(*gold.pair, "a1", 1)])
+        trials.record_answers(session, [one._replace(source="hidden-gold") for one in answer], recorded_at=RECORDED)
+    with ws.reading() as session:
+        work = {one.person.assessor: one.work for one in addressees(session, ws)}
+    assert work["a1"] is not None
+    assert work["a2"] is not None
+    assert (work["a1"].pairs, work["a1"].done) == (42, 11)
+    assert (work["a2"].pairs, work["a2"].done) == (35, 10)

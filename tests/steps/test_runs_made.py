@@ -1,0 +1,134 @@
+"""Runs that are made here: what a system is given to rank, what is kept of it, and whose name it may not take."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from annot.base.errors import InputError, MissingInput
+from annot.base.records import Draw, Pool, PoolEntry, Query, ScoredDoc, Source
+from annot.formats.trec import write_run
+from annot.ranking.submission import SubmissionRules
+from annot.ranking.systems.inputs import PooledQuery
+from annot.ranking.systems.system import RankedPools
+from annot.steps import run
+from annot.store import pools, queries, runs
+from annot.study.workspace import Workspace
+from small_study import DOCUMENTS, QUERIES, Small, pool_of
+from study_stages import copied, quietly
+
+
+@pytest.fixture
+def ws(tmp_path: Path) -> Workspace:
+    """Pools for the queries of p1 to p4; p1 has one for its whole abstract, too."""
+    ws = copied(Small(), "pooled", tmp_path / "study")
+    with ws.writing() as session:
+        queries.put_queries(session, [Query("p1-result", "p1", "result", (0, 1, 2))])
+    return ws
+
+
+class Systems:
+    """Two systems that turn the documents around, and what they were given."""
+
+    def __init__(self, patch: pytest.MonkeyPatch) -> None:
+        self.given: dict[str, tuple[PooledQuery, ...]] = {}
+        self.asked: list[tuple[str, ...]] = []
+        patch.setattr(run, "StudyInputs", self._inputs)
+        patch.setattr(run, "systems_of", self._systems)
+
+    def _inputs(self, _ws: Workspace, _chosen: object, topics: tuple[PooledQuery, ...], *_: object) -> Any:
+        return SimpleNamespace(topics=topics, corpus_sha256="abc")
+
+    def _systems(self, names: tuple[str, ...], **_: object) -> list[Any]:
+        self.asked.append(names)
+        return [SimpleNamespace(name=name, rank=lambda inputs: self._ranked(inputs)) for name in ("ours", "other")]
+
+    def _ranked(self, inputs: Any) -> RankedPools:
+        self.given = {one.query_id: one for one in inputs.topics}
+        ranking = {
+            one.query_id: tuple(ScoredDoc(doc, float(-at)) for at, doc in enumerate(reversed(one.doc_ids)))
+            for one in inputs.topics
+        }
+        return RankedPools(ranking, {"zeta": "ü", "alpha": 1}, given_up=3)
+
+
+def made(ws: Workspace, *names: str, **of: Any) -> list[run.MadeRun]:
+    return list(run.make(ws, systems=names, advance=quietly, **of))
+
+
+def test_each_system_ranks_the_pool_of_every_query_that_has_one(ws: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    systems = Systems(monkeypatch)
+    with ws.writing() as session:
+        queries.put_queries(session, [Query("d99-method", "d99", "method", (1,))])
+    told: list[tuple[int, int | None]] = []
+    found = run.make(ws, systems=("ours",), advance=lambda done, total: told.append((done, total)))
+    assert set(systems.given) == {*(one.query_id for one in QUERIES), "p1-result"}, "d99 has no pool"
+    assert {name: one.whole for name, one in systems.given.items() if one.paper_id == "p1"} == {
+        "p1-method": False, "p1-result": True,
+    }  # fmt: skip
+    assert {one.doc_ids for one in systems.given.values()} == {DOCUMENTS}
+    assert [(one.tag, one.queries, one.documents) for one in found] == [("ours", 5, 50), ("other", 5, 50)]
+    assert told == [(1, 2), (2, 2)]
+
+
+def test_documents_without_a_text_are_not_ranked(ws: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    systems = Systems(monkeypatch)
+    pool = pool_of("p2")
+    gone = PoolEntry("gone", Draw("abs_tfidf", 9, 0.1, 11))
+    with ws.writing() as session:
+        current: list[Pool] = [replace(pool, entries=(*pool.entries, gone)), *(pool_of(f"p{at}") for at in (1, 3, 4))]
+        hashes = pools.read_rankings_sha256(session)
+        pools.replace_pools(session, current, rankings_sha256=hashes)
+    made(ws)
+    assert systems.given["p2-method"].doc_ids == DOCUMENTS
+    assert systems.asked == [run.USUAL]
+
+
+def test_a_run_is_kept_with_what_it_follows_from(ws: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    Systems(monkeypatch)
+    made(ws, "ours")
+    text = ws.run_file("ours").with_suffix(".json").read_text(encoding="utf-8")
+    record = json.loads(text)
+    assert record["settings"] == {"alpha": 1, "zeta": "ü", "corpus_sha256": "abc"}
+    assert (record["tag"], record["kind"]) == ("ours", "baseline")
+    assert text == json.dumps(record, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
+    assert list(record) == sorted(record)
+    first, *_ = ws.run_file("ours").read_text(encoding="utf-8").splitlines()
+    assert first.split()[1:] == ["Q0", "d09", "1", "0", "ours"]
+    with ws.reading() as session:
+        assert {(one.tag, one.kind, one.sha256) for one in runs.read_runs(session)} >= {
+            ("ours", "baseline", record["sha256"])
+        }
+
+
+def test_the_name_of_an_imported_run_is_not_taken_unasked(ws: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    Systems(monkeypatch)
+    with ws.writing() as session:
+        runs.put_runs(
+            session, [runs.StoredRun("other", Source.IMPORTED, {}, "x"), runs.StoredRun("ours", "baseline", {}, "x")]
+        )
+    with pytest.raises(InputError, match=r"imported runs have these names: other$"):
+        made(ws)
+    assert [one.tag for one in made(ws, replace=True)] == ["ours", "other"]
+
+
+def test_without_pools_there_is_nothing_to_rank(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    Systems(monkeypatch)
+    with pytest.raises(MissingInput, match="no pools to rank"):
+        made(copied(Small(), "queried", tmp_path / "study"))
+
+
+def test_a_run_of_other_queries_is_refused_with_three_of_each(ws: Workspace) -> None:
+    file = ws.root / "strange.run"
+    ranking = (ScoredDoc("d00", 1.0),)
+    file.write_text(write_run({f"x{at}": ranking for at in range(4)}, tag="x"), encoding="utf-8")
+    with pytest.raises(InputError, match="none of its queries is in this study") as error:
+        run.import_files(
+            ws, [file], tag="mine", meta=None, facet=None, system=None, seed=None,
+            rules=SubmissionRules(None, None, None), distances=False, replace=False, dry_run=False,
+        )  # fmt: skip
+    assert list(error.value.faults) == ["found x0, x1, x2", "expected p1-method, p1-result, p2-method"]
