@@ -28,10 +28,17 @@ def rows_of(ranking: Any) -> str:
     return "".join(doc.doc_id for doc in ranking)
 
 
-@pytest.mark.parametrize("run", [1, 3, 40_000])
-@pytest.mark.parametrize("block", [1, 4, 2**22])
-@pytest.mark.parametrize("room", [1, 4, 2**19])
-@pytest.mark.parametrize("fetched", [1, 2, 4_000])
+@pytest.mark.parametrize(
+    ("run", "block", "room", "fetched"),
+    [
+        (1, 1, 1, 1),
+        (3, 4, 4, 2),
+        (3, 6, 2**19, 1),
+        (40_000, 4, 1, 2),
+        (40_000, 9, 4, 4_000),
+        (40_000, 2**22, 2**19, 4_000),
+    ],
+)
 @pytest.mark.parametrize(
     ("metric", "orders"),
     [
