@@ -119,6 +119,11 @@ class Record:
                     names[name.partition("::")[0]].add(name)
                     if when == "setup":  # of a fixture that may serve all tests of the file
                         whole.add(name.partition("::")[0])
+        if not names:  # of lines that run only when the module is loaded
+            direct = {str(test.relative_to(self._checkout)) for test, of in reach.items() if of.get(fault.path) == 1}
+            for name in self._seconds:
+                if (file := name.partition("::")[0]) in direct:
+                    names[file].add(name)
         chosen = []
         if self._at_import(fault):  # which no test runs as its own: each that imports the module may ask for it
             for test, reached in reach.items():
