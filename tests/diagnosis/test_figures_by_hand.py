@@ -162,10 +162,12 @@ def test_repeats_are_counted_equal_within_one_and_by_direction() -> None:
     repeats = [
         Repeat("a1", "q1", f"d{at}", first, second) for at, (first, second) in enumerate([(2, 2), (1, 2), (3, 1)])
     ]
-    one, together = self_consistency([*repeats, Repeat("a1", "q1", "d9", 2, 1)], widest=3.0, level=LEVEL)
+    one, together = self_consistency(
+        [*repeats, Repeat("a1", "q1", "d8", 0, 0), Repeat("a1", "q1", "d9", 2, 1)], widest=3.0, level=LEVEL
+    )
     assert (one.assessor, together.assessor) == ("a1", None)
-    assert (one.same.count, one.within_one.count, one.same.of) == (1, 3, 4)
-    assert one.change.value == pytest.approx((0 + 1 - 2 - 1) / 4)
+    assert (one.same.count, one.within_one.count, one.same.of) == (2, 4, 5)
+    assert one.change.value == pytest.approx((0 + 0 + 1 - 2 - 1) / 5)
     assert [(repeat.first, repeat.second) for repeat in one.changed] == [(3, 1), (1, 2), (2, 1)]
     assert self_consistency([], widest=3.0, level=LEVEL) == ()
 
