@@ -192,8 +192,8 @@ def test_a_change_half_way_needs_so_many_papers_that_one_of_all_halves_holds(tes
 
 @pytest.mark.parametrize(
     ("constant", "others", "named"),
-    [(20, 4, True), (19, 4, False), (20, 1, False)],
-    ids=["20 judgements", "19 judgements", "the other hardly gives another"],
+    [(20, 4, True), (19, 4, False), (20, 2, True), (20, 1, False)],
+    ids=["20 judgements", "19 judgements", "the other gives nine tenths", "the other hardly gives another"],
 )
 def test_one_grade_throughout_carries_no_information_from_twenty_judgements_on(
     constant: int, others: int, named: bool
