@@ -162,10 +162,12 @@ def test_repeats_are_counted_equal_within_one_and_by_direction() -> None:
     repeats = [
         Repeat("a1", "q1", f"d{at}", first, second) for at, (first, second) in enumerate([(2, 2), (1, 2), (3, 1)])
     ]
-    one, together = self_consistency([*repeats, Repeat("a1", "q1", "d9", 2, 1)], widest=3.0, level=LEVEL)
+    one, together = self_consistency(
+        [*repeats, Repeat("a1", "q1", "d8", 0, 0), Repeat("a1", "q1", "d9", 2, 1)], widest=3.0, level=LEVEL
+    )
     assert (one.assessor, together.assessor) == ("a1", None)
-    assert (one.same.count, one.within_one.count, one.same.of) == (1, 3, 4)
-    assert one.change.value == pytest.approx((0 + 1 - 2 - 1) / 4)
+    assert (one.same.count, one.within_one.count, one.same.of) == (2, 4, 5)
+    assert one.change.value == pytest.approx((0 + 0 + 1 - 2 - 1) / 5)
     assert [(repeat.first, repeat.second) for repeat in one.changed] == [(3, 1), (1, 2), (2, 1)]
     assert self_consistency([], widest=3.0, level=LEVEL) == ()
 
@@ -190,8 +192,8 @@ def test_a_change_half_way_needs_so_many_papers_that_one_of_all_halves_holds(tes
 
 @pytest.mark.parametrize(
     ("constant", "others", "named"),
-    [(20, 4, True), (19, 4, False), (20, 1, False)],
-    ids=["20 judgements", "19 judgements", "the other hardly gives another"],
+    [(20, 4, True), (19, 4, False), (20, 2, True), (20, 1, False)],
+    ids=["20 judgements", "19 judgements", "the other gives nine tenths", "the other hardly gives another"],
 )
 def test_one_grade_throughout_carries_no_information_from_twenty_judgements_on(
     constant: int, others: int, named: bool
