@@ -119,7 +119,19 @@ class Record:
                     names[name.partition("::")[0]].add(name)
                     if when == "setup":  # of a fixture that may serve all tests of the file
                         whole.add(name.partition("::")[0])
+        if not names:  # of lines that run only when the module is loaded
+            direct = {str(test.relative_to(self._checkout)) for test, of in reach.items() if of.get(fault.path) == 1}
+            for name in self._seconds:
+                if (file := name.partition("::")[0]) in direct:
+                    names[file].add(name)
         chosen = []
+        if self._at_import(fault):  # which no test runs as its own: each that imports the module may ask for it
+            for test, reached in reach.items():
+                file = str(test.relative_to(self._checkout))
+                cost = sum(seconds for name, seconds in self._seconds.items() if name.startswith(f"{file}::"))
+                if reached.get(fault.path) == 1 and file in recorded and cost < 3.0:
+                    names.pop(file, None)
+                    chosen.append((False, cost, file, []))
         for file, own in names.items():
             if not (self._checkout / file).is_file():  # removed since
                 continue
@@ -136,6 +148,13 @@ class Record:
             further = reach[self._checkout / file].get(fault.path) != 1
             chosen.append((further, cost, file, [name.partition("::")[2] for name in taken]))
         return [*younger, *((self._checkout / file, taken) for *_, file, taken in sorted(chosen))]
+
+    @staticmethod
+    def _at_import(fault: Fault) -> bool:
+        """Whether it is in no body of a function: in a decorator, a default, a class or a constant."""
+        tree = ast.parse(fault.path.read_text(encoding="utf-8"))
+        functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
+        return not any(one.body[0].lineno <= fault.line <= (one.end_lineno or 0) for one in functions)
 
     def _run_at(self, path: Path, line: int) -> Iterable[str]:
         name = str(path.relative_to(self._checkout))
@@ -162,7 +181,7 @@ class Record:
             own = functions[-1]
             return {(fault.path, line) for line in range(own.body[0].lineno, (own.end_lineno or 0) + 1)}
         targets = [inner.target] if isinstance(inner, ast.AnnAssign) else getattr(inner, "targets", [])
-        names = {target.id for target in targets if isinstance(target, ast.Name)}
+        names = {below.id for target in targets for below in ast.walk(target) if isinstance(below, ast.Name)}
         used = {
             (path, node.lineno)
             for path in (self._checkout / PACKAGE).rglob("*.py")

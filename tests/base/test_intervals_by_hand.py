@@ -229,3 +229,10 @@ def test_a_result_in_json_has_reasons_and_no_nan() -> None:
             to_json([value])
     assert significant(0.99996, 2) == 1.0
     assert (Undefined("x").kind, Undefined("x", "y").kind) == ("x", "y")
+
+
+def test_a_reason_is_the_same_whatever_it_has_in_general() -> None:
+    one, other = Undefined("only 2 queries", "few queries"), Undefined("only 2 queries")
+    assert one == other
+    assert repr(one) == repr(other)
+    assert one != Undefined("only 3 queries", "few queries")

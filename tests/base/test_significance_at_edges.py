@@ -35,6 +35,8 @@ def test_the_flips_are_all_signs_behind_a_first_that_stays(
     monkeypatch.setattr(significance, "_FLIPS_AT_ONCE", at_once)
     blocks = list(significance._all_flips(n, 2))
     assert all(block.shape[0] == n for block in blocks)
+    # As many as fit into memory, and one at least.
+    assert blocks[0].shape[1] == min(max(1, at_once // max(n, 2)), 2 ** (n - 1))
     columns = [tuple(column) for block in blocks for column in block.T]
     assert sorted(columns) == sorted((1.0, *signs) for signs in product((-1.0, 1.0), repeat=n - 1))
 

@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 import platform
+import shutil
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -107,6 +108,25 @@ def test_only_what_a_dead_process_of_this_machine_was_writing_is_removed(tmp_pat
         living.wait()
     assert ended is None
     assert [key for key, path in folders.items() if path.exists()] == ["own", "living", "elsewhere"]
+
+
+def test_folders_above_are_made_and_facts_are_written_in_one_order(tmp_path: Path) -> None:
+    folder = tmp_path / "a" / "b" / "c"
+    save(folder, kind=KIND, arrays={}, texts={}, facts={"z": 1, "a": {"y": 1, "x": "é"}})
+    text = (folder / ABOUT).read_text(encoding="utf-8")
+    assert text == json.dumps(json.loads(text), indent=2, ensure_ascii=False, sort_keys=True) + "\n"
+    with held_alone(tmp_path / "d" / "e" / "lock", busy="x", hint="y"):
+        pass
+
+
+def test_what_went_wrong_is_told_even_if_the_folder_has_gone(tmp_path: Path) -> None:
+    def arrays() -> Iterator[Any]:
+        shutil.rmtree(tmp_path / "kept")
+        raise ZeroDivisionError
+        yield
+
+    with pytest.raises(ZeroDivisionError):
+        save(tmp_path / "kept" / "x", kind=KIND, arrays={"a": Blocks((1, 1), arrays())}, texts={}, facts={})
 
 
 def test_an_array_may_come_in_blocks(tmp_path: Path) -> None:

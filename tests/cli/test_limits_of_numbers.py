@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 import typer
 from annot.base.errors import InputError
-from annot.cli import options
+from annot.cli import draw, exchange, imports, judge, options, prepare, runs, support, vectors
 from annot.cli.options import file_names, only_with, refuse_beside
-from annot.cli.tree import BY_WORDS
+from annot.cli.tree import BY_WORDS, MODULES
 from command_line import TREE
 
 LIMITS = {
@@ -35,6 +35,10 @@ LIMITS = {
 }
 
 
+LOADED = (draw, exchange, imports, judge, prepare, runs, support, vectors)
+"""The modules with these options."""
+
+
 def limited() -> dict[str, tuple[Any, Any]]:
     return {
         f"{words} {name}": (one.min, one.max)
@@ -48,6 +52,8 @@ def limited() -> dict[str, tuple[Any, Any]]:
 def test_every_number_has_the_limits_that_it_is_to_have() -> None:
     found = limited()
     waits = {name for name in found if name.endswith(" wait")}
+    with_limits = {MODULES[name.split()[0]] for name in found if name not in waits}
+    assert with_limits == {module.__name__.rpartition(".")[2] for module in LOADED}
     assert {found.pop(name) for name in waits} == {(0.0, None)}
     assert found == {name.strip(): limits for limits, names in LIMITS.items() for name in names.split(";")}
 

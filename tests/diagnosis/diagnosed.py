@@ -1,13 +1,14 @@
-"""A diagnosis as the tests look at it, and grades with the usual noise."""
+"""A diagnosis as the tests look at it, panels of a handful of grades, and grades with the usual noise."""
 
 from __future__ import annotations
 
 import json
 
 import numpy as np
+from annot.base.records import Decision, Judgement
 from annot.base.stats.values import to_json
 from annot.measuring.diagnosis.findings import Diagnosis, diagnose
-from annot.measuring.diagnosis.panel import Panel
+from annot.measuring.diagnosis.panel import Panel, panel_of
 from annot.publishing.report.words import sentences
 
 
@@ -27,3 +28,33 @@ def adjacent(rng: np.random.Generator, truth: np.ndarray, assessors: int, rate: 
     """Grades off by one at a rate."""
     step = rng.choice([-1, 0, 1], (len(truth), assessors), p=[rate / 2, 1 - rate, rate / 2])
     return np.clip(truth[:, None] + step, 0, 3)
+
+
+def panel(
+    *grades: list[int],
+    queries: list[str] | None = None,
+    papers: dict[str, str] | None = None,
+    seconds: list[float] | None = None,
+    final: list[Decision] | None = None,
+    open_pairs: tuple[tuple[str, str], ...] = (),
+    scale: tuple[int, ...] = (0, 1, 2, 3),
+) -> Panel:
+    """One list of grades for each assessor, in the order of the pairs; -1: not judged. seconds: of each pair."""
+    queries = queries or ["q1"] * len(grades[0])
+    judged = [
+        Judgement(query, f"d{at:03}", f"a{who}", mine[at], lead_time=None if seconds is None else seconds[at])
+        for who, mine in enumerate(grades, start=1)
+        for at, query in enumerate(queries)
+        if mine[at] >= 0
+    ]
+    facets = dict.fromkeys(queries, "method")
+    return panel_of(
+        judged,
+        final or [],
+        facets,
+        papers=papers,
+        scale=scale,
+        open_pairs=open_pairs,
+        assignments=(),
+        by_clock=False,
+    )

@@ -95,6 +95,8 @@ def test_noise_of_teams_that_judge_whole_queries_is_welchs_test_between_queries(
         mine = np.array([a in TEAMS[q % len(TEAMS)] for q in range(24)])
         test = stats.ttest_ind(apart[mine], apart[~mine], equal_var=False, alternative="greater")
         assert (found.n[a], found.p[a]) == (12, pytest.approx(test.pvalue))
+        # Twelve papers that all point one way, two-sided.
+        assert found.least[a] == pytest.approx(2 * 0.5**12)
         assert found.freedom[a] == pytest.approx(test.df)
 
 
@@ -121,6 +123,16 @@ def test_tests_between_groups_are_scipys() -> None:
     assert (ours.least, two.least) == (pytest.approx(1 / 330), pytest.approx(2 / 330))
     assert both_tests([np.ones(3), np.ones(3)])[0] is None
     assert both_tests([np.array([1.0]), np.array([2.0])])[1] is None
+
+
+def test_two_queries_a_group_are_enough_and_one_is_not() -> None:
+    rng = np.random.default_rng(8)
+    groups = [rng.normal(size=n) for n in (2, 3)]
+    for first, second in (groups, groups[::-1]):
+        ours = both_tests([first, second])[0]
+        theirs = stats.ttest_ind(first, second, equal_var=False, alternative="greater")
+        assert ours.p == pytest.approx(theirs.pvalue)
+        assert both_tests([first, second[:1]])[0] is both_tests([first[:1], second])[0] is None
 
 
 def test_queries_of_one_paper_that_say_the_same_count_as_one() -> None:

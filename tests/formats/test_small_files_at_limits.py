@@ -202,3 +202,32 @@ def test_a_heading_that_went_is_told_and_no_other(abstract: str | list[str]) -> 
     assert told(abstract) == []
     headed = f"Abstract: {abstract}" if isinstance(abstract, str) else [f"Abstract: {abstract[0]}", *abstract[1:]]
     assert told(headed) == [('a leading "Abstract."',)]
+
+
+def test_labels_are_named_as_ours_or_as_csfcubes_and_go_with_their_sentence() -> None:
+    def labelled(*labels: str) -> tuple[str, ...] | None:
+        return paper_of(
+            *("a", "T", ["One.", " ", "Two."]),
+            year=None,
+            labels=labels,
+            known_labels=("method", "a_label"),
+            citations=(),
+        ).labels
+
+    assert labelled("method", "method", "a_label") == ("method", "a_label")
+    assert labelled("method_label", "a_label", "a_label_label") == ("method", "a_label")
+    with pytest.raises(InputError) as caught:
+        labelled("methods", "method", "x_label")
+    assert [fault.partition(":")[0] for fault in caught.value.faults] == [
+        "unknown sentence label 'methods'",
+        "unknown sentence label 'x'",
+    ]
+
+
+def test_a_paper_whose_heading_alone_goes_is_told() -> None:
+    changed: list[Cleaned] = []
+    for abstract in ("One.", "Abstract. One.", "Abstracts are one."):
+        paper_of(
+            *("a", "T", abstract), year=None, labels=None, known_labels=(), citations=("a", "b", "b"), changed=changed
+        )
+    assert [one.ways for one in changed] == [('a leading "Abstract."',)]

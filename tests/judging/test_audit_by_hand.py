@@ -13,6 +13,7 @@ from annot.base.records import Asked, Assignment
 from annot.judging.exchange import audit as audits
 from annot.judging.exchange.audit import Audit, described
 from annot.judging.exchange.findings import AuditFinding
+from annot.judging.exchange.servers import Unreachable
 from annot.labelstudio.studio_records import Prediction, StudioProject
 from annot.labelstudio.task_lint import LABELS_FROM
 from annot.labelstudio.tasks import pair_key
@@ -69,7 +70,9 @@ class Server:
 def test_on_a_persons_own_server_are_the_person_and_the_lead(ws: Workspace) -> None:
     accounts = {"lead@example.org": 1, "ann@example.org": 5, "old@example.org": 6, "bob@example.org": 7, "x@y.z": 8}
     server: Any = Server(accounts, markers=["[annot:small/judge/a1", "[annot:small/judge/a2", "[annot:small/train/a2"])
-    found = [one.what for one in audits._of_own_server(ws, server, "a1", [6])]
+    findings = list(audits._of_own_server(ws, server, "a1", [6]))
+    found = [one.what for one in findings]
+    assert [one.count for one in findings] == [1, 1, 2]
     assert [what.split(" is on their")[0] for what in found[:-1]] == [
         "a1: an account of a2", "a1: account 8 of an unknown person",
     ]  # fmt: skip
@@ -215,3 +218,64 @@ def test_an_audit_is_described_with_its_counts_and_what_there_is_to_do() -> None
     assert told[1].startswith("3 answers given in less than 2 s (a1 2, a2 1); 3 or more by one person")
     assert told[2:] == ["a1: something: q d0; q d1; q d2, and 2 more (last on 2031-01-01)", "    to do: ask"]
     assert str(replace(one, pairs=one.pairs[:3], last=None)) == "a1: something: q d0; q d1; q d2"
+
+
+def audited(ws: Workspace, patch: pytest.MonkeyPatch, *, lost: int, version: str = "1.23.2") -> Audit:
+    """Of three projects that were sent, a1's is gone, a2's has two tasks with three answers, j1's server is away."""
+    for at, (name, server) in enumerate((("a1", "here"), ("a2", "here"), ("j1", "there")), start=7):
+        with ws.writing() as session:
+            made = projects.open_project(
+                session, round="judge", assessor=name, server=server, url="u", version="1.23.2", account_id=at
+            )
+            projects.set_remote_project(session, made.project, at)
+            projects.record_tasks(session, made.project, {D0: 10 * at, D1: 10 * at + 1})
+    with ws.writing() as session:
+        projects.open_project(
+            session, round="train", assessor="a1", server="here", url="u", version="1.0", account_id=1
+        )
+    tasks = [SimpleNamespace(annotations=(1, 2)), SimpleNamespace(annotations=(3,))]
+    there: Any = SimpleNamespace(tasks=tasks, planned=frozenset({"x", "y"}))
+    away = Unreachable("j1", "off", False)
+    gateway = SimpleNamespace(identity=lambda: "here", version=lambda: version, url="http://here")
+
+    def on_servers(_ws: object, names: Sequence[str], work: Any) -> tuple[Unreachable, ...]:
+        assert list(names) == ["a1", "a2", "j1"]
+        work(gateway, ["a1", "a2"])
+        return (away,)
+
+    patch.setattr(audits, "on_servers", on_servers)
+    patch.setattr(audits, "accounts_at", lambda ws, here: {one.assessor: [1] for one in here})
+    patch.setattr(audits, "whose_accounts", lambda *_: {})
+    patch.setattr(
+        audits, "audited_project", lambda ws, gateway, project, **_: there if project.assessor == "a2" else None
+    )
+    patch.setattr(audits, "lost_with", lambda ws, project: lost)
+    patch.setattr(audits, "of_project", lambda audited, settled: [])
+    patch.setattr(audits, "fast_answers", lambda audited: {(f"q{at}", "d"): "2031-01-01" for at in range(3)})
+    told: list[tuple[int, int | None]] = []
+    found = audits.audit(ws, advance=lambda done, total: told.append((done, total)))
+    assert told == [(2, 6)]
+    return found
+
+
+@pytest.mark.parametrize(
+    ("lost", "words"),
+    [(0, ""), (1, "; it contained 1 answer that is on record"), (2, "; it contained 2 answers that are on record")],
+)
+def test_projects_are_counted_with_their_tasks_and_those_that_are_gone_or_away_are_findings(
+    ws: Workspace, monkeypatch: pytest.MonkeyPatch, lost: int, words: str
+) -> None:
+    found = audited(ws, monkeypatch, lost=lost)
+    assert (found.projects, found.tasks, found.answers, found.fast) == (2, 2, 3, {"a2": 3})
+    gone, fast, away = found.findings
+    assert (gone.kind, gone.count) == ("project gone", 1)
+    assert gone.what == f"a1: their project is missing from the server (judging){words}"
+    assert (fast.count, away.kind, away.count) == (3, "not looked at", 1)
+    assert away.what.startswith("j1: ")
+    assert (ws.exports / "audit.json").is_file()
+
+
+def test_another_release_of_label_studio_is_a_finding(ws: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    first, *_ = audited(ws, monkeypatch, lost=0, version="1.24.0").findings
+    assert (first.kind, first.count) == ("version", 1)
+    assert first.what == "the server runs Label Studio 1.24.0; the screens were sent to 1.23.2"

@@ -152,6 +152,9 @@ class Server:
             if since is None or (one.updated_at or "") >= since
         )
 
+    def user_ids(self) -> dict[str, int]:
+        return {"ann@example.org": 3, "bob@example.org": 9}
+
     def open_instructions(self, _number: int, opens: bool) -> None:
         self.opens = opens
 
@@ -213,3 +216,26 @@ def test_tasks_that_are_gone_are_counted_and_foreign_ones_ignored(ws: Workspace)
     assert [one.partition(";")[0] for one in found.notes] == [
         "a1: 1 task missing from the server", "a1: ignored 1 task from outside this study",
     ]  # fmt: skip
+
+
+def test_an_answer_that_was_deleted_since_is_missed_where_its_task_has_changed(ws: Workspace) -> None:
+    project(ws, "judge", D0, D1)
+    server, seen = Server(task(D0, 1, answer=11), task(D1, 2, answer=12)), dict[int, Seen]()
+    pulled(ws, server, seen=seen)
+    server.tasks = (server.tasks[0], task(D1, 2, changed=LATER))
+    (found,) = pulled(ws, server, seen=seen)
+    assert [one.line.record.asked for one in found.lost] == [D1]
+
+
+def test_an_account_that_is_not_on_record_is_looked_up_by_the_address(ws: Workspace) -> None:
+    of = project(ws, "judge", D0)
+    with ws.writing() as session:
+        projects.open_project(
+            session, round="judge", assessor="a1", server="here", url="u", version="1", account_id=None
+        )
+        other = projects.open_project(
+            session, round="judge", assessor="a2", server="here", url="u", version="1", account_id=4
+        )
+        projects.set_remote_project(session, other.project, 8)
+    found = {one.project.assessor: list(one.accounts) for one in pulled(ws, Server(task(D0, 1, answer=11)), seen=None)}
+    assert (of.account_id, found) == (3, {"a1": [3], "a2": [4]})

@@ -34,6 +34,11 @@ def test_answers_are_ordered_by_grade_and_words_with_those_without_a_grade_last(
     assert ordered == [(0, None), (0, "y"), (1, "c"), (1, "z"), (None, "a"), (None, "b")]
 
 
+def test_of_two_grades_the_lower_is_first_whatever_is_written() -> None:
+    low, high = Judgement("q", "d", "a1", 0, comment="Z"), Judgement("q", "d", "a2", 1, comment="A")
+    assert meeting._ordered([high, low]) == [low, high]
+
+
 @pytest.mark.parametrize(
     ("occasion", "answered", "held_back"), [(1, False, False), (2, False, True), (2, True, False), (3, False, True)]
 )

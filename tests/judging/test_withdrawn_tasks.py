@@ -263,7 +263,7 @@ def test_what_was_returned_comes_behind_the_plan_with_its_reason(ws: Workspace) 
     assert LAST_FOR_NOW in others[D1]
 
 
-@pytest.mark.parametrize("met", [(), (D0,), (D0, D1), (GOLD,), (D0, GOLD)])
+@pytest.mark.parametrize("met", [(), (D0, D1), (GOLD,)])
 def test_gold_that_is_hidden_later_comes_behind_all_that_its_person_has_answered(
     ws: Workspace, met: tuple[Asked, ...]
 ) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from annot.base.records import Addition, Draw, Pool, PoolEntry
 from annot.pools.pool_facts import facts_of, first_difference
+from annot.pools.pooling import as_of
 
 
 def drew(method: str, rank: int | None, turn: int | None = None) -> Draw:
@@ -101,3 +102,26 @@ def test_a_version_has_the_greatest_depth_of_its_pools(depths: tuple[int, int]) 
     }
     (version,) = facts_of(pools).versions
     assert version[:5] == (2, "bm25", 3, 2, 4)
+
+
+def test_what_a_hand_found_is_of_the_version_that_names_the_document() -> None:
+    """Both a and b were found by hand as well, a with the second version and b with the third."""
+    by_hand = (drew("manual", None),)
+    of = pool(
+        "p1",
+        PoolEntry("a", drew("bm25", 1), by_hand),
+        PoolEntry("b", drew("bm25", 2), by_hand),
+        PoolEntry("z", drew("late", 1)),
+        methods=("bm25", "manual", "late"),
+        additions=(
+            Addition(2, "manual", None, ("a",), "why", "lead", "2031"),
+            Addition(3, "manual", None, ("b",), "why", "lead", "2031"),
+            Addition(4, "late", 1, ("z",), "why", "lead", "2031"),
+        ),
+    )
+    also = {
+        version: {entry.doc_id: len(entry.also) for entry in as_of(of, version).entries} for version in (1, 2, 3, 4)
+    }
+    assert also == {
+        1: {"a": 0, "b": 0}, 2: {"a": 1, "b": 0}, 3: {"a": 1, "b": 1}, 4: {"a": 1, "b": 1, "z": 0},
+    }  # fmt: skip

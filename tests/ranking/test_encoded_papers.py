@@ -185,6 +185,17 @@ def test_workers_of_a_cluster_encode_what_is_missing(corpus: Workspace, monkeypa
     assert sent == []
 
 
+def test_the_order_in_which_facts_are_given_does_not_matter(corpus: Workspace) -> None:
+    about = {"model": "m", "space": "s", "metric": "l2"}
+    facts = {"weights_sha256": "w", "layers": "mixed"}
+    Encoding(corpus, "mine", facts=facts, precision="float32").run(
+        lambda: letters, engine=Engine(1), about=about, advance=quietly
+    )
+    turned = dict(reversed(facts.items()))
+    assert Encoding(corpus, "mine", facts=turned, precision="float32").count() == (9, 9)
+    assert Encoding(corpus, "mine", facts={"weights_sha256": "w"}, precision="float32").count() == (0, 9)
+
+
 def test_a_part_has_five_hundred_and_twelve_papers(ws: Workspace) -> None:
     with PaperWriter(ws.corpus, name="a.parquet") as writer:
         for at in range(1025):

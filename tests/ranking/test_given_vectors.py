@@ -140,6 +140,17 @@ def test_a_first_line_of_numbers_has_as_many_bytes_as_are_looked_at(tmp_path: Pa
     assert given_vectors._form(word2vec(tmp_path, "1 1", row)) == form
 
 
+def test_a_line_that_ends_and_is_no_line_of_numbers_is_binary(tmp_path: Path) -> None:
+    path = tmp_path / "v"
+    for line, form in (
+        (b"cell 1 x\n", "word2vec binary"),
+        (b"cell 1 2\n", "word2vec text"),
+        (b"cell 1 2", "word2vec binary"),
+    ):
+        path.write_bytes(b"1 2\n" + line)
+        assert given_vectors._form(path) == form
+
+
 def test_forty_bytes_of_a_first_line_are_shown(tmp_path: Path) -> None:
     with pytest.raises(InputError) as caught:
         read_word_vectors(word2vec(tmp_path, "x" * 41, "cell 1"))

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from annot.base.errors import FindingError
 from annot.base.records import Query, ScoredDoc
+from annot.ranking import submission
 from annot.ranking.submission import (
     SubmissionFinding,
     SubmissionRules,
@@ -124,3 +125,12 @@ def test_missing_documents_come_one_below_the_last_or_by_its_size_where_that_is_
     run = {"q": [ScoredDoc("a", 9.0), ScoredDoc("b", last)]}
     (ranking,) = settled(run, {"q": ["a", "b", "c", "d"]}, rules()).values()
     assert {doc.doc_id: doc.score for doc in ranking} == {"a": 9.0, "b": last, "c": below, "d": below}
+
+
+def test_of_several_rankings_each_document_has_its_best_rank_as_one_over_it() -> None:
+    one, other = (tuple(ScoredDoc(doc_id, 9.0 - at) for at, doc_id in enumerate(ids)) for ids in ("abd", "bcad"))
+    assert submission._merged([one]) == one
+    assert submission._merged([one, other]) == (
+        *(ScoredDoc("a", 1.0), ScoredDoc("b", 1.0), ScoredDoc("c", 0.5)),
+        ScoredDoc("d", 0.333333),
+    )

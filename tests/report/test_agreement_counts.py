@@ -7,12 +7,13 @@ from typing import Any
 
 import pytest
 from annot.base.records import Decision, Judgement
+from annot.base.stats.values import Undefined
 from annot.measuring.agreement.coefficients import HEADLINE
 from annot.measuring.agreement.summaries import AgreementTable
 from annot.measuring.agreement.tables import _some_of, agreement_table
 from annot.publishing.report.cells import Number
 from annot.publishing.report.document import Figure, Table
-from annot.publishing.report.sections import agreement
+from annot.publishing.report.sections import agreement, whole
 
 GIVEN = {
     "q1-aim": [(0, 0), (1, 2), (3, 3), (2, 0)],
@@ -178,3 +179,31 @@ def test_the_drawing_has_the_queries_with_an_alpha(monkeypatch: pytest.MonkeyPat
 def test_of_many_queries_three_are_named() -> None:
     assert _some_of(["q1", "q2", "q3"]) == "q1, q2, q3"
     assert _some_of(["q1", "q2", "q3", "q4"]) == "q1, q2, q3 and 1 more"
+
+
+def test_the_first_screen_has_alpha_before_and_after_the_share_disputed_and_what_is_open() -> None:
+    found = table("aim", "way")
+    nothing = Undefined("nothing is measured")
+    study: Any = SimpleNamespace(
+        agreement=found,
+        effect=nothing,
+        evaluated=nothing,
+        diagnosed=SimpleNamespace(diagnosed=SimpleNamespace(diagnosis=nothing)),
+        settings=SimpleNamespace(agreement=SimpleNamespace(level=0.95)),
+        judgements=[SimpleNamespace(assessor=name) for name in ("a1", "a2", "a1")],
+        open=2,
+        incomplete=3,
+    )
+    values = whole._values(study)
+    before, after = values["alpha"], values["alpha_after"]
+    assert isinstance(before, Number)
+    assert isinstance(after, Number)
+    assert (before.raw, after.raw) == tuple(
+        one["alpha_ordinal"].median for one in (found.groups[-1].before, found.groups[-1].after)
+    )
+    assert before.raw != after.raw
+    assert isinstance(disputed := values["disputed"], Number)
+    assert disputed.raw == pytest.approx(3 / 9)
+    assert (values["level"], values["assessors"], values["unfinished"]) == ("95", 2, 5)
+    assert values["facets"] == [("aim", 2), ("way", 1)]
+    assert (values["effect"], values["tau"], values["same_order"], values["known"]) == (None, None, False, False)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -190,3 +190,29 @@ def test_a_status_page_is_written_at_the_end_only_if_something_came(ws: Workspac
     page.path.unlink()
     page.finish()
     assert not page.path.exists()
+
+
+@pytest.mark.parametrize(
+    ("seconds", "written"), [(0, False), (0.5, False), (59.9, False), (60, True), (-0.5, True), (-60, True)]
+)
+def test_a_status_page_is_written_anew_after_a_minute_or_if_its_moment_is_still_to_come(
+    ws: Workspace, monkeypatch: pytest.MonkeyPatch, seconds: float, written: bool
+) -> None:
+    """It names the moment in its head, whichever process wrote it."""
+    begun = datetime(2031, 3, 14, 18, tzinfo=UTC)
+
+    def page(at: datetime) -> status_page.StatusPage:
+        said = StatusWords("annot pull", "people judge", ())
+        return status_page.StatusPage(ws, lambda: said, every=90, zone=UTC, clock=lambda: at)
+
+    first = page(begun).write()
+    assert first.stat().st_mode & 0o777 == 0o600
+    assert 'data-every="90"' in first.read_text(encoding="utf-8")
+    later, again = page(begun + timedelta(seconds=seconds)), list[str]()
+    monkeypatch.setattr(later, "write", lambda *, trouble="": again.append(trouble))
+    later.renew(news=True, trouble="why")
+    assert again == ["why"] * written
+    later.finish()
+    assert again == [*["why"] * written, ""], "what came since the last page is written"
+    first.write_text("no page", encoding="utf-8")
+    assert later._age() is None

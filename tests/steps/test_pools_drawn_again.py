@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -99,6 +100,17 @@ def test_a_method_without_vectors_is_left_out_with_a_note(ws: Workspace) -> None
     found = drawn(ws.replaced("pool", methods=(*METHODS, "specter")))
     assert any("specter" in note for note in found.notes)
     assert {one.size for one in found.pools} == {4}
+
+
+@pytest.mark.parametrize(("method", "noted"), [("abs_tfidf", True), ("abs_cbow", False)])
+def test_few_abstracts_are_noted_of_methods_that_draw(ws: Workspace, method: str, noted: bool) -> None:
+    drawn(ws)
+    path = ws.rankings / "manifest.json"
+    manifest = json.loads(path.read_text(encoding="utf-8"))
+    manifest["methods"][method] = {"word_vectors": {"abstracts": 3}}
+    path.write_text(json.dumps(manifest), encoding="utf-8")
+    notes = drawn(ws, frozen=True, dry_run=True).notes
+    assert any(method in note for note in notes) is noted
 
 
 def test_only_queries_and_their_papers_can_be_named(ws: Workspace) -> None:

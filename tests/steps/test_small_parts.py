@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from dataclasses import asdict
 from pathlib import Path
 
@@ -200,8 +199,9 @@ def test_weights_of_another_training_are_not_written_over(tmp_path: Path) -> Non
 # -- servers -----------------------------------------------------------------------------------------------------------
 
 
-def test_half_of_the_cores_start_servers_and_one_at_least() -> None:
-    assert ((os.cpu_count() or 1) // 2 or 1) == studio.AT_ONCE
+@pytest.mark.parametrize(("cores", "servers"), [(None, 1), (1, 1), (2, 1), (3, 1), (4, 2), (9, 4)])
+def test_half_of_the_cores_start_servers_and_one_at_least(cores: int | None, servers: int) -> None:
+    assert studio.at_once(cores) == servers
 
 
 @pytest.mark.parametrize(("free", "fits"), [(None, True), (2 * 10**9, True), (2 * 10**9 - 1, False)])

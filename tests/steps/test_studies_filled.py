@@ -8,17 +8,18 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from annot.base.errors import InputError
-from annot.base.records import Judgement, Query, Source
+from annot.base.errors import InputError, MissingInput
+from annot.base.records import Decision, Judgement, Paper, Query, Source
 from annot.base.shards import Engine
 from annot.corpus.adding import Rejects
 from annot.formats.corpora.cutting import Piece
 from annot.formats.corpora.semantic_scholar import SEMANTIC_SCHOLAR
 from annot.steps import citations, corpus, import_csfcube
 from annot.steps.init import FOLDERS, init
-from annot.store.runs import Imported, put_import, read_imports
+from annot.store import adjudications, facet_labels, judgements, people
+from annot.store.runs import Imported, put_import, read_imports, read_runs
 from annot.study.workspace import CACHE, SETTINGS_FILE, Workspace
-from small_study import Small
+from small_study import Small, pool_of
 from study_stages import copied, quietly
 
 # -- init --------------------------------------------------------------------------------------------------------------
@@ -243,3 +244,36 @@ def test_a_release_fills_an_empty_study_or_its_own(tmp_path: Path) -> None:
     import_csfcube._refuse_other_work(empty, "abc")
     with pytest.raises(InputError, match="found another study"):
         import_csfcube._refuse_other_work(empty, "def")
+
+
+def test_a_corpus_is_counted_and_its_near_duplicates_are_remembered(tmp_path: Path) -> None:
+    ws = copied(Small(), "labelled", tmp_path / "study")
+    found = corpus.contents(ws, advance=quietly)
+    assert (found.papers, found.years, found.without_year, found.near_duplicates) == (15, (2001, 2001), 0, ())
+    assert (ws.cache / "near-duplicates").is_dir()
+    with pytest.raises(MissingInput):
+        corpus.contents(copied(Small(), "made", tmp_path / "empty"), advance=quietly)
+
+
+def test_a_release_is_stored_with_what_was_corrected_and_adjudicated(tmp_path: Path) -> None:
+    ws = copied(Small(), "labelled", tmp_path / "study")
+    labels = ("background", "method", "result")
+    papers = [Paper("p1", "", (), labels=labels), Paper("d00", "", (), labels=labels), Paper("d01", "", ())]
+    given = [
+        Judgement("p1-method", doc_id, who, grade) for who, grade in (("x", 1), ("y", 2)) for doc_id in ("d00", "d01")
+    ]
+    decisions = [Decision("p1-method", "d00", 2, "adjudicated"), Decision("p1-method", "d01", 1, "agreed")]
+    release: Any = SimpleNamespace(
+        papers=papers, queries=[Query("p1-method", "p1", "method", (1,))], pools=[pool_of("p1")], judgements=given,
+        decisions=decisions, splits={}, facts=SimpleNamespace(corrected_queries=["p1"]),
+    )  # fmt: skip
+    with ws.writing() as session:
+        import_csfcube._store(session, release, {"run": "text"}, "abc", seed=3)
+        origins = {one.paper_id: one.origin for one in facet_labels.read_labels(session, ["p1", "d00", "d01"])}
+        assert origins == {"p1": Source.CORRECTED, "d00": Source.CARRIED}
+        roles = {one.assessor: (one.adjudicator, one.account) for one in people.read_assessors(session)}
+        assert roles == {"x": (False, None), "y": (False, None), import_csfcube.ADJUDICATOR: (True, None)}
+        settled = adjudications.read_adjudications(session)
+        assert [(one.doc_id, one.grade) for one in settled] == [("d00", 2)]
+        assert [(one.tag, one.facts) for one in read_runs(session)] == [("run", {"imported": True})]
+        assert len(people.read_assignments(session)) == len(judgements.read_judgements(session)) == 4

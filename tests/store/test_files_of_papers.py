@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
+import shutil
 import struct
 from pathlib import Path
 
@@ -83,6 +85,20 @@ def test_a_file_of_papers_has_the_rights_of_every_file(tmp_path: Path) -> None:
         assert written(tmp_path / "a.parquet", ONE).stat().st_mode & 0o777 == 0o666
     finally:
         os.umask(before)
+
+
+def test_what_went_wrong_is_told_even_if_the_folder_has_gone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    corpus = tmp_path / "corpus"
+
+    def full(*_: object) -> None:
+        shutil.rmtree(corpus)
+        raise OSError(errno.ENOSPC, "disk full")
+
+    with pytest.raises(OSError, match="disk full"), PaperWriter(corpus) as writer:
+        full(writer)
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match="disk full"), PaperWriter(corpus) as writer:
+        writer.add(ONE)
 
 
 def test_places_and_ids_are_counted_over_all_files(tmp_path: Path) -> None:

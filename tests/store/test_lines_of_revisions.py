@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from annot.base.errors import InputError
-from annot.base.records import Judgement
+from annot.base.records import OLDER, Judgement
 from annot.base.settings import Settings
 from annot.store import facet_labels
 from annot.store.database import Store
@@ -53,6 +53,22 @@ def test_an_answer_is_kept_from_the_leads_word_to_the_next_answer(study: Store) 
         assert (line(session).kept, line(session).record.grade) == (False, 2)
 
 
+def test_what_is_read_again_is_no_revision_and_what_changed_is_the_next(study: Store) -> None:
+    early, late = "2031-01-01T00:00:00+00:00", "2031-01-02T00:00:00+00:00"
+    with study.begin() as session:
+        first = given(1)._replace(changed_at=late)
+        assert JUDGEMENTS.record(session, [first, first], recorded_at=NOW) == (1, 0, 1)
+        assert JUDGEMENTS.record(session, [first], recorded_at=NOW) == (0, 0, 1)
+        second = given(2)._replace(changed_at=late)
+        assert JUDGEMENTS.record(session, [second], recorded_at=NOW) == (0, 1, 0)
+        assert (line(session).record.grade, line(session).record.revision) == (2, 2)
+        # A server that fell back behind the answer on record is not believed; the lead's word is.
+        assert JUDGEMENTS.record(session, [given(3)._replace(changed_at=early)], recorded_at=NOW).revised == 1
+        assert (line(session).record.grade, line(session).latest.record.flags) == (2, (OLDER,))
+        assert JUDGEMENTS.restore(session, [given(0)._replace(changed_at=early)], recorded_at=NOW) == 1
+        assert (line(session).record.grade, line(session).record.revision, line(session).kept) == (0, 4, True)
+
+
 def test_what_was_never_an_answer_is_not_kept(study: Store) -> None:
     with study.begin() as session:
         JUDGEMENTS.record(session, [given(None, "skipped")], recorded_at=NOW)
@@ -69,6 +85,7 @@ def test_what_was_read_comes_with_the_answer_only_if_it_is_asked_for(study: Stor
         assert other.current == told._replace(payload=None, recorded_at=NOW)
         assert JUDGEMENTS.lines(session, payload=True)[0].current.payload == {"grade": 1}
         assert [one.payload for one in JUDGEMENTS.answers(session)] == [None, None]
+        assert [one.payload for one in JUDGEMENTS.current(session)] == [None, None]
         both = [{"grade": 1}, {"grade": 2}]
         assert [one.payload for one in JUDGEMENTS.read(session)] == both
         assert [one.payload for one in JUDGEMENTS.history(session, "p1-method", "d1")] == both

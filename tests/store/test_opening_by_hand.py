@@ -89,6 +89,7 @@ def test_an_older_database_is_opened_only_as_it_is_asked_for(tmp_path: Path, mon
     url = f"sqlite:///{tmp_path / 'annot.db'}"
     with open_store(url), open_store(url, create=False) as same:
         assert same.version() == len(MIGRATIONS)
+        assert same._engine.hide_parameters
     monkeypatch.setattr(schema, "MIGRATIONS", [*MIGRATIONS, lambda connection: None])
     with pytest.raises(StoreError, match=rf"made by an earlier annot \(version {len(MIGRATIONS)}\)"):
         open_store(url, create=False)

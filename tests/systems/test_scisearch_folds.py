@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from types import SimpleNamespace
 from typing import Any
@@ -14,7 +15,7 @@ from annot.base.settings.sections import SystemSettings
 from annot.ranking.systems import SYSTEMS, scisearch
 from annot.ranking.systems.inputs import Features, PooledQuery
 from annot.ranking.systems.scisearch import honest, untrained
-from annot.ranking.systems.scisearch_network import Learning, Pairs
+from annot.ranking.systems.scisearch_network import Learning, Pairs, balanced
 from annot.ranking.systems.system import features_of
 
 
@@ -83,6 +84,61 @@ def test_cosines_do_not_depend_on_the_length_of_a_vector(settings: tuple[float, 
     length, candidate, cosine = settings
     made = Features("f", {"q": np.array([length, 0], np.float32)}, {"a": np.array(candidate, np.float32)})
     assert untrained(made, {"q": ["a"]})["q"][0].score == pytest.approx(cosine)
+
+
+class Sampler:
+    """In place of imblearn's, which brings every grade to the commonest: repeats the last row of a grade."""
+
+    def __init__(self, **settings: int) -> None:
+        self.settings = settings
+        Sampler.asked.append((type(self).__name__, settings))
+
+    def fit_resample(self, rows: np.ndarray, grades: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        most = int(np.bincount(grades).max())
+        more = [(grade, most - int((grades == grade).sum())) for grade in np.unique(grades).tolist()]
+        added = [np.repeat(rows[grades == grade][-1:], count, axis=0) for grade, count in more]
+        return np.concatenate([rows, *added]), np.concatenate([grades, *(np.full(n, grade) for grade, n in more)])
+
+    asked: list[Any] = []  # noqa: RUF012
+
+
+class Repeater(Sampler): ...
+
+
+@pytest.mark.parametrize(
+    ("rarest", "asked"),
+    [
+        # A pair has at most as many neighbours as there are others of its grade, and five at most.
+        (7, ("Sampler", {"random_state": 3, "k_neighbors": 5})),
+        (6, ("Sampler", {"random_state": 3, "k_neighbors": 5})),
+        (5, ("Sampler", {"random_state": 3, "k_neighbors": 4})),
+        (2, ("Sampler", {"random_state": 3, "k_neighbors": 1})),
+        (1, ("Repeater", {"random_state": 3})),
+    ],
+)
+def test_rarer_grades_are_drawn_up_to_the_commonest(rarest: int, asked: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(
+        sys.modules, "imblearn.over_sampling", SimpleNamespace(SMOTE=Sampler, RandomOverSampler=Repeater)
+    )
+    monkeypatch.setattr(Sampler, "asked", [])
+    grades = np.repeat([0, 1, 3], [9, 8, rarest])
+    rng = np.random.default_rng(2)
+    queries, candidates = (rng.normal(size=(len(grades), 3)).astype(np.float32) for _ in range(2))
+    found = balanced(Pairs(queries, candidates, grades), seed=3)
+    assert Sampler.asked == [asked]
+    assert np.bincount(found.grades).tolist() == [9, 9, 0, 9]
+    assert found.queries.shape == found.candidates.shape == (27, 3)
+    np.testing.assert_array_equal(found.queries[: len(grades)], queries)
+    np.testing.assert_array_equal(found.candidates[: len(grades)], candidates)
+    np.testing.assert_array_equal(found.candidates[-1], candidates[-1])
+
+
+@pytest.mark.parametrize("count", [1, 3])
+def test_pairs_of_one_grade_are_left_as_they_are(count: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "imblearn.over_sampling", SimpleNamespace(SMOTE=None, RandomOverSampler=None))
+    pairs = Pairs(np.ones((count, 2), np.float32), np.zeros((count, 2), np.float32), np.full(count, 2))
+    found = balanced(pairs, seed=1)
+    assert [part.tolist() for part in found] == [part.tolist() for part in pairs]
 
 
 class Grades:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -78,6 +79,31 @@ def test_weights_are_found_by_either_file_of_settings(tmp_path: Path, file: str)
 def test_what_has_to_be_got_is_a_name_on_the_hub_or_a_folder_of_your_own() -> None:
     assert UNPUBLISHED.needs == "weights of your own in weights/max-aspire"
     assert EncoderWeights("specter", "allenai/specter", "document").needs == "weights allenai/specter"
+
+
+def test_the_cache_of_the_hub_is_looked_at_and_nothing_is_fetched(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class NotThere(Exception): ...
+
+    class NoName(Exception): ...
+
+    def snapshot_download(hub: str, *, local_files_only: bool) -> str:
+        assert local_files_only
+        if hub == "a/b":
+            return str(tmp_path / "cached")
+        raise NoName if hub == "a b" else NotThere
+
+    library = SimpleNamespace(constants=SimpleNamespace(HF_HUB_CACHE="/the/cache"), snapshot_download=snapshot_download)
+    errors = SimpleNamespace(HFValidationError=NoName, LocalEntryNotFoundError=NotThere)
+    monkeypatch.setitem(sys.modules, "huggingface_hub", library)  # type: ignore[arg-type]
+    monkeypatch.setitem(sys.modules, "huggingface_hub.errors", errors)  # type: ignore[arg-type]
+    assert EncoderWeights("mine", "a/b", "cls").find(tmp_path) == tmp_path / "cached"
+    with pytest.raises(MissingInput, match=rf"mine: no weights in {tmp_path}/mine or in /the/cache") as caught:
+        EncoderWeights("mine", "c/d", "cls").find(tmp_path)
+    assert caught.value.hint == f"fetch them with `hf download c/d --local-dir {tmp_path / 'mine'}`"
+    with pytest.raises(InputError, match="a b: no such folder, and not the name of a model on the hub"):
+        EncoderWeights("mine", "a b", "cls").find(tmp_path)
 
 
 def test_a_digest_changes_with_names_and_contents_of_weights_and_with_nothing_else(tmp_path: Path) -> None:

@@ -136,8 +136,8 @@ class NamesOrVerb(Verbs):
             ctx.allow_interspersed_args = True
             return super().parse_args(ctx, args)
         super().parse_args(ctx, args[: len(args) - len(words)])
-        ctx._protected_args, ctx.args = words[:1], words[1:]
-        return words[1:]
+        ctx._protected_args, ctx.args = words[:1], (rest := words[1:])
+        return rest
 
 
 app = typer.Typer(
@@ -147,7 +147,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-_first_words: defaultdict[str, typer.Typer] = defaultdict(lambda: typer.Typer(pretty_exceptions_enable=False))
+_first_words: defaultdict[str, typer.Typer] = defaultdict(typer.Typer)
 """One command each, or a group; built into what typer runs when it is called."""
 _groups: dict[str, typer.Typer] = {}
 

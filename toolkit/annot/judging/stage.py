@@ -10,7 +10,7 @@ from sqlmodel import Session
 from annot.base.records import Asked, Assignment, Judgement, Source, grouped
 from annot.judging.next_step import Facts, Next, next_step
 from annot.store import facet_labels, people, pools, projects, runs, trials
-from annot.store.adjudications import last_opinions, read_sourced
+from annot.store.adjudications import last_opinions, read_current
 from annot.store.guidelines import read_guidelines
 from annot.store.projects import StoredRound, read_hidden
 from annot.store.queries import read_queries
@@ -206,7 +206,7 @@ class Stage:
         disputed = set(self.outcome.open)
         ended = {(name, asked.pair) for name, own in noted.items() for asked in own if asked.pair not in disputed}
         if ended:
-            ended -= {(one.record.adjudicator, one.record.pair) for one in read_sourced(self.session, payload=False)}
+            ended -= {(one.record.adjudicator, one.record.pair) for one in read_current(self.session)}
         pushed = self._current("push adjudication")
         restyled = to_settle and not pushed and self._restyled("push adjudication")
         waiting = unsent + stale + len(ended) + (sum(to_settle.values()) if restyled else 0)

@@ -77,7 +77,7 @@ def recorded_designs(pools: Iterable[Pool]) -> dict[str, PoolDesign]:
 
 def usual_design(designs: Mapping[str, PoolDesign]) -> PoolDesign | None:
     """The design of most pools: a query that is added gets a pool like the others. None where there is none."""
-    return Counter(designs[paper_id] for paper_id in sorted(designs)).most_common(1)[0][0] if designs else None
+    return Counter(designs[paper_id] for paper_id in sorted(designs)).most_common()[0][0] if designs else None
 
 
 def overridden(design: PoolDesign, by: DesignOverrides) -> PoolDesign:

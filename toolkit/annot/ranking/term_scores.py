@@ -42,8 +42,7 @@ FEW = 8
 def unit(counts: Sparse, idf: NDArray[np.float64]) -> Sparse:
     """Rows of counts as vectors of length 1 (an empty row stays empty), float64. idf: shape (tokens,)."""
     weights = with_data(counts, counts.data * idf[counts.indices])
-    norms = lengths(counts, idf)
-    weights.data /= np.repeat(np.where(norms > 0, norms, 1), np.diff(counts.indptr))
+    weights.data /= np.repeat(lengths(counts, idf), np.diff(counts.indptr))
     return weights
 
 

@@ -89,9 +89,8 @@ class Vocabulary:
         """The tokens of a run of pieces, and how many each piece gave."""
         starts = self.indptr[pieces]
         widths = self.indptr[pieces + 1] - starts
-        ends = np.cumsum(widths)
-        total = int(ends[-1]) if len(ends) else 0
-        return self.ids[np.repeat(starts - ends + widths, widths) + np.arange(total)], widths
+        places = np.arange(widths.sum())
+        return self.ids[np.repeat(starts - np.cumsum(widths) + widths, widths) + places], widths
 
 
 def tokenise(batches: Iterable[Any]) -> TokenisedCorpus:
@@ -180,8 +179,10 @@ def _pieces(texts: Strings) -> tuple[Any, NDArray[np.int64]]:
         texts = pc.replace_with_mask(texts, strange, strings_of(lowered))
     bounds = np.concatenate(([0], np.cumsum(numbers(pc.binary_length(texts)), dtype=np.int64)))
     values = texts.buffers()[2]
-    first = int(np.frombuffer(texts.buffers()[1], np.int32, 1, texts.offset * 4)[0]) if values else 0
-    text = bytes(memoryview(values)[first : first + int(bounds[-1])]).lower() if values else b""
+    text = b""
+    if values:
+        (first,) = np.frombuffer(texts.buffers()[1], np.int32, 1, texts.offset * 4).tolist()
+        text = bytes(memoryview(values)[first : first + int(bounds[-1])]).lower()
     within = np.frombuffer(text.translate(_WITHIN_PIECE), dtype=np.bool_)
     edges = np.flatnonzero(np.diff(within, prepend=False, append=False))
     # Where a text ends within a piece and the next begins within one, one piece ends and another begins.

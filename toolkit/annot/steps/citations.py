@@ -158,7 +158,7 @@ def _read(
     ws: Workspace, path: Path, sha256: str, digest: str, scratch: Path | None, advance: Advance
 ) -> tuple[CitationsRead, Rejects]:
     if scratch is not None:
-        scratch.mkdir(parents=True)
+        scratch.mkdir()
     rejects = Rejects("citation", told=REPORTED)
     reader = EdgeReader(ws.corpus, digest, scratch)
     citations = kept = 0

@@ -82,7 +82,7 @@ def _machine(folder: Path) -> Iterator[Problem]:
     free = shutil.disk_usage(folder.absolute()).free
     if free < FREE_BYTES:
         yield Problem(
-            f"{free / 1e9:.1f} GB of disk are free, expected {FREE_BYTES / 1e9:.0f} GB or more",
+            f"{free / 10**9:.1f} GB of disk are free, expected {FREE_BYTES / 10**9:.0f} GB or more",
             "free some space; with a full disk, no answers can be pulled",
         )
     if sys.version_info[:2] not in ((3, 11), (3, 12), (3, 13)):

@@ -90,7 +90,7 @@ class LabelShard:
             without = tuple(ids.filter(pa.array(~came)).to_pylist())
             ids, sentences, given = (column.filter(pa.array(came)) for column in (ids, sentences, given))
             came = np.ones(len(ids), bool)
-        counts = pc.list_value_length(sentences).to_numpy(zero_copy_only=False).astype(np.int64)
+        counts = pc.list_value_length(sentences).to_numpy().astype(np.int64)
         paper_of = np.repeat(np.arange(len(counts)), counts)
         names = pa.array(self.labels, pa.string())
         carried = came[paper_of]
@@ -115,7 +115,7 @@ class LabelShard:
         """Positions of the given labels in those of the study."""
         codes = pc.index_in(given, value_set=names)
         if codes.null_count:
-            at = int(np.flatnonzero(codes.is_null().to_numpy(zero_copy_only=False))[0])
+            at = pc.index(codes.is_null(), value=True).as_py()
             paper = ids[int(np.searchsorted(np.cumsum(counts), at, side="right"))]
             raise InputError(
                 f"paper {paper} came with the label {given[at].as_py()!r}, expected one of {', '.join(self.labels)}",

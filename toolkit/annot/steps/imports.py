@@ -160,7 +160,7 @@ def grades_from(
     return ImportedGrades(
         queries=imported.queries,
         pairs=len(rows),
-        grades=dict(sorted(Counter(row.grade for row in rows if row.grade is not None).items())),
+        grades=(pairs_of := dict(sorted(Counter(row.grade for row in rows if row.grade is not None).items()))),
         folds={fold: len(members) for fold, members in folds.items()} if len(folds) > 1 else {},
         notes=(
             *imported.notes,
@@ -169,7 +169,7 @@ def grades_from(
                 unranked=sorted(query.query_id for query in queries.values() if query.paper_id not in texts),
                 absent=len(ids - texts.keys()),
                 papers=len(ids),
-                highest=max(row.grade or 0 for row in rows),
+                highest=max(pairs_of),
                 needed=ws.settings.evaluation.relevant_from,
             ),
         ),

@@ -26,9 +26,6 @@ from annot.labelstudio import installing, server
 from annot.store import people
 from annot.study.workspace import Workspace
 
-AT_ONCE = max(1, (os.cpu_count() or 1) // 2)
-"""Servers that are started together: a first start keeps a core busy for a minute."""
-
 
 @dataclass(frozen=True, slots=True)
 class State:
@@ -44,9 +41,9 @@ class State:
     """The private file with the administrator's account."""
     passwords: Path
     """The private file with the assessors' accounts."""
-    assessor: str | None = None
+    assessor: str | None
     """Whose it is; None of the one for all."""
-    here: bool = True
+    here: bool
     """Whether this study has started it; of one elsewhere nothing but the address is known."""
 
 
@@ -77,9 +74,14 @@ def up(ws: Workspace, *, port: int | None, per_assessor: bool, tell: Callable[[s
     def start(one: Assessor) -> None:
         _start(ws, one.assessor, [one], port=None, tell=lambda text: tell(f"{one.assessor}: {text}"))
 
-    with ThreadPoolExecutor(max_workers=AT_ONCE) as pool:
+    with ThreadPoolExecutor(max_workers=at_once(os.cpu_count())) as pool:
         list(pool.map(start, to_start))
     return status(ws)
+
+
+def at_once(cores: int | None) -> int:
+    """How many servers are started together: a first start keeps a core busy for a minute."""
+    return max(1, cores // 2) if cores else 1
 
 
 def down(ws: Workspace) -> tuple[State, ...]:
@@ -133,11 +135,13 @@ def _check_memory(folders: Sequence[Path], tell: Callable[[str], None]) -> None:
     if not count:
         return
     needed, free = count * server.SERVER_BYTES, server.free_bytes()
-    each = f"{server.SERVER_BYTES / 1e9:.1f} GB"
-    known = "" if free is None else f"; {free / 1e9:.1f} GB are free"
+    each = f"{server.SERVER_BYTES / 10**9:.1f} GB"
+    known = "" if free is None else f"; {free / 10**9:.1f} GB are free"
     if free is not None and needed > free:
         raise InputError(
-            f"{counted(count, 'server')} need up to {each} of memory each, {needed / 1e9:.1f} GB in all{known}",
+            f"{counted(count, 'server')} need up to {each} of memory each, {needed / 10**9:.1f} GB in all{known}",
             hint="start some on another machine and name them with `annot assessor change NAME --server ADDRESS`",
         )
-    tell(f"starting {counted(count, 'server')}, with up to {each} of memory each, {needed / 1e9:.1f} GB in all{known}")
+    tell(
+        f"starting {counted(count, 'server')}, with up to {each} of memory each, {needed / 10**9:.1f} GB in all{known}"
+    )

@@ -21,12 +21,13 @@ ADJUDICATIONS = Revisions(ADJUDICATION_TABLE, Adjudication)
 """Their table."""
 record_adjudications = ADJUDICATIONS.record
 read_sourced = ADJUDICATIONS.read
+read_current = ADJUDICATIONS.current
 read_history = ADJUDICATIONS.history
 
 
 def read_adjudications(session: Session) -> tuple[Adjudication, ...]:
-    """As `read_sourced`, without where they come from."""
-    return tuple(one.record for one in read_sourced(session, payload=False))
+    """As `read_current`, without where they come from."""
+    return tuple(one.record for one in read_current(session))
 
 
 def note_opinions(

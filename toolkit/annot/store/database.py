@@ -24,8 +24,8 @@ from annot.store import schema
 _WRITES = "annot_writes"
 WRITE_LOCK = 0x616E6E6F74
 """The advisory lock of PostgreSQL that stands for "someone writes": the letters of the program's name."""
-CONNECT_SECONDS = 30
-"""A busy server takes its time; one that is not there refuses at once."""
+WAIT_SECONDS = 30
+"""For a busy server, and for another process that writes; a server that is not there refuses at once."""
 _FAULTS = (
     (
         ("database is locked", "database table is locked", "lock timeout"),
@@ -113,7 +113,7 @@ class Store:
             raise in_words(error, self.place, self._secret) from None
 
 
-def open_store(url: str, *, create: bool = True, older: bool = False, wait_seconds: float = 30.0) -> Store:
+def open_store(url: str, *, create: bool = True, older: bool = False, wait_seconds: float = WAIT_SECONDS) -> Store:
     """The store at `url`, at this program's version.
 
     url: `sqlite:///FILE`, or `postgresql://...`.
@@ -137,7 +137,7 @@ def open_store(url: str, *, create: bool = True, older: bool = False, wait_secon
     return store
 
 
-def connect_store(url: str, *, create: bool, wait_seconds: float = 30.0) -> Store:
+def connect_store(url: str, *, create: bool, wait_seconds: float = WAIT_SECONDS) -> Store:
     """The store at `url` as it is, empty or of any version. Raises errors as `open_store` does."""
     place = parse_url(url)
     if place.get_backend_name() == "sqlite":
@@ -223,7 +223,7 @@ def _address_for_reading(path: Path) -> str:
 def _open_server(url: URL, *, wait_seconds: float) -> Store:
     try:
         engine = create_engine(
-            url, connect_args={"connect_timeout": CONNECT_SECONDS}, pool_pre_ping=True, hide_parameters=True
+            url, connect_args={"connect_timeout": WAIT_SECONDS}, pool_pre_ping=True, hide_parameters=True
         )
     except ModuleNotFoundError:
         raise StoreError(

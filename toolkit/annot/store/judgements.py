@@ -18,12 +18,13 @@ JUDGEMENTS = Revisions(JUDGEMENT_TABLE, Judgement)
 """Their table."""
 record_judgements = JUDGEMENTS.record
 read_sourced = JUDGEMENTS.read
+read_current = JUDGEMENTS.current
 read_history = JUDGEMENTS.history
 
 
 def read_judgements(session: Session) -> tuple[Judgement, ...]:
-    """As `read_sourced`, without where they come from."""
-    return tuple(one.record for one in read_sourced(session, payload=False))
+    """As `read_current`, without where they come from."""
+    return tuple(one.record for one in read_current(session))
 
 
 def is_judged(session: Session) -> bool:

@@ -24,7 +24,7 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import NullPool
 
 from annot.base.errors import BusyError, StoreError
-from annot.store.database import CONNECT_SECONDS, WRITE_LOCK, in_words, parse_url, password_of, place_of
+from annot.store.database import WAIT_SECONDS, WRITE_LOCK, in_words, parse_url, password_of, place_of
 
 STUDY_LOCK = WRITE_LOCK + 1
 """The advisory lock of PostgreSQL that stands for "a command changes the study"."""
@@ -139,7 +139,7 @@ def _locked(handle: int, path: Path) -> bool:
 
 @contextmanager
 def _session_held(place: URL, me: Holder, queue: _Queue) -> Iterator[None]:
-    given = {"connect_timeout": CONNECT_SECONDS}
+    given = {"connect_timeout": WAIT_SECONDS}
     try:
         # A connection of its own, outside every transaction: one left open for minutes would hold up the database.
         engine = create_engine(place, poolclass=NullPool, connect_args=given, hide_parameters=True)

@@ -56,7 +56,7 @@ def read_pairs(session: Session) -> set[tuple[str, str]]:
 
 def read_answers(session: Session, source: str) -> tuple[Sourced[Judgement], ...]:
     """The current revision of each answer of one source, flagged ones included, as `Revisions.read` orders them."""
-    return tuple(answer for answer in TRIALS.read(session, payload=False) if answer.source == source)
+    return tuple(answer for answer in TRIALS.current(session) if answer.source == source)
 
 
 def put_trial(session: Session, name: str, facts: Mapping[str, Any]) -> None:

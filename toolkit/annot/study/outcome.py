@@ -12,7 +12,7 @@ from sqlmodel import Session
 from annot.base.names import counted
 from annot.base.records import Adjudication, Asked, Assignment, Decision, Judgement, Qrel, Returned, grouped
 from annot.base.settings import Settings
-from annot.store.adjudications import ADJUDICATIONS, SourcedAdjudication, read_accepted, read_sourced
+from annot.store.adjudications import ADJUDICATIONS, SourcedAdjudication, read_accepted, read_current
 from annot.store.judgements import JUDGEMENTS, read_judgements, read_returned
 from annot.store.people import Plan, read_assignments, read_plan
 from annot.store.revisions import RESTORED, Sourced
@@ -93,7 +93,7 @@ def outcome_of(session: Session, settings: Settings) -> Outcome:
     return outcome_from(
         read_assignments(session),
         read_judgements(session),
-        read_sourced(session, payload=False),
+        read_current(session),
         read_returned(session),
         asked=settings.adjudication.asked,
         drawn=read_plan(session),

@@ -128,7 +128,7 @@ def refuse_unjudged(snapshot: Snapshot) -> None:
 
 def snapshot_of(session: Session, ws: Workspace) -> Snapshot:
     """The study as this transaction sees it."""
-    judged = judgements.read_sourced(session, payload=False)
+    judged = judgements.read_current(session)
     assignments, plan = people.read_assignments(session), people.read_plan(session)
     answers = [sourced.record for sourced in judged]
     return Snapshot(
@@ -143,7 +143,7 @@ def snapshot_of(session: Session, ws: Workspace) -> Snapshot:
         outcome=outcome_from(
             assignments,
             answers,
-            adjudications.read_sourced(session, payload=False),
+            adjudications.read_current(session),
             read_returned(session),
             asked=ws.settings.adjudication.asked,
             drawn=plan,

@@ -254,14 +254,17 @@ def _critical(highest: Array, n: int, allowed: int) -> float:
 
 def _all_flips(n: int, k: int) -> Iterator[Array]:
     """All flips but those of every sign, the first of which stays: shape (n, b) each, 1 or -1."""
-    step = max(1, _FLIPS_AT_ONCE // max(n, k))
-    for start in range(0, 2 ** (n - 1), step):
-        numbers = np.arange(start, min(start + step, 2 ** (n - 1)))
-        yield 1.0 - 2.0 * (numbers[None, :] >> np.arange(n)[::-1, None] & 1)
+    for lot in _lots(2 ** (n - 1), max(n, k)):
+        yield 1.0 - 2.0 * (np.array(lot)[None, :] >> np.arange(n)[::-1, None] & 1)
 
 
 def _drawn_flips(n: int, k: int, permutations: int, seed: int) -> Iterator[Array]:
     bits = generator(seed, "max-t").integers(0, 2, size=(permutations, n), dtype=np.int8)
-    step = max(1, _FLIPS_AT_ONCE // max(n, k))
-    for start in range(0, permutations, step):
-        yield np.asarray(1.0 - 2.0 * bits[start : start + step].T, dtype=np.float64)
+    for lot in _lots(permutations, max(n, k)):
+        yield np.asarray(1.0 - 2.0 * bits[lot.start : lot.stop].T, dtype=np.float64)
+
+
+def _lots(flips: int, numbers: int) -> Iterator[range]:
+    """So many flips, as many at a time as fit into memory. numbers: that each takes."""
+    step = max(1, _FLIPS_AT_ONCE // numbers)
+    return (range(start, min(start + step, flips)) for start in range(0, flips, step))

@@ -89,9 +89,9 @@ _XZ_MAGIC = b"\xfd7zXZ\x00"
 AT_ONCE = 1_000
 """Abstracts that are labelled together: enough for whole arrays, and few enough for the processor's cache."""
 
-SETTINGS = {"c1": 0.0, "c2": 16.0, "feature.minfreq": 1, "feature.possible_transitions": True, "max_iterations": 1000}
-"""What decides a training besides the data: the weights of the L1 and the L2 penalty, how often a feature (attribute
-and label) must be seen, and when L-BFGS stops that has not converged long before. The shipped model was trained so."""
+SETTINGS = {"c2": 16.0}
+"""What decides a training besides the data and CRFsuite's own settings: the weight of the L2 penalty. The shipped model
+was trained so."""
 
 
 def train(abstracts: Iterable[LabelledAbstract]) -> bytes:

@@ -208,7 +208,7 @@ def with_random_assessors(
     taus = tau_b_of_rows(means, final_means)
     taus = taus[~np.isnan(taus)]
     why = no_tau(len(tags))
-    low, high = map(float, np.quantile(taus, tails)) if len(taus) else (0.0, 0.0)
+    low, high = map(float, np.quantile(taus, tails)) if len(taus) else (np.nan, np.nan)
     spread = np.quantile(means, tails, axis=0).T.tolist()
     swaps, touched = _swaps(values, final, papers, tags, settings)
     return RandomAssessors(

@@ -106,8 +106,7 @@ def variance_between(values: Array, group: Integers, unit: Integers) -> Test | N
     n, k = len(values), int(group.max()) + 1
     groups = _Groups(values, group, unit, k)
     n_units = len(groups.counts)
-    within = float((groups.rest**2).sum()) / (n - k) if n > k else 0.0
-    if n_units <= k or within < ZERO:
+    if n_units <= k or (within := float((groups.rest**2).sum()) / (n - k)) < ZERO:
         return None
     as_queries = (groups.rest**2 * (1 / groups.sizes[group] - 1 / n)).sum() * n / (n - k)
     as_units = (groups.sums**2 / groups.sizes).sum() - (groups.sums.sum(axis=1) ** 2).sum() / n
@@ -231,7 +230,7 @@ def _over_queries(compared: SharedPairs, kind: Kind, place: int | None, cells: A
     papers, paper = np.unique(
         who * compared.n_queries + compared.paper_of[compared.cell_query[known]], return_inverse=True
     )
-    of = papers // max(1, compared.n_queries)
+    of = papers // compared.n_queries
     sizes, totals = np.bincount(paper), sums(paper, values, len(papers))
     units = np.bincount(of, minlength=m)
     telling = np.bincount(of[np.abs(totals) > ZERO], minlength=m)

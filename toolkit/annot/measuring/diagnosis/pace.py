@@ -92,7 +92,7 @@ def paces(panel: Panel, *, fence: float, level: float) -> tuple[Pace, ...]:
     """
     timed = [places[panel.seconds[places] > 0] for places in panel.in_order]
     medians = [float(np.median(panel.seconds[places])) for places in timed if len(places)]
-    bound = max(TOO_FAST_SECONDS, TOO_FAST_SHARE * float(np.median(medians)) if medians else 0.0)
+    bound = max(TOO_FAST_SECONDS, TOO_FAST_SHARE * float(np.median(medians or [TOO_FAST_SECONDS])))
     return tuple(
         _pace(panel, name, places, fence, bound, level) for name, places in zip(panel.assessors, timed, strict=True)
     )

@@ -76,7 +76,7 @@ def guideline_gaps(compared: SharedPairs) -> tuple[GuidelineGap, ...]:
     panel = compared.panel
     has = np.zeros((len(panel.query_ids), len(panel.scale)), dtype=np.bool_)
     has[compared.pair, compared.grade] = True
-    facets, n_queries = np.array(panel.facets), int(panel.query[-1]) + 1
+    facets, n_queries = np.array(panel.facets), compared.n_queries
     found = []
     for low, high in itertools.combinations(range(len(panel.scale)), 2):
         both, either = has[:, low] & has[:, high], has[:, low] | has[:, high]
@@ -111,10 +111,8 @@ def _hard(panel: Panel, among: Mask) -> list[HardPair]:
     starts = np.searchsorted(panel.pair, np.arange(len(panel.query_ids) + 1))
     spread = np.maximum.reduceat(panel.grade, starts[:-1]) - np.minimum.reduceat(panel.grade, starts[:-1])
     twice = panel.n_judged > 1
-    of_query = np.bincount(panel.query[twice], minlength=panel.query[-1] + 1)
-    as_wide = [
-        np.bincount(panel.query[twice & (spread >= s)], minlength=len(of_query)) for s in range(len(panel.scale))
-    ]
+    of_query = np.bincount(panel.query[twice])
+    as_wide = [np.bincount(panel.query[twice & (spread >= s)]) for s in range(len(panel.scale))]
     found = []
     for row in np.flatnonzero((spread > 0) & among):
         at = slice(starts[row], starts[row + 1])

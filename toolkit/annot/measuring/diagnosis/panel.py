@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -137,12 +138,11 @@ def _in_order(
         for planned in assignments
         if planned.occasion == FIRST
     }
-    beyond = max(position.values(), default=0) + 1
 
     def turn(at: int) -> tuple[int, str, int, int]:
         one = given[at]
         moment = one.judged_at or "" if timed[who[at]] else ""
-        return int(who[at]), moment, position.get((one.query_id, one.doc_id, one.assessor), beyond), at
+        return int(who[at]), moment, position.get((one.query_id, one.doc_id, one.assessor), sys.maxsize), at
 
     order = np.array(sorted(range(len(given)), key=turn), dtype=np.int64)
     return tuple(np.split(order, np.cumsum(np.bincount(who, minlength=len(timed)))[:-1]))
@@ -165,9 +165,9 @@ class SharedPairs:
         self.pair, self.who, self.grade = panel.pair[self.at], panel.who[self.at], panel.grade[self.at]
         self.others = count[self.pair] - 1
         """Shape (K,), how many others judged its pair."""
-        self.n_queries = int(panel.query.max(initial=-1)) + 1
+        self.n_queries = len(np.unique(panel.query))
         cells, self.cell = np.unique(self.who * self.n_queries + panel.query[self.pair], return_inverse=True)
-        self.cell_who, self.cell_query = np.divmod(cells, max(1, self.n_queries))
+        self.cell_who, self.cell_query = np.divmod(cells, self.n_queries)
         self.paper_of = np.zeros(self.n_queries, dtype=np.int64)
         """Shape (Q,), the paper of each query by number."""
         self.paper_of[panel.query] = panel.paper

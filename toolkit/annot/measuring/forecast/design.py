@@ -202,24 +202,20 @@ def _simulated(
     agreeing = simulations if isinstance(together, Together) and design.per_pair > 1 else 0
     hours, disputed = np.full(n, np.nan), np.zeros(n)
     values, widths = np.full(agreeing, np.nan), np.full(agreeing, np.nan)
-    distributions: Array = np.zeros((0, 0))
-    share = 1.0
     of_judged, of_timed = (
         papers_by_number(() if isinstance(one, Undefined) else one.query_ids, papers) for one in (together, labour)
     )
-    if isinstance(together, Together):
-        distributions = _shares(together.tables)
-        share = own_share(together.tables)
+    learnt = (_shares(together.tables), own_share(together.tables)) if isinstance(together, Together) else None
     same_queries = (
         isinstance(together, Together) and isinstance(labour, Labour) and together.query_ids == labour.query_ids
     )
     for at in range(n):
         rng = generator(rules.seed, "design", str(at))
         again = like = None
-        if isinstance(together, Together):
+        if isinstance(together, Together) and learnt is not None:
             again = redrawn(of_judged, rng)
             like, of = again.picked(design.queries, rng)
-            chances = np.maximum(again.future(distributions, share), 0.0)
+            chances = np.maximum(again.future(*learnt), 0.0)
             chances /= chances.sum(axis=1, keepdims=True)
             study = rng.multinomial(design.pool_size, chances[like])
             disputed[at] = study[:, together.disputed].sum()

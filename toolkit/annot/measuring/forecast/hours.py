@@ -133,7 +133,7 @@ def kept_times(by_assessor: Mapping[str, Sequence[Judgement]], *, fence: float) 
 def hours_for(speed: Speed | Undefined, left: Mapping[str, float], rules: Rules) -> Estimate:
     """Hours for so many pairs by assessor."""
     if not any(left.values()):
-        return Estimate(0.0, predicted(np.zeros(1), rules.level))
+        return Estimate(0.0, Interval(0.0, 0.0, rules.level, "prediction"))
     if isinstance(speed, Undefined):
         return Estimate(speed, speed)
     value = sum(n * speed.mean_of(name) for name, n in left.items()) / HOUR
@@ -221,7 +221,7 @@ def settling_of(
 def settling_hours(settling: Settling, n: int, rules: Rules) -> Estimate:
     """Hours for n disputes."""
     if n == 0:
-        return Estimate(0.0, predicted(np.zeros(1), rules.level))
+        return Estimate(0.0, Interval(0.0, 0.0, rules.level, "prediction"))
     value = settling_value(settling, n)
     draws = settling_draws(settling, np.full(rules.draws, float(n)), rules)
     if isinstance(settling, float):

@@ -1,0 +1,108 @@
+"""What the functions of commands hand on to their step, and print, by what was typed."""
+
+from __future__ import annotations
+
+from datetime import date, datetime
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+import typer
+from annot.base.errors import FindingError
+from annot.cli import measure, people, prepare, support
+from annot.demo import packaged
+from annot.measuring import results
+from annot.steps import assessor, evaluate, invite, query
+
+STUDY: Any = SimpleNamespace(replaced=lambda *_, **__: STUDY, sheet=Path("queries.csv"))
+
+
+@pytest.mark.parametrize(("until", "day"), [(None, None), (datetime(2031, 3, 14), date(2031, 3, 14))])
+def test_a_letter_names_the_day_that_was_typed(
+    monkeypatch: pytest.MonkeyPatch, until: datetime | None, day: date | None
+) -> None:
+    monkeypatch.setattr(invite, "invite", lambda ws, names, *, contact, until, out: (names, until))
+    monkeypatch.setattr(invite, "describe", str)
+    monkeypatch.setattr(invite, "notes", lambda made: ())
+    assert people.invite(STUDY, until=until).data == ((), day)
+
+
+@pytest.mark.parametrize(
+    ("given", "done"),
+    [
+        ({"account": "x@example.org"}, "account x@example.org"),
+        ({"server": "http://s"}, "server http://s"),
+        ({}, "server None"),
+    ],
+)
+def test_a_change_is_of_the_account_or_of_the_server(
+    monkeypatch: pytest.MonkeyPatch, given: dict[str, str], done: str
+) -> None:
+    def said(text: str) -> Any:
+        return SimpleNamespace(text=text, notes=(), url="u")
+
+    monkeypatch.setattr(assessor, "change_account", lambda ws, who, *, account, dry_run: said(f"account {account}"))
+    monkeypatch.setattr(assessor, "own_server", lambda ws, who, *, url, dry_run: said(f"server {url}"))
+    assert people.assessor_change(STUDY, "a1", **given).text == done
+    with pytest.raises(typer.BadParameter, match="expected one of them"):
+        people.assessor_change(STUDY, "a1", account="x@example.org", server="http://s")
+
+
+def test_sentences_of_a_query_are_counted_from_1(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(query, "add", lambda *_, **__: SimpleNamespace(query_id="p1-aim", sentences=(0, 4)))
+    assert prepare.query_add(STUDY, "p1", facet="aim").text == "p1-aim: sentences 1, 5"
+
+
+@pytest.mark.parametrize(
+    ("differing", "same", "finding"),
+    [(0, True, None), (1, True, "1 figure other than the paper's"), (5, False, None)],
+)
+def test_figures_other_than_the_papers_end_the_comparison_if_it_is_the_same_collection(
+    monkeypatch: pytest.MonkeyPatch, differing: int, same: bool, finding: str | None
+) -> None:
+    found = SimpleNamespace(differing=differing, same_collection=same)
+    monkeypatch.setattr(evaluate, "against", lambda *_, **__: found)
+    monkeypatch.setattr(evaluate, "beside_paper", lambda _: "table")
+    monkeypatch.setattr(evaluate, "describe_against", lambda *_: "text")
+    ended = measure.evaluate(STUDY, against=Path("paper.csv")).finding
+    assert (None if ended is None else ended.message) == finding
+    assert ended is None or isinstance(ended, FindingError)
+
+
+@pytest.mark.parametrize(
+    ("given", "shown"),
+    [
+        ({}, (False, False)),
+        ({"measure": ["ndcg"]}, (False, False)),
+        ({"measure": ["ndcg", "map"]}, (True, False)),
+        ({"every": True}, (True, True)),
+    ],
+)
+def test_several_measures_are_shown_below_each_other(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, given: dict[str, Any], shown: tuple[bool, bool]
+) -> None:
+
+    asked: list[bool] = []
+
+    def evaluated(*_: object, at_least_two: bool, **__: object) -> Any:
+        asked.append(at_least_two)
+        return SimpleNamespace(notes=("noted",))
+
+    monkeypatch.setattr(evaluate, "evaluate", evaluated)
+    monkeypatch.setattr(evaluate, "describe", lambda _, *, per_query, measured, paired: f"{measured} {paired}")
+    monkeypatch.setattr(evaluate, "write", lambda _, out: [out / "figures.csv"])
+    monkeypatch.setattr(results, "evaluation_data", lambda _: None)
+    found = measure.evaluate(STUDY, **given)
+    assert (found.text, found.notes) == (f"{shown[0]} {shown[1]}", ["noted"])
+    written = measure.evaluate(STUDY, out=tmp_path, **given)
+    assert written.notes == ["noted", str(tmp_path / "figures.csv")]
+    # A comparison that is written to files needs two runs.
+    assert asked == [False, True]
+
+
+def test_the_papers_of_the_demonstration_are_written_to_the_file_that_is_named(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(packaged, "write_corpus", lambda path: 7)
+    assert support.demo(tmp_path, corpus_only=Path("a.jsonl")).text == "a.jsonl: 7 fictional papers"

@@ -1,0 +1,294 @@
+"""Pushing and pulling, the functions of the commands by themselves: tables by part, watching, and what is refused."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import datetime, timedelta
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+import typer
+from annot.base.errors import AnnotError, FindingError, InputError
+from annot.cli import exchange, imports, judge, publish, vectors
+from annot.formats.studio_export import ExportKeys
+from annot.judging.exchange.recording import Pulled, PulledProject
+from annot.judging.exchange.sending import SentProject
+from annot.judging.rounds.labels import PulledLabels
+from annot.steps import imports as imports_step
+from annot.steps import pull, release, returns, status
+from annot.steps import vectors as vectors_step
+
+Said = pytest.CaptureFixture[str]
+ANY: Any = SimpleNamespace()
+
+
+# -- tables ------------------------------------------------------------------------------------------------------------
+
+
+def sent(part: str) -> SentProject:
+    return SentProject("a1", 10, 4, 6, 0, 0, "http://studio.example/projects/1", part=part)
+
+
+def test_a_table_has_the_columns_of_its_kind_of_project() -> None:
+    pulled = exchange._by_part([PulledProject("a1", 10, 5, 1, 0, 0, 0, part="judging")])
+    assert pulled.split()[:3] == ["assessor", "assigned", "judged"]
+    labels = exchange._by_part([PulledLabels("a1", 10, 5, 1, 0, 0, 0, part="labels", sentences=3, queries=2)])
+    assert "sentences" in labels
+    assert "sentences" not in pulled
+    pushed = exchange._by_part([sent("judging")])
+    assert "planned" in pushed
+    assert "http://studio.example/projects/1" in pushed
+
+
+def test_tables_have_titles_if_there_are_several() -> None:
+    one, two = exchange._by_part([sent("judging")]), exchange._by_part([sent("adjudication")])
+    assert exchange._by_part([sent("judging"), sent("adjudication")]) == f"judging\n{one}\n\nadjudication\n{two}"
+    assert not one.startswith("judging")
+    assert exchange._by_part([]) == ""
+
+
+def test_the_gravest_of_several_findings_ends_the_pull(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    class Grave(AnnotError):
+        exit_code = 3
+
+    for refused in ((Grave("grave"), FindingError("light")), (FindingError("light"), Grave("grave"))):
+        monkeypatch.setattr(pull, "pull_sent", lambda *_, refused=refused, **__: (Pulled((), ("noted",)), refused))
+        found = exchange.pull(ANY)
+        assert found is not None
+        assert found.finding is not None
+        assert (found.finding.message, found.notes) == ("grave", ("noted", "light"))
+
+
+# -- watching ----------------------------------------------------------------------------------------------------------
+
+
+class Page:
+    """A status page that is written, or cannot be."""
+
+    def __init__(self) -> None:
+        self.path = Path("/study/status.html")
+        self.line = "40 pairs left"
+        self.errors: list[Exception] = []
+        self.finished = 0
+
+    def renew(self, *, news: bool, trouble: str) -> None:
+        if self.errors:
+            raise self.errors.pop(0)
+
+    def finish(self) -> None:
+        self.finished += 1
+
+
+Round = Callable[..., None]
+
+
+@contextmanager
+def watched(monkeypatch: pytest.MonkeyPatch, page: Page, rounds: Callable[..., None]) -> Iterator[list[Any]]:
+    """What is kept, locked and printed while `rounds` plays the loop of the step."""
+    seen: list[Any] = []
+
+    @contextmanager
+    def held(ws: Any, words: str, *, wait_seconds: float) -> Iterator[None]:
+        seen.append((words, wait_seconds))
+        yield
+
+    monkeypatch.setattr(exchange, "status_page", lambda ws, *, every: page)
+    monkeypatch.setattr(exchange, "held", held)
+    monkeypatch.setattr(
+        exchange, "keep_backup", lambda ws, why, *, apart=timedelta(): seen.append((why, apart.total_seconds()))
+    )
+    monkeypatch.setattr(exchange.WAITING, "stay", lambda text: seen.append(text[10:]))
+    monkeypatch.setattr(pull, "watch", rounds)
+    yield seen
+
+
+def watching(as_json: bool = False) -> None:
+    study: Any = SimpleNamespace(settings=SimpleNamespace(watch=SimpleNamespace(every=60)))
+    exchange._watch(study, as_json=as_json)
+
+
+def test_a_watch_backs_up_news_at_most_every_ten_minutes_and_once_at_the_end(
+    monkeypatch: pytest.MonkeyPatch, capsys: Said
+) -> None:
+    def rounds(_pull: Round, *, after: Round, **_: object) -> None:
+        after(True, "")
+        after(False, "no connection")
+
+    page = Page()
+    with watched(monkeypatch, page, rounds) as seen:
+        watching()
+    assert seen == [("after pull", 600), "40 pairs left", "no connection", ("after pull", 0)]
+    assert page.finished == 1
+    assert capsys.readouterr().err.splitlines() == ["page: file:///study/status.html", "all planned judgements are in"]
+
+
+def test_a_watch_for_a_program_shows_no_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    def rounds(_pull: Round, *, after: Round, **_: object) -> None:
+        after(False, "")
+
+    with watched(monkeypatch, Page(), rounds) as seen:
+        watching(as_json=True)
+    assert seen == [("after pull", 0)]
+
+
+def test_a_page_that_cannot_be_written_is_reported_once_for_each_reason(
+    monkeypatch: pytest.MonkeyPatch, capsys: Said
+) -> None:
+    def rounds(_pull: Round, *, after: Round, **_: object) -> None:
+        for _time in range(4):
+            after(False, "")
+
+    page = Page()
+    page.errors = [OSError("disk full"), OSError("disk full"), AnnotError("locked")]
+    with watched(monkeypatch, page, rounds):
+        watching()
+    assert capsys.readouterr().err.splitlines()[:3] == [
+        "could not write the status page: disk full",
+        "could not write the status page: locked",
+        "page: file:///study/status.html",
+    ]
+
+
+def test_a_watch_that_is_stopped_keeps_what_it_has(monkeypatch: pytest.MonkeyPatch, capsys: Said) -> None:
+    def rounds(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    page = Page()
+    with watched(monkeypatch, page, rounds) as seen, pytest.raises(typer.Exit) as end:
+        watching()
+    assert end.value.exit_code == 130
+    assert (seen, page.finished) == ([("after pull", 0)], 1)
+    assert capsys.readouterr().err == "stopped watching; what was pulled is kept\n"
+
+
+@pytest.mark.parametrize(("lost", "notes"), [(False, ("noted", "refused")), (True, ("noted", "refused", "2 lost"))])
+def test_each_pull_of_a_watch_takes_the_study_at_once_and_notes_what_is_lost(
+    monkeypatch: pytest.MonkeyPatch, lost: bool, notes: tuple[str, ...]
+) -> None:
+    class Found(Pulled):
+        def finding(self, command: str) -> FindingError | None:
+            return FindingError("2 lost") if lost else None
+
+    made: list[Pulled] = []
+    monkeypatch.setattr(pull, "pull_sent", lambda *_, **__: (Found((), ("noted",)), (AnnotError("refused"),)))
+
+    def rounds(pull_once: Callable[..., Pulled], **_: object) -> None:
+        made.append(pull_once({}))
+
+    with watched(monkeypatch, Page(), rounds) as seen:
+        watching()
+    assert seen[0] == ("pull", 0)
+    assert tuple(note.partition(";")[0] for note in made[0].notes) == notes
+
+
+# -- options that exclude each other -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("pair", [("page", "adjudication"), ("page", "returned"), ("adjudication", "returned")])
+def test_one_form_of_the_status_is_shown(pair: tuple[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(typer.BadParameter, match="found several"):
+        judge.status(ANY, **dict.fromkeys(pair, True))
+    monkeypatch.setattr(status, "adjudication", lambda _: [])
+    monkeypatch.setattr(returns, "listing", lambda _: [])
+    monkeypatch.setattr(returns, "notes", lambda _: ())
+    assert judge.status(ANY, adjudication=True).text == "no pairs planned yet; plan them with `annot plan`"
+    assert judge.status(ANY, returned=True).text == "no pair was returned"
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"design": True, "pools": True}, "found --design and --pools"),
+        ({"per_pair": 2}, "--per-pair can only be used with --design"),
+        ({"repeats": 0.1}, "--repeats can only be used with --design"),
+        ({"depth": [3]}, "--depth can only be used with --pools"),
+        ({"design": True, "depth": [3]}, "--depth can only be used with --pools"),
+        ({"pools": True, "seed": 0}, "--seed can only be used with --design"),
+    ],
+)
+def test_options_of_a_forecast_go_with_their_kind(given: dict[str, Any], words: str) -> None:
+    with pytest.raises(typer.BadParameter, match=words):
+        judge.forecast(ANY, **given)
+
+
+@pytest.mark.parametrize(("kind", "way"), [("design", "forecast --design"), ("pools", "forecast --pools")])
+def test_a_forecast_of_another_study_has_no_queries_to_show(kind: str, way: str) -> None:
+    with pytest.raises(InputError, match=f"`annot {way}` cannot be used with --all"):
+        judge.forecast(ANY, all_queries=True, **{kind: True})
+
+
+# -- what the functions hand on ----------------------------------------------------------------------------------------
+
+
+class Taken(Exception):
+    """Ends a call with what it was given."""
+
+    def __init__(self, *given: object, **named: Any) -> None:
+        self.given, self.named = given, named
+
+
+def taken(*given: object, **named: object) -> None:
+    raise Taken(*given, **named)
+
+
+@pytest.mark.parametrize(("typed", "used"), [({}, ("qrels", 1)), ({"form": "relish", "per_topic": 3}, ("relish", 3))])
+def test_grades_are_qrels_of_one_paper_a_topic_unless_said_otherwise(
+    monkeypatch: pytest.MonkeyPatch, typed: dict[str, Any], used: tuple[str, int]
+) -> None:
+    monkeypatch.setattr(imports_step, "grades_from", taken)
+    with pytest.raises(Taken) as found:
+        imports.import_files(ANY, [Path("a")], kind="grades", **typed)
+    assert (found.value.named["form"], found.value.named["per_topic"]) == used
+
+
+def test_columns_that_are_not_named_are_found_by_their_names(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(imports_step, "judgements_from", taken)
+    with pytest.raises(Taken) as found:
+        imports.import_files(ANY, [Path("a")], kind="judgements", query_column="topic", seconds_column="time")
+    assert found.value.named["columns"] == {"query": "topic", "seconds": "time"}
+    assert found.value.named["export"] is None
+    with pytest.raises(Taken) as found:
+        imports.import_files(ANY, [Path("a")], kind="labelstudio", rating="r", query="q", document="d")
+    assert found.value.named["export"] == ExportKeys("r", "q", "d", None)
+
+
+@pytest.mark.parametrize(("typed", "used"), [({}, 32), ({"batch": 8}, 8)])
+def test_an_encoder_reads_32_papers_at_once_unless_said_otherwise(
+    monkeypatch: pytest.MonkeyPatch, typed: dict[str, int], used: int
+) -> None:
+    monkeypatch.setattr(vectors_step, "encode", taken)
+    with pytest.raises(Taken) as found:
+        vectors.vectors_add(SimpleNamespace(replaced=lambda *_, **__: None), name="mine", encoder="specter", **typed)  # type: ignore[arg-type]
+    assert found.value.named["batch"] == used
+
+
+@pytest.mark.parametrize(
+    ("typed", "alone"),
+    [
+        ({}, False),
+        ({"consented": "by letter", "dry_run": True}, False),
+        ({"consented": "by letter"}, True),
+        ({"date": datetime(2031, 3, 4)}, False),
+    ],
+)
+def test_a_release_has_the_study_alone_only_to_record_consent(
+    monkeypatch: pytest.MonkeyPatch, typed: dict[str, Any], alone: bool
+) -> None:
+    seen: list[float] = []
+
+    @contextmanager
+    def held(ws: Any, words: str, *, wait_seconds: float) -> Iterator[None]:
+        seen.append(wait_seconds)
+        yield
+
+    monkeypatch.setattr(publish, "held", held)
+    monkeypatch.setattr(release, "release", taken)
+    with pytest.raises(Taken) as found:
+        publish.release(ANY, Path("out"), **typed)
+    assert seen == ([0.0] if alone else [])
+    assert found.value.named["published"] == (typed["date"].date() if "date" in typed else None)

@@ -1,0 +1,340 @@
+"""What all commands share around their functions: words and names, interruptions, backups, the next step."""
+
+from __future__ import annotations
+
+import inspect
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from datetime import timedelta
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Annotated, Any
+
+import pytest
+import typer
+from annot.base.errors import AnnotError, FindingError, MissingInput
+from annot.cli import commands
+from annot.cli.commands import AllCommands, ByFirstWord, NamesOrVerb, app
+from annot.cli.options import DryRunOption
+from annot.cli.output import Output
+from annot.judging import stage
+from annot.steps import doctor
+from annot.study import backups
+from annot.study.workspace import Workspace
+from command_line import TREE, annot
+from typer.core import TyperGroup
+
+Said = pytest.CaptureFixture[str]
+
+
+def test_a_first_word_is_known_without_loading_its_module() -> None:
+    known = ByFirstWord()
+    assert "corpus" in known
+    assert "no-such-command" not in known
+
+
+@pytest.mark.parametrize("words", [(), ("query",), ("assessor",)])
+def test_words_that_need_more_words_print_their_help(words: tuple[str, ...], tmp_path: Path) -> None:
+    said = annot(*words, folder=tmp_path)
+    assert "Usage: annot" in said.stdout + said.stderr
+    assert "query" in said.stdout if not words else "Missing command" not in said.stderr
+
+
+def test_an_error_of_the_program_has_a_plain_traceback() -> None:
+    assert app.pretty_exceptions_enable is False
+
+
+def named(*typed: str) -> tuple[str, Any]:
+    """What a group with names and the verb `list` makes of these words."""
+    done: list[tuple[str, Any]] = []
+    own = typer.Typer(cls=NamesOrVerb, invoke_without_command=True)
+
+    @own.callback()
+    def names(
+        ctx: typer.Context, names: Annotated[list[str] | None, typer.Argument()] = None, fast: bool = False
+    ) -> None:
+        ctx.obj = fast
+        if ctx.invoked_subcommand is None:
+            done.append(("names", (names, fast)))
+
+    @own.command("list")
+    def listed(ctx: typer.Context, word: Annotated[str | None, typer.Argument()] = None, short: bool = False) -> None:
+        done.append(("list, fast" if ctx.obj else "list", (word, short)))
+
+    typer.main.get_command(own)(list(typed), standalone_mode=False)
+    (found,) = done
+    return found
+
+
+@pytest.mark.parametrize(
+    ("typed", "expected"),
+    [
+        ("", ("names", (None, False))),
+        ("a", ("names", (["a"], False))),
+        ("a list", ("names", (["a", "list"], False))),
+        ("a --fast b", ("names", (["a", "b"], True))),
+        ("--fast a b", ("names", (["a", "b"], True))),
+        ("list", ("list", (None, False))),
+        ("list --short", ("list", (None, True))),
+        ("list a --short", ("list", ("a", True))),
+        ("list list", ("list", ("list", False))),
+        ("--fast list a", ("list, fast", ("a", False))),
+    ],
+)
+def test_the_first_word_is_a_verb_or_the_first_of_the_names(typed: str, expected: tuple[str, Any]) -> None:
+    kind, (names, on) = named(*typed.split())
+    assert (kind, (names or None, on)) == expected
+
+
+@pytest.mark.parametrize(("ends", "code"), [(KeyboardInterrupt(), 130), (BrokenPipeError(), 0)])
+def test_an_interruption_and_a_closed_pipe_have_their_exit_codes(
+    monkeypatch: pytest.MonkeyPatch, capsys: Said, ends: BaseException, code: int
+) -> None:
+    def stopped(*_: object) -> None:
+        raise ends
+
+    monkeypatch.setattr(TyperGroup, "invoke", stopped)
+    monkeypatch.setattr(os, "dup2", lambda *_: None)
+    monkeypatch.setattr("sys.stdout", SimpleNamespace(fileno=lambda: 1))
+    with pytest.raises(typer.Exit) as end:
+        AllCommands.invoke(TREE, None)
+    assert end.value.exit_code == code
+    said = capsys.readouterr().err
+    assert said == ("interrupted; run the same command again to continue\n" if code else "")
+
+
+# -- backups and the next step -----------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def kept(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, timedelta]]:
+    """The backups that are taken; news come in with each command."""
+    taken: list[tuple[str, timedelta]] = []
+    at = iter(range(10))
+    monkeypatch.setattr(backups, "bring_up", lambda _: None)
+    monkeypatch.setattr(backups, "recorded", lambda _: next(at))
+    monkeypatch.setattr(backups, "keep_backup", lambda _, why, *, apart: taken.append((why, apart)))
+    return taken
+
+
+@pytest.mark.parametrize(("words", "expected"), [("push", True), ("pull", True), ("plan", False), ("pool add", False)])
+def test_a_push_and_a_pull_with_news_are_followed_by_a_backup(
+    kept: list[tuple[str, timedelta]], words: str, expected: bool
+) -> None:
+    with commands.backed_up(SimpleNamespace(), words):  # type: ignore[arg-type]
+        assert not kept
+    assert kept == ([(f"after {words}", timedelta())] if expected else [])
+
+
+def test_a_pull_without_news_is_not_followed_by_a_backup(
+    kept: list[tuple[str, timedelta]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(backups, "recorded", lambda _: 7)
+    with commands.backed_up(SimpleNamespace(), "pull"):  # type: ignore[arg-type]
+        pass
+    assert kept == []
+
+
+def test_a_command_reports_the_part_that_the_study_lacks(monkeypatch: pytest.MonkeyPatch, capsys: Said) -> None:
+    lost = MissingInput("the database is gone", hint="restore it")
+    monkeypatch.setattr(backups, "missing_part", lambda _: lost)
+    damaged: Any = SimpleNamespace(looks_whole=False)
+    with pytest.raises(MissingInput, match="the database is gone"), commands.missed(damaged):
+        raise MissingInput("no queries")
+    with commands.missed(damaged):
+        pass
+    assert capsys.readouterr().err == "the database is gone; restore it\n"
+    for whole in (None, SimpleNamespace(looks_whole=True)):
+        with pytest.raises(MissingInput, match="no queries"), commands.missed(whole):  # type: ignore[arg-type]
+            raise MissingInput("no queries")
+
+
+@pytest.mark.parametrize(
+    ("words", "changes", "said"),
+    [("plan", False, True), ("init", False, True), ("doctor", False, False), ("query remove", True, True)],
+)
+def test_the_next_step_follows_the_commands_of_every_study_and_changes(
+    monkeypatch: pytest.MonkeyPatch, capsys: Said, words: str, changes: bool, said: bool
+) -> None:
+    monkeypatch.setattr(stage, "next_of", lambda study: f"of {study}")
+    monkeypatch.setattr(Workspace, "open", lambda folder: f"the study in {folder}")
+    commands._say_next(words, None, Path("there"), changes=changes)
+    assert capsys.readouterr().err == ("next: of the study in there\n" if said else "")
+    commands._say_next(words, "this study", Path("there"), changes=changes)  # type: ignore[arg-type]
+    assert capsys.readouterr().err == ("next: of this study\n" if said else "")
+
+
+# -- the shared options ------------------------------------------------------------------------------------------------
+
+
+class Study:
+    """A study that is opened and does nothing."""
+
+    def __init__(self) -> None:
+        self.settings = SimpleNamespace(machine=SimpleNamespace(processes=None))
+        self.looks_whole = True
+
+
+@pytest.fixture
+def around(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """What happens around a function, in order."""
+    seen: list[str] = []
+
+    @contextmanager
+    def noted(what: str) -> Iterator[None]:
+        seen.append(what)
+        yield
+
+    def opened(_: Path) -> Study:
+        seen.append("open")
+        return Study()
+
+    monkeypatch.setattr(Workspace, "open", opened)
+    monkeypatch.setattr(commands, "held", lambda *_, wait_seconds: noted(f"held {wait_seconds:g}"))
+    monkeypatch.setattr(commands, "backed_up", lambda *_: noted("backed up"))
+    monkeypatch.setattr(commands, "hand_down", lambda _: False)
+    monkeypatch.setattr(commands, "limited", lambda _: nullcontext())
+    monkeypatch.setattr(
+        commands, "_say_next", lambda words, ws, folder, *, changes: seen.append(f"next {folder} {changes}")
+    )
+    monkeypatch.setattr(
+        commands,
+        "emit",
+        lambda words, answer, *, as_json, as_csv: seen.append(f"{answer.text} {as_json} {as_csv} {len(answer.notes)}"),
+    )
+    return seen
+
+
+def answered(ws: Any, number: int = 3, dry_run: DryRunOption = False) -> Output | None:
+    return Output(None, "no study" if ws is None else f"study {number}", ["a note"])
+
+
+def call(function: Any = answered, *, needs_study: bool = True, alone: bool = True, **given: Any) -> None:
+    made = commands._with_shared_options(
+        "plan", function, csv=True, needs_study=needs_study, alone=alone, free_with="watch", server=False
+    )
+    typed: dict[str, Any] = {"workspace": Path(), "wait": 2.0, "quiet": False, "as_json": False, "as_csv": False}
+    made(SimpleNamespace(meta={}), **typed | {"number": 3, "dry_run": False} | given)
+
+
+def test_a_command_that_changes_the_study_has_it_alone_and_is_backed_up(around: list[str]) -> None:
+    call()
+    assert around == ["open", "held 2", "backed up", "study 3 False False 1", "next None True"]
+
+
+@pytest.mark.parametrize("free", [{"dry_run": True}, {"watch": True}])
+def test_a_command_that_changes_nothing_waits_for_nobody(around: list[str], free: dict[str, bool]) -> None:
+    def own(ws: Any, number: int, dry_run: bool = False, watch: bool = False) -> Output:
+        return Output(None, "read")
+
+    call(own, **{"watch": False} | free)
+    assert around[:2] == ["open", "read False False 0"]
+
+
+@pytest.mark.parametrize(
+    ("given", "printed"),
+    [
+        ({"quiet": True}, ["study 3 False False 0"]),
+        ({"as_json": True}, ["study 3 True False 1"]),
+        ({"as_csv": True}, ["study 3 False True 1"]),
+        ({}, ["study 3 False False 1", "next None False"]),
+    ],
+)
+def test_the_next_step_is_said_to_people_only(around: list[str], given: dict[str, bool], printed: list[str]) -> None:
+    call(alone=False, **given)
+    assert around == ["open", *printed]
+
+
+def test_a_command_that_needs_no_study_takes_one_that_is_named(
+    around: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    call(needs_study=False, alone=False)
+    assert around[0] == "no study False False 1"
+    around.clear()
+    call(needs_study=False, alone=False, workspace=Path("there"))
+    assert around[:2] == ["open", "study 3 False False 1"]
+    around.clear()
+    (tmp_path / "annot.toml").touch()
+    call(needs_study=False, alone=False)
+    assert around[:2] == ["open", "study 3 False False 1"]
+
+
+def test_a_finding_ends_a_command_once_all_is_printed(around: list[str]) -> None:
+    def wrong(ws: Any, number: int, dry_run: bool = False) -> Output:
+        return Output(None, "read", finding=FindingError("two problems"))
+
+    with pytest.raises(AnnotError, match="two problems"):
+        call(wrong)
+    assert around[-2:] == ["read False False 0", "next None True"]
+
+
+def test_a_command_that_has_printed_all_itself_prints_nothing_more(around: list[str]) -> None:
+    call(lambda ws, number, dry_run: None)
+    assert around == ["open", "held 2", "backed up", "next None True"]
+
+
+def test_a_command_without_a_table_prints_no_csv(around: list[str]) -> None:
+    made = commands._with_shared_options(
+        "plan", answered, csv=False, needs_study=True, alone=False, free_with="watch", server=False
+    )
+    given = {"workspace": Path(), "quiet": False, "as_json": False, "number": 3, "dry_run": False}
+    made(SimpleNamespace(meta={}), **given)
+    assert around[1] == "study 3 False False 1"
+
+
+def test_the_shared_options_come_last_and_are_off() -> None:
+    made = commands._with_shared_options(
+        "plan", answered, csv=True, needs_study=True, alone=True, free_with="watch", server=True
+    )
+
+    found = {name: one.default for name, one in inspect.signature(made).parameters.items()}
+    assert list(found) == [
+        *("ctx", "number", "url", "api_key", "workspace", "dry_run", "wait", "quiet", "as_json", "as_csv")
+    ]
+    on = {name: value for name, value in found.items() if value and value is not inspect.Parameter.empty}
+    assert on == {"number": 3, "workspace": Path()}
+
+
+def test_a_command_has_no_option_that_it_does_not_ask_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A study is needed, and had alone by what takes `ws` and `dry_run`, unless the command says otherwise."""
+    asked: dict[str, Any] = {}
+    monkeypatch.setattr(commands, "_with_shared_options", lambda words, function, **given: asked.update(given))
+    monkeypatch.setattr(commands, "_groups", {"query": typer.Typer()})
+    monkeypatch.setattr(typer.Typer, "command", lambda self, verb: lambda callback: callback)
+
+    def of_prepare(function: Any) -> Any:
+        function.__module__ = "annot.cli.prepare"
+        return function
+
+    def just_these(ws: Any, dry_run: bool) -> None: ...
+    def with_more(ws: Any, more: int, dry_run: bool) -> None: ...
+    def that_reads(ws: Any) -> None: ...
+
+    usual = {"csv": False, "needs_study": True, "free_with": "watch", "server": False}
+    for function, alone in ((just_these, True), (with_more, True), (that_reads, False)):
+        commands.command("query add")(of_prepare(function))
+        assert asked == usual | {"alone": alone}
+    commands.command("query add", alone=True, csv=True)(of_prepare(that_reads))
+    assert asked == usual | {"alone": True, "csv": True}
+
+
+@pytest.mark.parametrize(
+    ("typed", "said"),
+    [
+        ("run list", ""),
+        ("facets train labelled.jsonl --out model", "labelled.jsonl"),
+        ("encoder train specter-id --data examples", "found no study here and no --out"),
+        ("doctor", ""),
+    ],
+)
+def test_commands_that_need_no_study(typed: str, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They are called before there is a study, or on a machine without one."""
+
+    def no_study(_: Path) -> None:
+        raise AssertionError("it needs a study")
+
+    monkeypatch.setattr(Workspace, "open", no_study)
+    monkeypatch.setattr(doctor, "examine", lambda ws: doctor.Examined("3", {}, None, (), ()))
+    assert said in annot(*typed.split(), folder=tmp_path).stderr

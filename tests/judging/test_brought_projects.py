@@ -1,0 +1,113 @@
+"""A person's project is made or brought up to date, and what somebody changed on the server is found and set back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from annot.judging.exchange.server_projects import BroughtProject, bring_project
+from annot.labelstudio.gateway import Gateway
+from annot.labelstudio.studio_records import ProjectSpec
+from annot.store import projects
+from annot.study.workspace import Workspace
+from small_study import Small
+from studio_in_memory import StudioInMemory
+from study_stages import copied
+
+SPEC = ProjectSpec(
+    marker="annot:small/judge/a1", title="Title", description="x", label_config="<View/>", instructions="Read.",
+    color="#000000",
+)  # fmt: skip
+
+
+@pytest.fixture
+def ws(tmp_path: Path) -> Workspace:
+    return copied(Small(), "planned", tmp_path / "study")
+
+
+@pytest.fixture
+def fake() -> StudioInMemory:
+    return StudioInMemory()
+
+
+@pytest.fixture
+def gateway(fake: StudioInMemory) -> Iterator[Gateway]:
+    with Gateway("http://studio.example", fake.token, transport=fake.transport) as made:
+        yield made
+
+
+def project(ws: Workspace) -> projects.Project:
+    with ws.writing() as session:
+        return projects.open_project(
+            session, round="judge", assessor="a1", server="here", url="u", version="1", account_id=1
+        )
+
+
+def brought(ws: Workspace, gateway: Gateway, spec: ProjectSpec = SPEC) -> BroughtProject:
+    return bring_project(ws, gateway, spec, project(ws), set())
+
+
+def opens(fake: StudioInMemory, number: int) -> bool:
+    return bool(fake.projects[number]["show_instruction"])
+
+
+def test_a_project_is_made_once_and_what_it_shows_is_on_record(
+    ws: Workspace, fake: StudioInMemory, gateway: Gateway
+) -> None:
+    first = brought(ws, gateway)
+    assert (first.changed, first.duplicates.removed, len(fake.projects)) == ({}, 0, 1)
+    on_record = project(ws)
+    assert (on_record.remote_id, on_record.set_back) == (first.project_id, ())
+    assert on_record.shows is not None
+    assert on_record.shows["title"] == "Title"
+    again = brought(ws, gateway)
+    assert (again.project_id, again.changed, again.notes("a1")) == (first.project_id, {}, [])
+
+
+def test_what_was_changed_by_hand_is_set_back_and_noted(ws: Workspace, fake: StudioInMemory, gateway: Gateway) -> None:
+    number = brought(ws, gateway).project_id
+    fake.projects[number]["title"] = "Another"
+    found = brought(ws, gateway)
+    assert found.changed == {"title": "Another"}
+    assert fake.projects[number]["title"] == "Title"
+    assert found.notes("a1")[0].startswith("a1: changed on the server by hand, and changed back now: the title;")
+    assert [what for _, what in project(ws).set_back] == [{"title": "Another"}]
+
+
+def test_a_change_that_a_killed_push_made_is_none_by_hand(
+    ws: Workspace, fake: StudioInMemory, gateway: Gateway
+) -> None:
+    number = brought(ws, gateway).project_id
+    fake.projects[number]["title"] = "Later"
+    assert brought(ws, gateway, replace(SPEC, title="Later")).changed == {}
+
+
+@pytest.mark.parametrize(("instructions", "open_again"), [("Read.", False), ("Read this.", True)])
+def test_instructions_open_again_only_if_they_are_others(
+    ws: Workspace, fake: StudioInMemory, gateway: Gateway, instructions: str, open_again: bool
+) -> None:
+    number = brought(ws, gateway).project_id
+    assert opens(fake, number)
+    gateway.open_instructions(number, False)
+    brought(ws, gateway, replace(SPEC, instructions=instructions))
+    assert opens(fake, number) is open_again
+
+
+def test_an_empty_project_that_the_server_made_twice_goes(
+    ws: Workspace, fake: StudioInMemory, gateway: Gateway
+) -> None:
+    number = brought(ws, gateway).project_id
+    for tasks in (0, 1):
+        other = gateway.create_project(SPEC)
+        if tasks:
+            fake.import_tasks(other, [{"data": {"pair_id": "x"}}])
+    found = brought(ws, gateway)
+    assert (found.project_id, found.duplicates.removed) == (number, 1)
+    assert [one.project_id for one in found.duplicates.left] == [other]
+    assert set(fake.projects) == {number, other}
+    assert found.notes("a1") == [
+        "a1: removed 1 empty project that the server had created twice",
+        f"a1: project {other} is a duplicate with 1 task and is never read: look at it, then delete it",
+    ]

@@ -1,0 +1,84 @@
+"""What was sent and to whom, what a project shows, and the one secret, on a database of its own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from annot.base.records import Asked, Assessor, Assignment, Query
+from annot.store import people, projects, queries, trials
+from annot.store.database import Store, open_store
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    opened = open_store(f"sqlite:///{tmp_path / 'annot.db'}")
+    with opened.begin() as session:
+        queries.put_queries(session, [Query("q1", "p1", "method", (0,))])
+        people.put_assessors(session, [Assessor(name, None, False) for name in ("a1", "a2")])
+    return opened
+
+
+def sent(store: Store, round: projects.StoredRound, assessor: str, *doc_ids: str) -> int:
+    """The number of the project to which these documents were sent."""
+    with store.begin() as session:
+        project = projects.open_project(
+            session, round=round, assessor=assessor, server="one", url="u", version="1", account_id=1
+        ).project
+        tasks = {Asked("q1", doc_id): 10 * project + at for at, doc_id in enumerate(doc_ids)}
+        projects.record_tasks(session, project, tasks)
+    return project
+
+
+@pytest.mark.parametrize(
+    ("round", "documents", "is_sent"),
+    [("judge", "d", True), ("adjudicate", "d", True), ("train", "d", False), ("judge", "", False)],
+)
+def test_only_tasks_that_count_hold_a_study(
+    store: Store, round: projects.StoredRound, documents: str, is_sent: bool
+) -> None:
+    sent(store, "train", "a2", "d8")
+    sent(store, round, "a1", *documents)
+    with store.read() as session:
+        assert projects.was_sent(session) is is_sent
+
+
+def test_hidden_gold_is_not_among_what_was_sent_to_judge(store: Store) -> None:
+    with store.begin() as session:
+        trials.add_assignments(
+            session, "hidden-gold", [Assignment("q1", "d2", "a1", 1), Assignment("q1", "d3", "a1", 2)]
+        )
+        trials.add_assignments(session, "train", [Assignment("q1", "d1", "a1", 1)])
+        plan = people.Plan("0" * 64, 1, "2031-01-01T00:00:00+00:00")
+        people.replace_plan(session, [Assignment("q1", "d3", "a1", 1)], plan=plan)
+    sent(store, "judge", "a1", "d1", "d2", "d3")
+    sent(store, "judge", "a2", "d2")
+    with store.read() as session:
+        # What the plan asks for by now is hidden no more.
+        assert projects.read_hidden(session) == {"a1": (("q1", "d2"),)}
+        assert projects.read_sent(session) == {
+            "a1": {Asked("q1", "d1"), Asked("q1", "d3")},
+            "a2": {Asked("q1", "d2")},
+        }
+
+
+def test_what_a_project_shows_is_its_own(store: Store) -> None:
+    first, second = sent(store, "judge", "a1", "d1"), sent(store, "judge", "a2", "d1")
+    with store.begin() as session:
+        projects.note_shows(session, second, {"title": "other"}, changed={"title": "by hand"}, now="t0")
+        projects.note_shows(session, first, {"title": "one"}, changed={}, now="t1")
+        projects.note_shows(session, first, {"title": "two"}, changed={"title": "theirs"}, now="t2")
+        found = {one.project: one for one in projects.read_projects(session)}
+    assert (found[first].shows, found[second].shows) == ({"title": "two"}, {"title": "other"})
+    assert [[list(one) for one in found[at].set_back] for at in (first, second)] == [
+        [["t2", {"title": "theirs"}]],
+        [["t0", {"title": "by hand"}]],
+    ]
+
+
+def test_the_first_secret_holds(store: Store) -> None:
+    with store.begin() as session:
+        assert projects.read_secret(session) is None
+        assert projects.keep_secret(session, "aa") == "aa"
+        assert projects.keep_secret(session, "bb") == "aa"
+        assert projects.read_secret(session) == "aa"
