@@ -225,7 +225,7 @@ def _refuse_too_many(totals: NDArray[np.int64], *, dimensions: int, min_count: i
     rarer = int(np.sort(totals)[::-1][most]) + 1
     raise InputError(
         f"word vectors: {words} words of {dimensions} numbers need {gigabytes(OVERHEAD + each * words)}, "
-        f"found {gigabytes(memory)}",
+        f"found {math.floor(10 * memory / GIGABYTE) / 10:g}G",
         hint=f"give --memory {gigabytes(OVERHEAD + each * words)} to `annot index`, or set min_count = {rarer} "
         "in [word_vectors] of annot.toml",
     )
