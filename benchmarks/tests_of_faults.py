@@ -6,6 +6,7 @@ import ast
 import collections
 import contextlib
 import importlib
+import itertools
 import os
 import re
 import signal
@@ -13,7 +14,7 @@ import subprocess
 import sys
 import time
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NoReturn
 
@@ -115,7 +116,9 @@ def run_tests(checkout: Path, tests: Sequence[Chosen], limit: float) -> tuple[st
         time.sleep(0.01)
     _end(child)
     seconds, code = time.monotonic() - begun, os.waitstatus_to_exitcode(done[1])
-    said = {PASSED: "lived", FAILED: "found", NOT_IMPORTED: "found"}.get(code, f"the tests ended with {code}")
+    # 4 as well, since files that are named whole are there: what the tests share could not be loaded.
+    found = dict.fromkeys((FAILED, NOT_IMPORTED, NO_SUCH_TEST), "found")
+    said = ({PASSED: "lived"} | found).get(code, f"the tests ended with {code}")
     return said, seconds, done[2].ru_utime + done[2].ru_stime
 
 
@@ -143,7 +146,7 @@ def _test_line(tests: Sequence[Chosen]) -> NoReturn:
     Our modules that a file imports are imported here first, once for all files. A file whose tests have other names
     than on record is run whole.
     """
-    for some in (tests[at : at + TOGETHER] for at in range(0, len(tests), TOGETHER)):
+    for some in _batches(tests):
         for name in sorted({name for test, _ in some for name in imports(test) if name.startswith("annot.")}):
             with contextlib.suppress(Exception):  # the test itself will fail, or name is no module
                 importlib.import_module(name)
@@ -157,6 +160,14 @@ def _test_line(tests: Sequence[Chosen]) -> NoReturn:
     os._exit(PASSED)
 
 
+def _batches(tests: Sequence[Chosen]) -> Iterator[Sequence[Chosen]]:
+    """Some files at a time, in order. A file may come by its tests first and whole later: never both to one pytest,
+    which would put the whole file in the place of its tests."""
+    for _, of_kind in itertools.groupby(tests, key=lambda chosen: bool(chosen[1])):
+        alike = list(of_kind)
+        yield from (alike[at : at + TOGETHER] for at in range(0, len(alike), TOGETHER))
+
+
 def _in_own_process(tests: Sequence[str]) -> int:
     """The exit code of pytest with these tests, in this order."""
     child = os.fork()
@@ -168,16 +179,11 @@ def _in_own_process(tests: Sequence[str]) -> int:
 class InOrder:
     """A plugin of pytest that keeps the order in which the tests were named."""
 
-    def __init__(self) -> None:
-        self._places: dict[int, int] = {}
-
-    @pytest.hookimpl(tryfirst=True)
-    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
-        self._places = {id(item): place for place, item in enumerate(items)}
-
-    @pytest.hookimpl(trylast=True, specname="pytest_collection_modifyitems")
-    def put_back(self, items: list[pytest.Item]) -> None:
-        items.sort(key=lambda item: self._places[id(item)])
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> Iterator[None]:
+        places = {id(item): place for place, item in enumerate(items)}
+        yield
+        items.sort(key=lambda item: places[id(item)])
 
 
 def be_silent(checkout: Path) -> None:

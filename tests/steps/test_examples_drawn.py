@@ -126,6 +126,7 @@ def test_files_are_written_if_there_is_an_example_and_not_in_a_dry_run(ws: Works
     assert [path.name for path in out.iterdir()] == [TRAIN]
     assert len((out / TRAIN).read_text(encoding="utf-8").splitlines()) == 22
     assert dry.left_out == {"query papers of this study": 4}
+    assert write(ws, out, "ictsentbert") == dry
 
 
 def test_without_an_example_nothing_is_written(ws: Workspace, tmp_path: Path) -> None:

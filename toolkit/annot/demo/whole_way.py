@@ -85,7 +85,7 @@ def go(folder: Path, *, tell: Tell, watch: Watch) -> Done:
     write_file(source, packaged.corpus_text())
     corpus.add(ws, [source], form=None, dry_run=False, advance=_quietly)
     labelled = facets.label(ws, model=None, dry_run=False, advance=_quietly)
-    share = f"; the packaged model agrees on {100 * labelled.agreement:.0f}%" if labelled.agreement else ""
+    share = f"; the packaged model agrees on {labelled.agreement:.0%}" if labelled.agreement else ""
     tell(f"3/12 facets: the corpus has a label for each sentence{share}")
     chosen = [(paper.paper_id, facet) for paper in packaged.query_papers() for facet in paper.facets]
     for paper_id, facet in chosen:

@@ -34,7 +34,7 @@ def vectors_of(ws: Workspace, name: str) -> Vectors:
     """The vectors in `corpus/vectors/NAME`, to be searched. Raises MissingInput with what puts them there."""
     folder = ws.vectors / name
     if not folder.is_dir():
-        near = difflib.get_close_matches(name, METHODS, 1)
+        near = difflib.get_close_matches(name, METHODS)
         raise MissingInput(
             f"{name}: no vectors at {folder}" + (f"; did you mean {near[0]!r}?" if near else ""),
             hint=f"make them with `annot vectors add {name} --encoder {name}`, or from files with `annot vectors add "
