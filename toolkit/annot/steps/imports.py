@@ -157,10 +157,11 @@ def grades_from(
         with ws.writing() as session:
             for split, parts in _splits(folds, queries.values()).items():
                 put_split(session, split, parts)
+    grades = dict(sorted(Counter(row.grade for row in rows if row.grade is not None).items()))
     return ImportedGrades(
         queries=imported.queries,
         pairs=len(rows),
-        grades=(pairs_of := dict(sorted(Counter(row.grade for row in rows if row.grade is not None).items()))),
+        grades=grades,
         folds={fold: len(members) for fold, members in folds.items()} if len(folds) > 1 else {},
         notes=(
             *imported.notes,
@@ -169,7 +170,7 @@ def grades_from(
                 unranked=sorted(query.query_id for query in queries.values() if query.paper_id not in texts),
                 absent=len(ids - texts.keys()),
                 papers=len(ids),
-                highest=max(pairs_of),
+                highest=max(grades, default=0),
                 needed=ws.settings.evaluation.relevant_from,
             ),
         ),
