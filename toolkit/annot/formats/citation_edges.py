@@ -142,26 +142,22 @@ def _column_block(name: str) -> Callable[[bytes], Edges]:
         ]
         good = pyarrow.compute.and_(*(pyarrow.compute.not_equal(column, "") for column in columns))
         whole = not wrong and pyarrow.compute.all(good, min_count=0).as_py()
-        broken = [] if whole else list(_broken_rows(block, delimiter.decode(), len(heads), places, skipped))
+        broken = [] if whole else list(_broken_rows(block, delimiter.decode(), len(heads), places))
         citing, cited = (column.filter(good) for column in columns)
         return Edges(citing, cited, lines, broken)
 
     return read
 
 
-def _broken_rows(
-    block: bytes, delimiter: str, width: int, places: tuple[int, int], skipped: int
-) -> Iterator[tuple[int, Broken]]:
-    """The rows of a block that are no citation, with their lines."""
+def _broken_rows(block: bytes, delimiter: str, width: int, places: tuple[int, int]) -> Iterator[tuple[int, Broken]]:
+    """The rows of a block that are no citation, with their lines; a header is a whole row."""
     for number, text in enumerate(block.split(b"\n"), start=1):
         line = text.decode("utf-8", "replace").rstrip("\r")
         row = next(csv.reader([line], delimiter=delimiter), [])
-        if number <= skipped or not row:
-            continue
-        if len(row) != width:
+        if row and len(row) != width:
             fault = f"{len(row)} columns, expected {width}"
             yield number, Broken("another number of columns", (fault,), line)
-        elif not all(row[place].strip() for place in places):
+        elif row and not all(row[place].strip() for place in places):
             yield number, Broken("an empty id", ("an empty id",), line)
 
 
