@@ -93,7 +93,10 @@ def _values(study: Study) -> dict[str, object]:
         "tau": None if effect is None else verdict.tau(effect),
         "same_order": effect is not None and verdict.same_order(effect),
         "best": best,
-        **{name: sentence(f"runs.{name}", best=best) if best else "" for name in ("too_few", "lead", "groups", "like_chance")},
+        **{
+            name: sentence(f"runs.{name}", best=best) if best else ""
+            for name in ("too_few", "lead", "groups", "like_chance")
+        },
         "limits": verdict,
         "gaps": () if isinstance(diagnosis, Undefined) else diagnosis.gaps,
         "findings": () if isinstance(diagnosis, Undefined) else diagnosis.findings,
