@@ -88,9 +88,8 @@ def clean_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 def undrawn() -> Iterator[None]:
     """Pages have empty figures: drawing takes most of the time of a report, and of a release. Tests that look at
     figures have a fixture of this name that does nothing."""
-    empty = figures.Drawing('<svg viewBox="0 0 1 1"></svg>', '<svg viewBox="0 0 1 1"></svg>')
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(figures, "_drawn", lambda height, paint, *, narrow=None: empty)
+        patch.setattr(figures, "_svg", lambda width, height, paint: '<svg viewBox="0 0 1 1"></svg>')
         yield
 
 

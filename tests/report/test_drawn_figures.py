@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import xml.etree.ElementTree as ET
 from collections.abc import Callable
 from typing import Any
@@ -30,7 +31,14 @@ def drawn(monkeypatch: pytest.MonkeyPatch) -> Callable[[], list[tuple[float, flo
         kept.append((width, height, figure))
         return ""
 
+    def now(*given: Any, **named: Any) -> figures.Drawing:
+        made = drawn_later(*given, **named)
+        assert (made.wide, made.narrow) == ("", "")
+        return made
+
+    drawn_later = figures._drawn
     monkeypatch.setattr(figures, "_svg", keep)
+    monkeypatch.setattr(figures, "_drawn", now)
     return lambda: kept
 
 
@@ -189,8 +197,9 @@ def test_a_learning_curve_has_a_line_for_each_loss(drawn: Callable) -> None:
 
 
 def test_a_drawing_has_the_colours_of_its_page_no_size_and_two_ids() -> None:
-    drawing = figures.forest({"a1": number(0.5, 0.4, 0.6)}, unit="grades")
-    for text in drawing:
+    drawing, again = (figures.forest({"a1": number(0.5, 0.4, 0.6)}, unit="grades") for _ in range(2))
+    texts = drawing.wide, drawing.narrow
+    for text in texts:
         root = ET.fromstring(text)
         assert "width" not in root.attrib
         assert "height" not in root.attrib
@@ -199,8 +208,26 @@ def test_a_drawing_has_the_colours_of_its_page_no_size_and_two_ids() -> None:
         assert not any(stand_in in text for stand_in in figures.OF_PAGE)
         assert ">grades</text>" in text
         assert "<dc:date>" not in text
-    wide, narrow = (float(ET.fromstring(text).attrib["viewBox"].split()[2]) for text in drawing)
+    wide, narrow = (float(ET.fromstring(text).attrib["viewBox"].split()[2]) for text in texts)
     assert (wide, narrow) == (pytest.approx(7.2 * 72), pytest.approx(3.7 * 72))
-    assert drawing == figures.forest({"a1": number(0.5, 0.4, 0.6)}, unit="grades")
-    ids = [{one for one in text.split('"') if one.startswith("m") and len(one) == 11} for text in drawing]
+    assert texts == (again.wide, again.narrow)
+    ids = [{one for one in text.split('"') if one.startswith("m") and len(one) == 11} for text in texts]
     assert not ids[0] & ids[1]
+
+
+def test_a_figure_for_a_notebook_is_the_same_drawing_in_black_on_white() -> None:
+    values = {"good": number(0.6, 0.5, 0.7), "fair": number(0.4)}
+    holds = {("good", "fair"): False}
+    made = figures.runs(values, holds, chance=number(0.2, 0.1, 0.3), measure="NDCG").figure()
+    axes, beside = made.axes
+    assert dots(axes) == [(60, 0), (40, 1)]
+    assert tuple(made.get_size_inches()) == pytest.approx((7.2, 2 * 0.23 + 2.0))
+    assert to_hex(made.get_facecolor()) == "#ffffff"
+    (empty,) = [one for one in beside.collections if len(one.get_offsets())]
+    assert to_hex(empty.get_facecolor()[0]) == "#ffffff"
+    buffer = io.StringIO()
+    made.savefig(buffer, format="svg")
+    assert not any(stand_in in buffer.getvalue() for stand_in in figures.OF_PAGE)
+    for label in (*axes.get_xticklabels(), *axes.get_yticklabels(), *made.legends[0].texts):
+        assert (to_hex(label.get_color()), label.get_size()) == ("#000000", 8)
+    assert made._repr_png_().startswith(b"\x89PNG")

@@ -1,4 +1,4 @@
-"""Drawings as SVG text, the same bytes for the same numbers.
+"""Drawings: as SVG text, the same bytes for the same numbers, and as figures of matplotlib for a notebook.
 
 Lines and letters take the colour of the page they stand on. Colours of kinds are the Okabe-Ito palette (Okabe and Ito
 2008, Color Universal Design), told apart with every kind of colour vision; grades are shades of one colour, light to
@@ -12,10 +12,15 @@ import itertools
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from annot.base.names import counted
 from annot.publishing.report.cells import Number
+
+if TYPE_CHECKING:
+    from annot.publishing.report.plain_figure import PlainFigure
 
 PALETTE = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "#7F7F7F")
 LIGHTEST, DARKEST = (0.72, 0.84, 0.94), (0.03, 0.29, 0.55)
@@ -29,32 +34,72 @@ ROW = 0.23
 """Inches that a row of a horizontal drawing takes."""
 
 
-class Drawing(NamedTuple):
-    """The same drawing twice, as SVG: for a page of ordinary width, and for a phone."""
+class Surface(NamedTuple):
+    """For what a drawing is painted: a phone or not, and the colours of letters and of lines, and the ground."""
 
-    wide: str
-    narrow: str
+    narrow: bool
+    ink: str = INK
+    soft: str = SOFT
+    back: str = BACK
 
 
-STYLE: Any = {
-    "font.size": 8,
-    "font.family": "sans-serif",
-    "text.color": INK,
-    "axes.edgecolor": INK,
-    "axes.labelcolor": INK,
-    "xtick.color": INK,
-    "ytick.color": INK,
-    "axes.titlesize": 8,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "xtick.major.size": 2,
-    "ytick.major.size": 2,
-    "legend.frameon": False,
-    "legend.fontsize": 8,
-    "legend.labelcolor": INK,
-    # Text stays text: it can be searched, read aloud, and is drawn in the reader's font.
-    "svg.fonttype": "none",
-}
+PLAIN = Surface(False, "black", "#bbbbbb", "white")
+"""Of a figure that is on no page of ours."""
+
+
+@dataclass(frozen=True, eq=False)
+class Drawing:
+    """One drawing, painted when it is asked for: as SVG for a page and for a phone, or as a figure of matplotlib."""
+
+    paint: Callable[[Any, Surface], None]
+    height: float
+    narrow_height: float
+
+    @cached_property
+    def wide(self) -> str:
+        """SVG for a page of ordinary width."""
+        return _svg(WIDTH, self.height, lambda figure: self.paint(figure, Surface(False)))
+
+    @cached_property
+    def narrow(self) -> str:
+        """SVG for a phone."""
+        return _svg(NARROW, self.narrow_height, lambda figure: self.paint(figure, Surface(True)))
+
+    def figure(self) -> PlainFigure:
+        """The same in black on white, as a figure of matplotlib."""
+        from matplotlib import rc_context
+
+        from annot.publishing.report.plain_figure import PlainFigure
+
+        with rc_context(style(PLAIN.ink)):
+            made = PlainFigure(figsize=(WIDTH, self.height), layout="constrained", facecolor=PLAIN.back)
+            self.paint(made, PLAIN)
+            # Ticks are made when they are first drawn: here they have this size and colour.
+            made.draw_without_rendering()
+        return made
+
+
+def style(ink: str) -> Any:
+    """What matplotlib draws with, letters in this colour."""
+    return {
+        "font.size": 8,
+        "font.family": "sans-serif",
+        "text.color": ink,
+        "axes.edgecolor": ink,
+        "axes.labelcolor": ink,
+        "xtick.color": ink,
+        "ytick.color": ink,
+        "axes.titlesize": 8,
+        "axes.spines.top": False,
+        "axes.spines.right": False,
+        "xtick.major.size": 2,
+        "ytick.major.size": 2,
+        "legend.frameon": False,
+        "legend.fontsize": 8,
+        "legend.labelcolor": ink,
+        # Text stays text: it can be searched, read aloud, and is drawn in the reader's font.
+        "svg.fonttype": "none",
+    }
 
 
 def before_and_after(
@@ -62,19 +107,19 @@ def before_and_after(
 ) -> Drawing:
     """A panel a group; in each, its members from the lowest to the highest, before and after joined by a line."""
 
-    def paint(figure: Any, narrow: bool) -> None:
-        rows = len(points) if narrow else 1
-        panels = figure.subplots(rows, 1 if narrow else len(points), sharey=True, squeeze=False).ravel()
+    def paint(figure: Any, on: Surface) -> None:
+        rows = len(points) if on.narrow else 1
+        panels = figure.subplots(rows, 1 if on.narrow else len(points), sharey=True, squeeze=False).ravel()
         lowest = min(
             (value for group in points.values() for pair in group for value in pair if value is not None), default=0
         )
         for axes, (name, members) in zip(panels, points.items(), strict=True):
             ordered = sorted(members, key=lambda pair: tuple(-math.inf if one is None else one for one in pair))
             for limit in limits:
-                axes.axhline(limit, color=INK, linewidth=0.6, linestyle=(0, (4, 3)), zorder=0)
+                axes.axhline(limit, color=on.ink, linewidth=0.6, linestyle=(0, (4, 3)), zorder=0)
             for at, (before, after) in enumerate(ordered):
                 if before is not None and after is not None:
-                    axes.plot([at, at], [before, after], color=SOFT, linewidth=1, zorder=1)
+                    axes.plot([at, at], [before, after], color=on.soft, linewidth=1, zorder=1)
             for place, (label, marker) in enumerate((("before adjudication", "o"), ("after adjudication", "D"))):
                 drawn = [(at, pair[place]) for at, pair in enumerate(ordered) if pair[place] is not None]
                 across, up = [at for at, _ in drawn], [value for _, value in drawn]
@@ -83,7 +128,7 @@ def before_and_after(
             axes.set_xticks([])
             axes.set_xlim(-0.7, max(5, len(members)) - 0.3)
             axes.set_ylim(min(0.0, lowest) - 0.05, 1.04)
-        for axes in panels if narrow else panels[:1]:
+        for axes in panels if on.narrow else panels[:1]:
             axes.set_ylabel(unit)
         _legend(figure, panels[0], columns=2)
 
@@ -95,19 +140,19 @@ def grouped_bars(values: Mapping[str, Sequence[Number]], *, names: Sequence[str]
     groups = list(values)
     width = 0.84 / len(names)
 
-    def paint(figure: Any, narrow: bool) -> None:
+    def paint(figure: Any, on: Surface) -> None:
         axes = figure.add_subplot()
         for at, (name, shade) in enumerate(zip(names, _shades(len(names)), strict=True)):
             bars = [values[group][at] for group in groups]
             places = [index + (at - (len(names) - 1) / 2) * width for index in range(len(groups))]
             heights = [one.value or 0.0 for one in bars]
-            axes.bar(places, heights, width * 0.94, label=name, color=shade, edgecolor=INK, linewidth=0.4)
+            axes.bar(places, heights, width * 0.94, label=name, color=shade, edgecolor=on.ink, linewidth=0.4)
             for place, one in zip(places, bars, strict=True):
                 if one.ends is not None:
                     axes.plot([place, place], one.ends, color=PALETTE[5], linewidth=1.4)
         axes.set_xticks(range(len(groups)), groups)
         axes.set_ylabel(unit)
-        _legend(figure, axes, columns=2 if narrow else 4)
+        _legend(figure, axes, columns=2 if on.narrow else 4)
 
     return _drawn(2.7, paint, narrow=3.0)
 
@@ -122,27 +167,29 @@ def runs(
     """
     names = list(values)
 
-    def paint(figure: Any, narrow: bool) -> None:
+    def paint(figure: Any, on: Surface) -> None:
         panels = 2 if holds else 1
-        axes, *more = figure.subplots(panels if narrow else 1, 1 if narrow else panels, squeeze=False).ravel()
+        axes, *more = figure.subplots(panels if on.narrow else 1, 1 if on.narrow else panels, squeeze=False).ravel()
         if chance.value is not None:
-            axes.axvline(chance.value, color=INK, linewidth=0.9, linestyle=(0, (4, 3)), label="random order", zorder=0)
+            axes.axvline(
+                chance.value, color=on.ink, linewidth=0.9, linestyle=(0, (4, 3)), label="random order", zorder=0
+            )
         if chance.ends is not None:
-            axes.axvspan(*chance.ends, color=SOFT, alpha=0.45, linewidth=0, zorder=0)
-        _dots(axes, values, f"{measure}, %")
+            axes.axvspan(*chance.ends, color=on.soft, alpha=0.45, linewidth=0, zorder=0)
+        _dots(axes, values, f"{measure}, %", on)
         for second in more:
-            for face, kind, label in ((PALETTE[0], True, "significant"), (BACK, False, "may be chance")):
+            for face, kind, label in ((PALETTE[0], True, "significant"), (on.back, False, "may be chance")):
                 pairs = [(names.index(b), names.index(a)) for (a, b), held in holds.items() if held is kind]
                 across, down = [one for one, _ in pairs], [one for _, one in pairs]
                 second.scatter(across, down, marker="s", s=30, facecolor=face, edgecolor=PALETTE[0], label=label)
-            second.set_yticks(range(len(names)), names if narrow else [])
+            second.set_yticks(range(len(names)), names if on.narrow else [])
             second.set_ylim(len(names) - 0.4, -0.6)
             second.set_xticks(range(len(names)), names, rotation=90)
             second.set_xlim(-0.6, len(names) - 0.4)
             second.set_xlabel("better than")
         handles = [axis.get_legend_handles_labels() for axis in (axes, *more)]
         joined = [[item for pair in handles for item in pair[at]] for at in (0, 1)]
-        figure.legend(*joined, loc="outside lower center", ncols=2 if narrow else 3)
+        figure.legend(*joined, loc="outside lower center", ncols=2 if on.narrow else 3)
 
     height = ROW * len(values) + (2.0 if holds else 1.0)
     return _drawn(height, paint, narrow=2 * height - 0.6 if holds else height)
@@ -151,10 +198,10 @@ def runs(
 def forest(values: Mapping[str, Number], *, unit: str) -> Drawing:
     """A dot and its interval a row, with a line at nothing."""
 
-    def paint(figure: Any, narrow: bool) -> None:
+    def paint(figure: Any, on: Surface) -> None:
         axes = figure.add_subplot()
-        axes.axvline(0, color=INK, linewidth=0.9, linestyle=(0, (4, 3)), zorder=0)
-        _dots(axes, values, unit)
+        axes.axvline(0, color=on.ink, linewidth=0.9, linestyle=(0, (4, 3)), zorder=0)
+        _dots(axes, values, unit, on)
 
     return _drawn(ROW * len(values) + 0.7, paint)
 
@@ -173,7 +220,7 @@ def ranges(
     rows = list(spans)
     marks = (("D", PALETTE[0]), ("<", PALETTE[1]), (">", PALETTE[5]), ("o", PALETTE[2]), ("s", PALETTE[3]))
 
-    def paint(figure: Any, narrow: bool) -> None:
+    def paint(figure: Any, on: Surface) -> None:
         axes = figure.add_subplot()
         for at, ends in enumerate(spans.values()):
             if ends is not None:
@@ -188,8 +235,8 @@ def ranges(
         # A mark at the end of a bar is whole.
         axes.use_sticky_edges = False
         axes.set_xlabel(unit)
-        axes.grid(axis="x", color=SOFT, linewidth=0.5)
-        _legend(figure, axes, columns=1 if narrow else 4)
+        axes.grid(axis="x", color=on.soft, linewidth=0.5)
+        _legend(figure, axes, columns=1 if on.narrow else 4)
 
     return _drawn(ROW * len(rows) + 1.0, paint, narrow=ROW * len(rows) + 1.6)
 
@@ -198,20 +245,20 @@ def stacked_bars(parts: Mapping[str, Mapping[str, int]], *, order: Sequence[str]
     """One horizontal bar a row, stacked from named parts (`parts[row][part]`), its total at the end."""
     rows = list(parts)
 
-    def paint(figure: Any, narrow: bool) -> None:
+    def paint(figure: Any, on: Surface) -> None:
         axes = figure.add_subplot()
         left = [0.0] * len(rows)
         for at, part in enumerate(order):
             widths = [float(parts[row].get(part, 0)) for row in rows]
             # Where the colours are used up they come again, striped.
             color, stripes = PALETTE[at % len(PALETTE)], "/" * (4 * (at // len(PALETTE)))
-            axes.barh(rows, widths, left=left, label=part, color=color, edgecolor=BACK, linewidth=0.5, hatch=stripes)
+            axes.barh(rows, widths, left=left, label=part, color=color, edgecolor=on.back, linewidth=0.5, hatch=stripes)
             left = [start + width for start, width in zip(left, widths, strict=True)]
         for row, end in zip(rows, left, strict=True):
             axes.text(end + max(left) * 0.01, row, f"{end:g}", va="center")
         axes.set_xlabel(unit)
         axes.set_ylim(len(rows) - 0.4, -0.6)
-        _legend(figure, axes, columns=2 if narrow else 4)
+        _legend(figure, axes, columns=2 if on.narrow else 4)
 
     return _drawn(ROW * len(rows) + 1.2, paint)
 
@@ -219,7 +266,7 @@ def stacked_bars(parts: Mapping[str, Mapping[str, int]], *, order: Sequence[str]
 def learning_curve(losses: Mapping[str, Sequence[tuple[int, float]]], *, unit: str) -> Drawing:
     """A line for each loss, over the steps of a training."""
 
-    def paint(figure: Any, narrow: bool) -> None:
+    def paint(figure: Any, on: Surface) -> None:
         axes = figure.subplots()
         for place, (name, points) in enumerate(losses.items()):
             across, up = [step for step, _ in points], [loss for _, loss in points]
@@ -231,7 +278,7 @@ def learning_curve(losses: Mapping[str, Sequence[tuple[int, float]]], *, unit: s
     return _drawn(2.4, paint)
 
 
-def _dots(axes: Any, values: Mapping[str, Number], unit: str) -> None:
+def _dots(axes: Any, values: Mapping[str, Number], unit: str, on: Surface) -> None:
     """A dot and its interval a row."""
     for at, one in enumerate(values.values()):
         if one.ends is not None:
@@ -241,7 +288,7 @@ def _dots(axes: Any, values: Mapping[str, Number], unit: str) -> None:
     axes.set_yticks(range(len(values)), list(values))
     axes.set_ylim(len(values) - 0.4, -0.6)
     axes.set_xlabel(unit)
-    axes.grid(axis="x", color=SOFT, linewidth=0.5)
+    axes.grid(axis="x", color=on.soft, linewidth=0.5)
 
 
 def _shades(n: int) -> list[tuple[float, float, float]]:
@@ -255,11 +302,8 @@ def _legend(figure: Any, axes: Any, *, columns: int) -> None:
         figure.legend(handles, labels, loc="outside lower center", ncols=columns)
 
 
-def _drawn(height: float, paint: Callable[[Any, bool], None], *, narrow: float | None = None) -> Drawing:
-    return Drawing(
-        _svg(WIDTH, height, lambda figure: paint(figure, False)),
-        _svg(NARROW, height + 0.4 if narrow is None else narrow, lambda figure: paint(figure, True)),
-    )
+def _drawn(height: float, paint: Callable[[Any, Surface], None], *, narrow: float | None = None) -> Drawing:
+    return Drawing(paint, height, height + 0.4 if narrow is None else narrow)
 
 
 def _svg(width: float, height: float, paint: Callable[[Any], None]) -> str:
@@ -269,7 +313,7 @@ def _svg(width: float, height: float, paint: Callable[[Any], None]) -> str:
 
     buffer = io.StringIO()
     # Both stand on one page: what one names must not be found in the other.
-    with rc_context(STYLE | {"svg.hashsalt": f"annot {width:g}"}):
+    with rc_context(style(INK) | {"svg.hashsalt": f"annot {width:g}"}):
         figure = Figure(figsize=(width, height), layout="constrained")
         paint(figure)
         figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None}, transparent=True)
