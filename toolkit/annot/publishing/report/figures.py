@@ -183,9 +183,7 @@ def runs(
         panels = 2 if holds else 1
         axes, *more = figure.subplots(panels if on.narrow else 1, 1 if on.narrow else panels, squeeze=False).ravel()
         if chance.value is not None:
-            axes.axvline(
-                chance.value, color=on.ink, linewidth=0.9, linestyle=DASHED, label="random order", zorder=0
-            )
+            axes.axvline(chance.value, color=on.ink, linewidth=0.9, linestyle=DASHED, label="random order", zorder=0)
         if chance.ends is not None:
             axes.axvspan(*chance.ends, color=on.soft, alpha=0.45, linewidth=0, zorder=0)
         _dots(axes, values, f"{measure}, %", on)
@@ -333,7 +331,6 @@ def _svg(width: float, height: float, paint: Callable[[Any], None]) -> str:
     text = text[text.index("<svg") :]
     for stand_in, color in OF_PAGE.items():
         text = text.replace(stand_in, color)
-    # Nothing refers to groups. The page sets the width; a fixed one in points would overflow a phone.
-    text = re.sub(r'(<g) id="[^"]*"', r"\1", text)
+    # The page sets the width; a fixed one in points would overflow a phone.
     head, _, rest = text.partition(">")
     return re.sub(r'\s(width|height)="[^"]*"', "", head) + ">" + rest

@@ -46,14 +46,14 @@ def body(study: Study) -> Chapter:
         if before is not None or after is not None:
             points.setdefault(one.facet, []).append((before, after))
     blocks: list[Table | Figure] = [glance(found)]
-    if points:
-        drawn = sum(map(len, points.values()))
+    drawn = sum(map(len, points.values()))
+    if drawn > 1:
         blocks.insert(
             0,
             Figure(
                 sentence("agreement.figure"),
                 figures.before_and_after(points, limits=(TENTATIVE, RELIABLE), unit="Krippendorff's alpha"),
-                sentence("agreement.drawn", drawn=drawn, of=len(found.queries)),
+                sentence("agreement.drawn", points=points, drawn=drawn, of=len(found.queries)),
             ),
         )
     return Chapter("agreement", "Agreement", sentences("agreement.body", study=study, **_counts(study)), tuple(blocks))

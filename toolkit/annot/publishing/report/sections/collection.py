@@ -63,7 +63,7 @@ def _pools(study: Study) -> Chapter:
     figure = Figure(
         sentence("collection.pools_figure"),
         figures.stacked_bars(bars, order=[one.method for one in methods], unit="documents"),
-        sentence("collection.pools_drawn", sizes=facts.sizes),
+        sentence("collection.pools_drawn", bars=bars),
     )
     # The table first: a tall figure that does not fit on the sheet would leave it half empty.
     told = (
@@ -71,4 +71,4 @@ def _pools(study: Study) -> Chapter:
         *sentences("collection.origins", origins=study.origins),
         *sentences("runs.few_abstracts", few=study.origins.few_abstracts),
     )
-    return Chapter("pools", "Pools", told, (by_method, figure))
+    return Chapter("pools", "Pools", told, (by_method, *([figure] if len(bars) > 1 else [])))
