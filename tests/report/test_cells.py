@@ -64,6 +64,28 @@ def test_an_interval_without_width_is_none() -> None:
     assert str(Number(100.0, PERCENTAGE, interval(100.0, 100.0))) == "100"
 
 
+@pytest.mark.parametrize(
+    ("kind", "low", "high"),
+    [(COEFFICIENT, -0.8, 0.8), (SHARE, 0.1, 0.9), (MEASURE, -0.4, 0.8), (PERCENTAGE, 20.0, 100.0)],
+)
+def test_an_interval_over_four_fifths_of_its_scale_is_read_as_too_few_papers(
+    kind: Quantity, low: float, high: float
+) -> None:
+    found, wider = (Number(high / 2, kind, interval(low, end)) for end in (high, high * 1.01))
+    if kind is PERCENTAGE:
+        wider = Number(50.0, kind, interval(19.9, high))
+    assert (found.bracketed, found.lacking, "[" in str(found)) == (True, None, True)
+    assert not wider.bracketed
+    assert wider.lacking is not None
+    assert wider.lacking.reason == "there are too few papers for one that covers less than 80% of the scale"
+    assert {wider.parts(precise=precise)[1] for precise in (False, True)} == {"(too few papers)"}
+    assert wider.interval is not None, "data keep it"
+
+
+def test_a_figure_without_a_scale_keeps_the_widest_interval() -> None:
+    assert str(Number(0.5, GRADES, interval(-9.0, 9.0))) == "0 [-9, 9]"
+
+
 def test_no_value_is_a_dash_and_keeps_no_interval() -> None:
     assert str(Number(Undefined("no"), COEFFICIENT, interval(0, 1))) == "–"
     assert str(Number(None, SHARE)) == "–"

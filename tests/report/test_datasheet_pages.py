@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
@@ -107,7 +108,25 @@ def test_the_page_needs_nothing_else_and_shows_tags_of_others_as_text(facts: Col
     assert "a &lt; b &amp; c" in page
     assert tags.names.count("h2") == 9
     assert tags.names.count("table") == 4
-    assert tags.links == {"https://creativecommons.org/licenses/by/4.0/"}
+    contents = re.findall(r'<h2 id="([^"]+)"', page)
+    assert len(contents) == 9
+    assert tags.links == {"https://creativecommons.org/licenses/by/4.0/", *(f"#{one}" for one in contents)}
+
+
+def test_contents_come_before_the_first_section_where_there_are_more_than_three(facts: CollectionFacts) -> None:
+    three = "# Title\n\nFirst.\n\n## One\n\n## Two\n\n## T<b>hr</b>ee & more\n\n"
+    assert 'class="contents"' not in datasheet_html(facts, three, overrides=None)
+    page = datasheet_html(facts, f"{three}## <i>4\n\n### Not in it\n\n| a |\n| - |\n| 1 |\n", overrides=None)
+    head, _, rest = page.partition('<nav class="contents" aria-label="Contents">')
+    assert "First." in head
+    assert "<h2" not in head
+    assert re.findall(r"<li>(.*)</li>", rest) == [
+        '<a href="#one">One</a>',
+        '<a href="#two">Two</a>',
+        '<a href="#tbhrbee-more">T&lt;b&gt;hr&lt;/b&gt;ee &amp; more</a>',
+        '<a href="#i4">&lt;i&gt;4</a>',
+    ]
+    assert '<div class="scroll" role="group" aria-label="Table" tabindex="0"><table>' in rest
 
 
 def test_the_same_facts_give_the_same_bytes_and_a_workspaces_template_wins(

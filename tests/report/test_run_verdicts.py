@@ -40,9 +40,32 @@ def test_with_five_papers_the_first_sentence_says_that_nothing_can_hold_and_with
     assert five.startswith(
         "With 5 query papers, no difference between runs can be shown: at least 6 query papers are needed. "
     )
-    assert "good is best by NDCG%20, but its lead is not certain (10 queries of 5 query papers)." in five
+    ahead = "good is ahead, but not significantly ahead of poor and worst"
+    assert f"{ahead} (NDCG%20, 10 queries of 5 query papers)." in five
     assert "Behind, but not significantly after correction for 3 pairs of runs: poor and worst." in five
-    assert six.startswith("good is best by NDCG%20, and its lead is certain (12 queries of 6 query papers).")
+    best_of_all = "good is best: every other run is significantly worse"
+    assert six.startswith(f"{best_of_all} (NDCG%20, 12 queries of 6 query papers).")
+
+
+@pytest.mark.parametrize(
+    ("worse", "behind", "as_good", "above_chance", "said"),
+    [
+        (("b",), (), (), True, "a is best: every other run is significantly worse"),
+        (("b",), ("c",), (), True, "a is ahead, but not significantly ahead of c"),
+        (("b",), ("c",), ("d", "e"), True, "a is ahead, but d and e may be as good"),
+        ((), (), ("b", "c", "d", "e"), True, "a is ahead, but 4 other runs may be as good"),
+        (("b",), (), (), False, "a is first, but it is not better than chance"),
+    ],
+)
+def test_the_verdict_of_the_first_screen_and_of_evaluate_follow_from_the_groups_in_the_same_words(
+    worse: tuple[str, ...], behind: tuple[str, ...], as_good: tuple[str, ...], above_chance: bool, said: str
+) -> None:
+    of = Verdict(TOGETHER, "a", worse, behind, as_good, papers=6, pairs=3, smallest_p=0.03, detectable=None)
+    found = a_best_run(verdict=of, runs=1 + len(worse + behind + as_good), above_chance=above_chance)
+    assert sentence("answers.best_verdict", best=found, lead=sentence("runs.lead", best=found)) == said
+    printed = sentence("runs.best_line", best=found)
+    assert printed.startswith(f"{said} (NDCG%20, 12 queries of 6 query papers).")
+    assert all(name in printed for name in (*behind, *as_good))
 
 
 def test_the_differences_that_hold_are_named() -> None:
@@ -124,6 +147,7 @@ def test_nothing_is_to_be_published_beside_what_is_not_known(
             **{"study": study, "best": run, "together": together, "reliability": reliability, "unfinished": 0},
             **{"robustness": robustness, "gaps": (), "findings": (), "alpha": number(None), "level": "95"},
             "known": reliability != "unknown" and robustness in ("robust", "fragile"),
+            "lead": sentence("runs.lead", best=run) if run else "",
         }
         answers = [sentence(f"answers.{name}_verdict", **values) for name in ("trust", "best")]
         what_next = [sentence(f"answers.{name}", **values) for name in ("next_verdict", "next")]

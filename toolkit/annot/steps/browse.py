@@ -17,6 +17,7 @@ from annot.measuring.evaluation.measures import TIES, evaluate
 from annot.measuring.measured import CONVENTION, MEASURE, read_run_files
 from annot.measuring.results import matches_file, matches_of
 from annot.publishing.browse_page import BrowsedRun, Errors, page, page_data
+from annot.publishing.neighbours import write_pages
 from annot.publishing.report.study import Study
 from annot.store import facet_labels, papers, trials
 from annot.store.projects import StoredRound, read_hidden
@@ -24,7 +25,7 @@ from annot.study.adjudication import Pair
 from annot.study.exports import read_kinds, unfinished
 from annot.study.made import note
 from annot.study.snapshot import Snapshot, snapshot_of
-from annot.study.workspace import Workspace, write_file
+from annot.study.workspace import Workspace
 
 BROWSE_FILE = "browse.html"
 
@@ -87,7 +88,7 @@ def write(ws: Workspace, *, partial: bool, out: Path | None = None) -> WrittenPa
         overrides=ws.root / "templates",
     )
     path = (ws.exports if out is None else out) / BROWSE_FILE
-    write_file(path, text)
+    write_pages(path.parent, {BROWSE_FILE: text})
     if out is None:
         note(ws, "browse", snapshot.states)
     return WrittenPage(

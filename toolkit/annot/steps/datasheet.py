@@ -6,13 +6,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from annot.corpus.corpus_facts import corpus_facts
+from annot.publishing.neighbours import write_pages
 from annot.publishing.release.collection_facts import facts_of
 from annot.publishing.release.prose import datasheet_html, datasheet_markdown, terms_of
 from annot.publishing.release.questions import OpenQuestion, answers_file, ask, open_questions, read_answers
 from annot.publishing.report.study import Study
 from annot.study.made import note
 from annot.study.snapshot import read_snapshot
-from annot.study.workspace import Workspace, write_file
+from annot.study.workspace import Workspace
 
 MARKDOWN_FILE = "datasheet.md"
 PAGE_FILE = "datasheet.html"
@@ -48,7 +49,6 @@ def write(ws: Workspace) -> WrittenDatasheet:
     page = datasheet_html(facts, markdown, overrides=overrides)
     added = ask(answers_file(ws), answers)
     paths = ws.exports / MARKDOWN_FILE, ws.exports / PAGE_FILE
-    write_file(paths[0], markdown)
-    write_file(paths[1], page)
+    write_pages(ws.exports, {MARKDOWN_FILE: markdown, PAGE_FILE: page})
     note(ws, "datasheet", snapshot.states, open=len(open_questions(answers)))
     return WrittenDatasheet(*paths, answers_file(ws), added, open_questions(answers))

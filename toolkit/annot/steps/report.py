@@ -6,13 +6,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from annot.base.names import check_name
+from annot.publishing.neighbours import write_pages
 from annot.publishing.report.document import Table
 from annot.publishing.report.pages import REPORT_FILE, report_files
 from annot.publishing.report.sections.whole import tables
 from annot.publishing.report.study import Study
 from annot.study.made import note
 from annot.study.snapshot import read_snapshot
-from annot.study.workspace import Workspace, sha256_of, write_file
+from annot.study.workspace import Workspace, sha256_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,8 +30,7 @@ def write(ws: Workspace, *, out: Path | None = None) -> Written:
     out: the folder to write into instead of `exports/`, for a study that may only be read.
     """
     folder, snapshot = ws.exports if out is None else out, read_snapshot(ws)
-    for name, text in report_files(Study(snapshot)).items():
-        write_file(folder / name, text)
+    write_pages(folder, report_files(Study(snapshot)))
     if out is None:
         note(ws, "report", snapshot.states)
     return Written(folder / REPORT_FILE, sha256_of(folder / REPORT_FILE))

@@ -14,6 +14,7 @@ from annot.measuring.results import as_text, keep
 from annot.measuring.reusability.certificate import Certificate, Runs, certify
 from annot.measuring.reusability.own_finds import Score
 from annot.pools.pool_facts import drawn_rankings
+from annot.publishing.neighbours import write_pages
 from annot.publishing.report.certificate import certificate_page, terminal
 from annot.publishing.report.pages import markdown, page
 from annot.publishing.report.study import Study
@@ -21,7 +22,7 @@ from annot.publishing.report.terminal import table_text
 from annot.store.pools import read_pools
 from annot.study.exports import exported_qrels
 from annot.study.snapshot import Snapshot, read_snapshot
-from annot.study.workspace import Workspace, write_file
+from annot.study.workspace import Workspace
 
 LOSS_CONVENTION = "trec"
 LOSS_MEASURE = PRIMARY[LOSS_CONVENTION]
@@ -54,8 +55,7 @@ def certificate(ws: Workspace, *, tell: Callable[[str], None]) -> tuple[Certific
     )
     made = certificate_page(found, title=ws.settings.collection.title, notice=Study(snapshot).notice)
     keep(ws, FIGURES, as_text(found), tell=tell)
-    write_file(ws.exports / MARKDOWN, markdown(made))
-    write_file(ws.exports / PAGE, page(made, overrides=ws.root / "templates"))
+    write_pages(ws.exports, {MARKDOWN: markdown(made), PAGE: page(made, overrides=ws.root / "templates")})
     return found, ws.exports / PAGE
 
 

@@ -11,6 +11,7 @@ from datetime import datetime, tzinfo
 from pathlib import Path
 
 from annot.judging.progress import AgreementSoFar, Look, by_day, papers_with_complete_pairs, progress_of
+from annot.publishing.neighbours import pages_in, with_links
 from annot.publishing.report.status_page import LEAST_PAPERS, StatusWords, page
 from annot.publishing.report.terminal import bar, share_done
 from annot.study.snapshot import snapshot_of
@@ -81,7 +82,8 @@ class StatusPage:
             trouble=trouble,
             overrides=ws.root / "templates",
         )
-        write_file(self.path, text, private=True)
+        linked = with_links(text.encode(), PAGE, pages_in(ws.exports), above=f"../{ws.exports.name}/")
+        write_file(self.path, linked, private=True)
         self.line = line(look) if look else ""
         self._behind = False
         return self.path

@@ -135,7 +135,9 @@ def datasheet_html(facts: CollectionFacts, markdown: str, *, overrides: Path | N
                 if not address.lower().startswith(("https://", "http://", "mailto:", "#")):
                     link.attrib.pop("href", None)
 
-    converter = Markdown(extensions=["tables", "sane_lists", "toc"])
+    converter: Any = Markdown(
+        extensions=["tables", "sane_lists", "toc"], extension_configs={"toc": {"toc_depth": "2-2"}}
+    )
     # What people and papers wrote is text: without these two, HTML in it stays visible instead of being obeyed.
     converter.preprocessors.deregister("html_block")
     converter.inlinePatterns.deregister("html")
@@ -144,7 +146,7 @@ def datasheet_html(facts: CollectionFacts, markdown: str, *, overrides: Path | N
         converter.inlinePatterns.deregister(name)
     converter.treeprocessors.register(Links(converter), "links", priority=5)
     body = converter.convert(markdown)
-    return fill("datasheet.html.j2", facts, overrides=overrides, body=body)
+    return fill("datasheet.html.j2", facts, overrides=overrides, body=body, contents=converter.toc_tokens)
 
 
 class Licence(NamedTuple):

@@ -21,6 +21,7 @@ from annot.formats.csfcube import Material, misfits, write_csfcube
 from annot.formats.judgements_file import pool_lines, write_decisions, write_judgements
 from annot.formats.trec import QUERY_PAPERS_FILE, write_qrels, write_query_papers
 from annot.judging.own_words import OwnWords
+from annot.publishing.neighbours import CARD_FILE, linked
 from annot.publishing.release.collection_facts import CollectionFacts
 from annot.publishing.release.croissant import croissant, release_tables
 from annot.publishing.release.prose import dataset_card, datasheet_html, datasheet_markdown
@@ -104,12 +105,12 @@ def release_files(
         "datasheet.html": datasheet_html(facts, datasheet, overrides=overrides),
     }
     holds = {path.partition("/")[0] for path in (*files, *texts)}
-    texts["README.md"] = dataset_card(facts, beir=beir, holds=holds, overrides=overrides)
+    texts[CARD_FILE] = dataset_card(facts, beir=beir, holds=holds, overrides=overrides)
     notes = (*notes, *_untyped(study), *misfit)
     if missing is not None:
         values = {"title": facts.collection.title, "missing": missing, "notes": notes}
         texts[MISSING_FILE] = render("missing.md.j2", values, overrides=None)
-    files |= {path: _utf8(text) for path, text in texts.items()}
+    files = linked(files | {path: _utf8(text) for path, text in texts.items()})
     tables = release_tables(beir, with_text=with_text)
     files[METADATA_FILE] = _utf8(croissant(facts, files=files, tables=tables, answers=answers))
     return files, notes

@@ -3,6 +3,9 @@
 Rule of the digits: the half width of the interval, in its first three digits, decides. From 100 to 354 it shows two
 digits, from 355 to 999 one; the figure and both ends are printed to the same place (Particle Data Group 2022, Review of
 Particle Physics, section 5.3). Never more digits than were published; without an interval, those of its kind.
+
+An interval that covers nearly all of its scale says nothing: people read "too few papers" in its place. Data keep it,
+and a drawing shows it from end to end.
 """
 
 from __future__ import annotations
@@ -13,6 +16,11 @@ from dataclasses import dataclass
 from annot.base.stats.values import Estimate, Finish, Interval, Share, Undefined
 
 NONE = "–"
+WIDEST = 0.8
+"""The share of its scale that an interval may cover and still say something."""
+TOO_FEW = "(too few papers)"
+"""In place of a wider one."""
+TOO_WIDE = Undefined(f"there are too few papers for one that covers less than {WIDEST:.0%} of the scale")
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +98,19 @@ class Number:
         low, high = (min(max(self.kind.scale * end, self.kind.low), self.kind.high) for end in (found.low, found.high))
         return low, high
 
+    @property
+    def lacking(self) -> Undefined | None:
+        """Why no interval is printed, where one was looked for and the values differ."""
+        if isinstance(self.interval, Undefined):
+            return self.interval
+        low, high = self.ends or (0.0, 0.0)
+        return TOO_WIDE if high - low > WIDEST * (self.kind.high - self.kind.low) else None
+
+    @property
+    def bracketed(self) -> bool:
+        """Whether an interval is printed with it."""
+        return self.ends is not None and self.lacking is None
+
     def text(self, *, precise: bool) -> str:
         """`0.65 [0.54, 0.71]`, or precisely `0.6551 [0.5382, 0.7136]`."""
         return " ".join(part for part in self.parts(precise=precise) if part)
@@ -98,7 +119,7 @@ class Number:
         """The figure, and the interval with what follows it; "" where there is none."""
         digits = self.kind.published if precise else self.digits
         ends = self.ends
-        bounds = "" if ends is None else f"[{ends[0]:z.{digits}f}, {ends[1]:z.{digits}f}]"
+        bounds = "" if ends is None else TOO_FEW if self.lacking else f"[{ends[0]:z.{digits}f}, {ends[1]:z.{digits}f}]"
         return self._figure(digits), " ".join(part for part in (bounds, self.after) if part)
 
     @property

@@ -29,7 +29,7 @@ class Table:
     @property
     def bracketed(self) -> bool:
         """Whether a figure has an interval."""
-        return any(isinstance(cell, Number) and cell.ends is not None for row in self.rows for cell in row)
+        return any(isinstance(cell, Number) and cell.bracketed for row in self.rows for cell in row)
 
     @property
     def title(self) -> str:

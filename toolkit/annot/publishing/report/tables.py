@@ -80,7 +80,7 @@ def table(
     printed = [at for at, column in enumerate(columns) if column.heading]
     kept = [at for at, column in enumerate(columns) if column.field]
     figures = [cell for row in made for cell in map(row.__getitem__, printed) if isinstance(cell, Number)]
-    bracketed = any(figure.ends for figure in figures)
+    bracketed = any(figure.bracketed for figure in figures)
     return Table(
         name=name,
         caption=sentence(caption, bracketed=bracketed, name=name, **values) if caption else "",
@@ -109,7 +109,7 @@ def without(figures: Iterable[Number]) -> tuple[str, ...]:
     """Why figures have no value or no interval, each reason once: with this data's counts where they are the same."""
     exactly: dict[tuple[str, str], list[str]] = {}
     for one in figures:
-        what, why = ("value", one.raw) if isinstance(one.raw, Undefined) else ("interval", one.interval)
+        what, why = ("value", one.raw) if isinstance(one.raw, Undefined) else ("interval", one.lacking)
         if isinstance(why, Undefined):
             exactly.setdefault((what, why.kind), []).append(why.reason)
     told = [(len(of), what, kind if len({*of}) > 1 else of[0]) for (what, kind), of in exactly.items()]

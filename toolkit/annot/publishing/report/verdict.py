@@ -60,7 +60,7 @@ class Best:
 
 def reliability(alpha: Number) -> Reliability:
     """What the grades of one assessor are good for, by the interval of alpha before adjudication."""
-    if alpha.ends is None:
+    if alpha.ends is None or alpha.lacking:
         return "unknown"
     low, high = alpha.ends
     if low >= RELIABLE:

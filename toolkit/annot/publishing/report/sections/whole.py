@@ -8,6 +8,7 @@ from annot import __version__
 from annot.base.stats.values import Undefined
 from annot.measuring.measured import CONVENTION, MEASURE
 from annot.publishing.report import verdict
+from annot.publishing.report.cells import WIDEST
 from annot.publishing.report.document import Chapter, Document, Reply, Table
 from annot.publishing.report.sections import agreement, analyses, assessors, collection, effect, grades, runs, trials
 from annot.publishing.report.sections.agreement import alpha, disputed
@@ -92,7 +93,10 @@ def _values(study: Study) -> dict[str, object]:
         "tau": None if effect is None else verdict.tau(effect),
         "same_order": effect is not None and verdict.same_order(effect),
         "best": best,
-        **{name: sentence(f"runs.{name}", best=best) if best else "" for name in ("too_few", "groups", "like_chance")},
+        **{
+            name: sentence(f"runs.{name}", best=best) if best else ""
+            for name in ("too_few", "lead", "groups", "like_chance")
+        },
         "limits": verdict,
         "gaps": () if isinstance(diagnosis, Undefined) else diagnosis.gaps,
         "findings": () if isinstance(diagnosis, Undefined) else diagnosis.findings,
@@ -105,5 +109,5 @@ def _rules(study: Study) -> Chapter:
     return Chapter(
         "rules",
         "Rules, intervals and digits",
-        sentences("answers.rules", limits=verdict, measured=(CONVENTION, MEASURE), level=study.level),
+        sentences("answers.rules", limits=verdict, widest=WIDEST, measured=(CONVENTION, MEASURE), level=study.level),
     )
