@@ -162,7 +162,7 @@ def test_results_are_drawn_as_the_report_draws_them() -> None:
     [
         ([[1, 1], [0, 1]], {}, "a matrix has only items"),
         (RATINGS, {"coefficients": ["kappa"]}, "alpha_ordinal, which is not among the coefficients"),
-        ([("q", "d", "a", 1), ("q", "d", "b", 1)], {}, "alpha has a value on no query"),
+        ([("q", "d", "a", 1), ("q", "d", "b", 1)], {}, "alpha has a value on fewer than two queries"),
     ],
 )
 def test_what_cannot_be_drawn_says_why(ratings: Any, options: dict[str, Any], why: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 import xml.etree.ElementTree as ET
 from collections.abc import Callable
 from typing import Any
@@ -213,6 +214,27 @@ def test_a_drawing_has_the_colours_of_its_page_no_size_and_two_ids() -> None:
     assert texts == (again.wide, again.narrow)
     ids = [{one for one in text.split('"') if one.startswith("m") and len(one) == 11} for text in texts]
     assert not ids[0] & ids[1]
+
+
+def test_a_drawing_on_a_page_says_what_it_is_and_shows_and_no_other_has_its_ids() -> None:
+    values = {'a "id="b" <c>': number(0.5, 0.4, 0.6), "d": number(0.4, 0.2, 0.5)}
+    svg = figures.runs(values, {}, chance=number(0.2, 0.1, 0.3), measure="AP").wide
+    told = ("AP of </title><script>", "a: 50; d: 40")
+    one, other = (ET.fromstring(figures.described(svg, name, *told)) for name in ("one", "other"))
+    assert one.attrib["role"] == "img"
+    by_id = [{at.attrib["id"]: at for at in root.iter() if "id" in at.attrib} for root in (one, other)]
+    assert [by_id[0][name].text for name in one.attrib["aria-labelledby"].split()] == [*told]
+    assert all(name.startswith("one-") for name in by_id[0])
+    assert not by_id[0].keys() & by_id[1].keys()
+    used = {
+        name
+        for at in one.iter()
+        for value in at.attrib.values()
+        for name in re.findall(r"^#(.+)$|^url\(#(.+)\)$", value)
+    }
+    assert used
+    assert {"".join(name) for name in used} <= by_id[0].keys()
+    assert 'a "id="b" <c>' in [at.text for at in one.iter()]
 
 
 def test_a_figure_for_a_notebook_is_the_same_drawing_in_black_on_white() -> None:

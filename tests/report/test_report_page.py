@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from annot.steps import report
 from annot.study.workspace import Workspace
-from study_stages import copied, published
+from study_stages import QUERY_PAPERS, copied, published
 
 pytestmark = pytest.mark.browser
 
@@ -175,6 +176,18 @@ def test_no_name_in_one_drawing_is_taken_by_another(study: Workspace) -> None:
         clips = [set(re.findall(r'<clipPath id="([^"]+)"', one)) for one in re.findall(r"<svg.*?</svg>", drawing, re.S)]
         assert len(clips) == 2
         assert not clips[0] & clips[1]
+
+
+def test_no_id_is_on_the_page_twice(study: Workspace) -> None:
+    names = re.findall(r'\bid="([^"]*)"', (study.exports / "report.html").read_text(encoding="utf-8"))
+    assert len(names) == len({*names}) > 40
+
+
+def test_of_one_query_nothing_is_drawn(tmp_path: Path) -> None:
+    (paper, facets), *_ = QUERY_PAPERS
+    ws = copied(replace(published(1), queries=[(paper, facets[:1])]), "measured", tmp_path / "study")
+    report.write(ws)
+    assert "<svg" not in (ws.exports / "report.html").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("name", ["report.html", "report.md"])

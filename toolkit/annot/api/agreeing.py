@@ -113,7 +113,8 @@ class MeasuredAgreement(Displayed):
         Raises
         ------
         UndefinedStatistic
-            For a matrix, which has no queries, and if ordinal alpha has a value on no query or was not computed.
+            For a matrix, which has no queries, and if ordinal alpha was not computed or has a value on fewer than two
+            queries.
         """
         from annot.publishing.report.sections.agreement import drawing
 
@@ -123,7 +124,7 @@ class MeasuredAgreement(Displayed):
             raise UndefinedStatistic("the drawing shows alpha_ordinal, which is not among the coefficients")
         for figure in drawing(self._found):
             return figure.svg.figure()
-        raise UndefinedStatistic("ordinal alpha has a value on no query")
+        raise UndefinedStatistic("ordinal alpha has a value on fewer than two queries")
 
     @cached_property
     def _figures(self) -> pd.DataFrame:

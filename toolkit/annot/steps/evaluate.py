@@ -26,6 +26,7 @@ from annot.measuring.evaluation.measures import CONVENTIONS, TIES, conventions_f
 from annot.measuring.measured import evaluation_of, read_run_files, with_restated
 from annot.measuring.results import EVALUATION_FILE, as_text, evaluation_data, keep
 from annot.publishing.report.document import Chapter, Document, Table
+from annot.publishing.report.figures import described
 from annot.publishing.report.latex import latex
 from annot.publishing.report.pages import markdown
 from annot.publishing.report.sections.runs import best_line, compared, drawing, pairs, terminal
@@ -96,12 +97,13 @@ def write(evaluated: Evaluated, folder: Path) -> tuple[Path, ...]:
     """The runs compared: the tables as LaTeX, Markdown, CSV and JSON, and the drawing as SVG, for a paper or a page."""
     section = Chapter(NAME, "Figures", (), (*compared(evaluated), *pairs(evaluated)))
     made = Document("Runs compared", best_line(evaluated), body=(section,))
+    drawn = drawing(evaluated)
     texts = {
         "tex": latex(made),
         "md": markdown(made),
         "csv": csv_text(comparisons(evaluated)),
         "json": as_text(evaluation_data(evaluated)["comparison"]),
-        "svg": drawing(evaluated).svg.wide,
+        "svg": described(drawn.svg.wide, NAME, drawn.title, drawn.description),
     }
     paths = tuple(folder / f"{NAME}.{ending}" for ending in texts)
     for path, text in zip(paths, texts.values(), strict=True):

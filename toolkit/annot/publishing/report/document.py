@@ -33,9 +33,8 @@ class Table:
 
     @property
     def title(self) -> str:
-        """The first sentence of the caption, which stands above the table."""
-        first, dot, _ = self.caption.partition(". ")
-        return first + dot.strip()
+        """The first sentence of the caption, above the table."""
+        return _first(self.caption)
 
     @property
     def below(self) -> tuple[str, ...]:
@@ -46,11 +45,21 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A drawing, and the sentence that says the same for those who cannot see it."""
+    """A drawing, and in words what it shows."""
 
     caption: str
     svg: Drawing
     description: str
+
+    @property
+    def title(self) -> str:
+        """The first sentence of the caption."""
+        return _first(self.caption)
+
+
+def _first(caption: str) -> str:
+    first, dot, _ = caption.partition(". ")
+    return first + dot.strip()
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from html import escape
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from annot.base.names import counted
@@ -32,6 +33,9 @@ WIDTH, NARROW = 7.2, 3.7
 """Inches, on a screen or sheet and on a phone; the page scales the drawing to its column, and the letters with it."""
 ROW = 0.23
 """Inches that a row of a horizontal drawing takes."""
+DASHED = (0, (4, 3))
+"""A line that is no measurement: a limit, chance, or nothing."""
+_NAMES = re.compile(r'(\bid="|url\(#|href="#)')
 
 
 class Surface(NamedTuple):
@@ -79,6 +83,14 @@ class Drawing:
         return made
 
 
+def described(svg: str, name: str, title: str, description: str) -> str:
+    """A drawing among others on a page: its ids begin with `name`, and a screen reader says what it is and shows."""
+    # What text a drawing has is left alone: a run may be called anything.
+    head, _, rest = re.sub(r"<\w[^>]*>", lambda tag: _NAMES.sub(rf"\1{name}-", tag[0]), svg).partition(">")
+    said = f'<title id="{name}-title">{escape(title)}</title>\n<desc id="{name}-desc">{escape(description)}</desc>'
+    return f'{head} role="img" aria-labelledby="{name}-title {name}-desc">\n{said}{rest}'
+
+
 def style(ink: str) -> Any:
     """What matplotlib draws with, letters in this colour."""
     return {
@@ -122,7 +134,7 @@ def before_and_after(
         for axes, (name, members) in zip(panels, points.items(), strict=True):
             ordered = sorted(members, key=lambda pair: tuple(-math.inf if one is None else one for one in pair))
             for limit in limits:
-                axes.axhline(limit, color=on.ink, linewidth=0.6, linestyle=(0, (4, 3)), zorder=0)
+                axes.axhline(limit, color=on.ink, linewidth=0.6, linestyle=DASHED, zorder=0)
             for at, (before, after) in enumerate(ordered):
                 if before is not None and after is not None:
                     axes.plot([at, at], [before, after], color=on.soft, linewidth=1, zorder=1)
@@ -177,9 +189,7 @@ def runs(
         panels = 2 if holds else 1
         axes, *more = figure.subplots(panels if on.narrow else 1, 1 if on.narrow else panels, squeeze=False).ravel()
         if chance.value is not None:
-            axes.axvline(
-                chance.value, color=on.ink, linewidth=0.9, linestyle=(0, (4, 3)), label="random order", zorder=0
-            )
+            axes.axvline(chance.value, color=on.ink, linewidth=0.9, linestyle=DASHED, label="random order", zorder=0)
         if chance.ends is not None:
             axes.axvspan(*chance.ends, color=on.soft, alpha=0.45, linewidth=0, zorder=0)
         _dots(axes, values, f"{measure}, %", on)
@@ -206,7 +216,7 @@ def forest(values: Mapping[str, Number], *, unit: str) -> Drawing:
 
     def paint(figure: Any, on: Surface) -> None:
         axes = figure.add_subplot()
-        axes.axvline(0, color=on.ink, linewidth=0.9, linestyle=(0, (4, 3)), zorder=0)
+        axes.axvline(0, color=on.ink, linewidth=0.9, linestyle=DASHED, zorder=0)
         _dots(axes, values, unit, on)
 
     return _drawn(ROW * len(values) + 0.7, paint)

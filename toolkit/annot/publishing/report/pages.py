@@ -11,6 +11,7 @@ from annot.base.templating import render
 from annot.measuring.results import AGREEMENT_FILE, EFFECT_FILE, EVALUATION_FILE, as_text, evaluation_data
 from annot.publishing.report.cells import parts, text
 from annot.publishing.report.document import Document, Table
+from annot.publishing.report.figures import described
 from annot.publishing.report.latex import latex
 from annot.publishing.report.sections.whole import document
 from annot.publishing.report.study import Study
@@ -66,7 +67,8 @@ def _chain(ws: Workspace, files: Mapping[str, str]) -> Iterator[tuple[str, str]]
 
 def page(document: Document, *, overrides: Path | None) -> str:
     """The page. `overrides` is a folder whose `report.html.j2` wins over the package's."""
-    return render("report.html.j2", {"document": document, "inline": inline, "parts": parts}, overrides=overrides)
+    helpers = {"inline": inline, "parts": parts, "described": described}
+    return render("report.html.j2", {"document": document, **helpers}, overrides=overrides)
 
 
 def markdown(document: Document) -> str:

@@ -45,17 +45,18 @@ def body(study: Study) -> Chapter:
 
 
 def drawing(found: AgreementTable) -> Iterator[Figure]:
-    """Alpha on each query before and after adjudication; none if it has a value on no query."""
+    """Alpha on each query before and after adjudication; none unless it has a value on two queries."""
     points: dict[str, list[tuple[float | None, float | None]]] = {}
     for one in sorted(found.queries, key=lambda query: (query.facet, query.query_id)):
         before, after = (Number(values["alpha_ordinal"], COEFFICIENT).value for values in (one.before, one.after))
         if before is not None or after is not None:
             points.setdefault(one.facet, []).append((before, after))
-    if points:
+    drawn = sum(map(len, points.values()))
+    if drawn > 1:
         yield Figure(
             sentence("agreement.figure"),
             figures.before_and_after(points, limits=(TENTATIVE, RELIABLE), unit="Krippendorff's alpha"),
-            sentence("agreement.drawn", drawn=sum(map(len, points.values())), of=len(found.queries)),
+            sentence("agreement.drawn", points=points, drawn=drawn, of=len(found.queries)),
         )
 
 

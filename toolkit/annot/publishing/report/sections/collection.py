@@ -65,15 +65,17 @@ def _pools(study: Study) -> Chapter:
         *sentences("collection.origins", origins=study.origins),
         *sentences("runs.few_abstracts", few=study.origins.few_abstracts),
     )
-    return Chapter("pools", "Pools", told, (by_method, drawing(study.pools)))
+    of_several = [drawing(study.pools)] if len(study.pools) > 1 else []
+    return Chapter("pools", "Pools", told, (by_method, *of_several))
 
 
 def drawing(pools: Mapping[str, Pool]) -> Figure:
     """Each pool by the method that added its documents."""
+    bars = _by_method(pools)
     return Figure(
         sentence("collection.pools_figure"),
-        figures.stacked_bars(_by_method(pools), order=_methods(pools), unit="documents"),
-        sentence("collection.pools_drawn", sizes=sorted(len(pool.entries) for pool in pools.values())),
+        figures.stacked_bars(bars, order=_methods(pools), unit="documents"),
+        sentence("collection.pools_drawn", bars=bars),
     )
 
 

@@ -23,32 +23,35 @@ def body(study: Study) -> Chapter:
     blocks: list[Table | Figure] = []
     diagnosed = study.diagnosed.diagnosed
     severity = {one.assessor: one.severity for one in diagnosed.severities}
-    if any(not isinstance(one.value, Undefined) for one in severity.values()):
-        drawn = {name: measured(one, GRADES) for name, one in severity.items()}
-        said = "; ".join(f"{name}: {one.value:.2f}" for name, one in severity.items() if isinstance(one.value, float))
+    drawn = {name: measured(one, GRADES) for name, one in severity.items()}
+    several = len(study.queries) > 1
+    if several and sum(one.value is not None for one in drawn.values()) > 1:
         blocks.append(
             Figure(
                 sentence("effect.severity_figure", bracketed=any(one.ends for one in drawn.values())),
                 figures.forest(drawn, unit="severity, in grades"),
-                said,
+                sentence("effect.severity_drawn", severity=drawn),
             )
         )
     found = study.effect
     if isinstance(found, Undefined):
         told = sentences("effect.unknown", reason=found.reason)
     else:
-        blocks.append(
-            Figure(
-                sentence("effect.figure", effect=found),
-                figures.ranges(
-                    {grading(one.name): one.means for one in found.rankings[:3]},
-                    {tag: found.random_assessors.means.get(tag) for tag in found.rankings[0].means},
-                    spanned="random assessor per pair, middle 95%",
-                    unit=f"{found.settings.measure}, %",
-                ),
-                sentence("effect.drawn", effect=found),
+        marks = {grading(one.name): one.means for one in found.rankings[:3]}
+        spans = {tag: found.random_assessors.means.get(tag) for tag in found.rankings[0].means}
+        if several:
+            blocks.append(
+                Figure(
+                    sentence("effect.figure", effect=found),
+                    figures.ranges(
+                        marks,
+                        spans,
+                        spanned="random assessor per pair, middle 95%",
+                        unit=f"{found.settings.measure}, %",
+                    ),
+                    sentence("effect.drawn", marks=marks, spans=spans),
+                )
             )
-        )
         blocks.append(ranges(found))
         judged_twice = study.agreement.groups[-1].n_pairs
         known = robustness(found, study.evaluated, judged_twice=judged_twice) != "unknown"

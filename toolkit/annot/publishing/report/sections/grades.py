@@ -50,14 +50,12 @@ def body(study: Study) -> Chapter:
             names=[f"{grade} {name}" for grade, name in enumerate(names)],
             unit="% of pairs",
         ),
-        "; ".join(
-            f"{facet}: " + ", ".join(f"{name} {one}" for name, one in zip(names, found, strict=True))
-            for facet, found in shares.items()
-        ),
+        sentence("grades.drawn", shares={facet: [*zip(names, found, strict=True)] for facet, found in shares.items()}),
     )
     lowest, *_, highest = shares[TOGETHER] if TOGETHER in shares else next(iter(shares.values()))
     told = sentences("grades.body", study=study, lowest=lowest, highest=highest)
-    return Chapter("grades", "Grades", told, (drawing, final_grades(study)))
+    drawn = [drawing] if len({query_id for of in final.values() for query_id in of}) > 1 else []
+    return Chapter("grades", "Grades", told, (*drawn, final_grades(study)))
 
 
 def appendix(study: Study) -> Iterator[Chapter]:

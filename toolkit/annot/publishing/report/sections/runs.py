@@ -29,12 +29,14 @@ LIKE_CHANCE_TOLD = ": not better than chance"
 def body(study: Study) -> Chapter:
     """The runs by the measure that decides, best first, and which differences hold."""
     evaluated = study.evaluated
-    if isinstance(evaluated, Undefined) or best(evaluated) is None:
+    leader = best(evaluated)
+    if isinstance(evaluated, Undefined) or leader is None:
         reason = evaluated.reason if isinstance(evaluated, Undefined) else ""
         return Chapter("runs", TITLE, sentences("runs.none", reason=reason))
-    told = sentences("runs.body", best=best(evaluated), evaluated=evaluated, holding=holding(evaluated))
+    told = sentences("runs.body", best=leader, evaluated=evaluated, holding=holding(evaluated))
     told += sentences("runs.few_abstracts", few=study.few_abstracts)
-    return Chapter("runs", TITLE, told, (drawing(evaluated), *compared(evaluated), *restated(evaluated)))
+    drawn = [drawing(evaluated)] if leader.runs > 1 and leader.queries > 1 else []
+    return Chapter("runs", TITLE, told, (*drawn, *compared(evaluated), *restated(evaluated)))
 
 
 def best_line(evaluated: Evaluated) -> str:
@@ -62,7 +64,7 @@ def drawing(evaluated: Evaluated) -> Figure:
     return Figure(
         sentence("runs.figure", best=leader, several=bool(holds), bracketed=any(one.ends for one in drawn.values())),
         figures.runs(drawn, holds, chance=leader.chance, measure=leader.measure),
-        "; ".join(f"{run}: {one}" for run, one in drawn.items()),
+        sentence("runs.drawn", best=leader, runs=drawn, holding=holding(evaluated)),
     )
 
 
