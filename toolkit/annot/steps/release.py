@@ -20,7 +20,6 @@ from annot.pools.admission import drawn_citations
 from annot.publishing.release.collection_facts import facts_of
 from annot.publishing.release.identities import secrets_of, telling_pseudonyms
 from annot.publishing.release.leaks import addresses, leaks
-from annot.publishing.release.prose import terms_of
 from annot.publishing.release.questions import describe_open, open_questions, read_answers
 from annot.publishing.release.released_files import (
     bundle,
@@ -33,6 +32,7 @@ from annot.publishing.release.released_files import (
 from annot.publishing.report.pages import report_files
 from annot.publishing.report.study import Study
 from annot.publishing.report.tables import Column, Columns
+from annot.publishing.terms import terms_of
 from annot.store import papers
 from annot.study.exports import unfinished
 from annot.study.made import ANSWERS_FILE, note
