@@ -25,16 +25,18 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import get_args
 
 from annot.base.errors import InputError
 from annot.base.judged import counted as counting
 from annot.base.names import check_name, counted
 from annot.base.records import Judgement, Qrel, ScoredDoc, nested, ranked
+from annot.base.settings.sections import Convention, Ties
 from annot.measuring.evaluation.computed import MeasuresAsked, Run, Values, expected_by_query, knows, measured_by_query
 from annot.measuring.evaluation.gradings import MEASURES
 
-CONVENTIONS = tuple(MEASURES)
-TIES = ("order", "expected")
+CONVENTIONS = get_args(Convention)
+TIES = get_args(Ties)
 """Documents that tie: in the convention's order, or the mean over all orders."""
 
 
