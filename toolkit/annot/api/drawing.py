@@ -37,7 +37,7 @@ class DrawnPools(Displayed):
 
     pools: dict[str, Pool]
     notes = ()
-    _hint = "`.to_frame()` has every document, `.headline` the counts that are shown here."
+    _hint = "pools_hint"
 
     def to_frame(self) -> pd.DataFrame:
         """Every document of the pools as a row of a table.

@@ -198,13 +198,7 @@ def read_run(path: str | PathLike[str]) -> pd.DataFrame:
     0       q1     d2     1    7.5  bm25
     1       q1     d1     2    2.5  bm25
     """
-    ((tag, rankings),) = runs_in(path, name="run").items()
-    rows = [
-        (query_id, doc.doc_id, rank, doc.score, tag)
-        for query_id, ranking in rankings.items()
-        for rank, doc in enumerate(ranking, start=1)
-    ]
-    return pd.DataFrame(rows, columns=["query_id", "doc_id", "rank", "score", "run"])
+    return tidy.rankings(runs_in(path, name="run"))
 
 
 def evaluate(
