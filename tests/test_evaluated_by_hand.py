@@ -20,6 +20,7 @@ from annot.measuring.evaluation.evaluated import (
     _average_of,
     _beside_chance,
     _tested,
+    mean_of_all,
 )
 from annot.measuring.evaluation.two_qrels import TIED, ChangedSides, _changed, compare_qrels
 from evaluated_runs import evaluated_runs
@@ -52,6 +53,15 @@ def test_queries_are_tested_if_all_others_are_for_development() -> None:
     assert _tested({*QUERIES, "q4"}, one) == {*QUERIES, "q4"}
     assert _tested(QUERIES, FOLDS) == QUERIES
     assert _tested(QUERIES, {"other": ("q1", "q2", "q3")}) == QUERIES
+
+
+def test_the_mean_of_all_is_that_of_the_folds_means_or_plain() -> None:
+    """(0.3 + 0.5) / 2 and 0.9 give 0.65; the plain mean is 1.7 / 3; q3 alone is for development."""
+    values = {"q1": 0.3, "q2": 0.5, "q3": 0.9}
+    assert mean_of_all(values, {"all": FOLDS, "m": {}}) == pytest.approx(0.65)
+    assert mean_of_all(values, {"m": FOLDS}) == pytest.approx(1.7 / 3)
+    assert mean_of_all(values, {"all": {"fold1_test": ("q1", "q2"), "fold1_dev": ("q3",)}}) == pytest.approx(0.4)
+    assert mean_of_all({"q1": 0.3, "q3": 0.9}, {"all": FOLDS}) == pytest.approx(0.6)
 
 
 def test_sums_are_by_paper_and_fold() -> None:

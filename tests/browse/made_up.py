@@ -6,12 +6,24 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from annot.base.records import Assignment, Draw, Judgement, Paper, Pool, PoolEntry, Query, ScoredDoc, ranked
+from annot.base.records import (
+    Adjudication,
+    Assignment,
+    Draw,
+    Judgement,
+    Paper,
+    Pool,
+    PoolEntry,
+    Query,
+    ScoredDoc,
+    ranked,
+)
 from annot.base.settings import Settings
 from annot.base.settings.sections import CollectionSettings
 from annot.formats.matches import Match
 from annot.measuring.evaluation.analyses import error_cases
 from annot.publishing.browse_page import BrowsedRun, Errors, page, page_data
+from annot.store.adjudications import SourcedAdjudication
 from annot.study.outcome import outcome_from
 from annot.study.snapshot import Snapshot
 from annot.study.workspace import Workspace
@@ -58,7 +70,8 @@ def made_up_page(
 ) -> str:
     """The page of so many queries, each with a pool of its own, and systems that rank it at random.
 
-    The first system has matches. texts: (title, first sentence) of papers, in place of made-up ones.
+    The first system has matches. Every fourth pair is disputed and adjudicated. texts: (title, first sentence) of
+    papers, in place of made-up ones.
     """
     rng = np.random.default_rng(1)
     papers = made_up_papers(queries * (pairs + 1), rng)
@@ -68,15 +81,21 @@ def made_up_page(
     facets = [("background", "method")[at % 2] for at in range(queries)]
     asked = [Query(f"{ids[at]}-{facet}", ids[at], facet, (2, 3)) for at, facet in enumerate(facets)]
     pooled = {query.paper_id: ids[queries + at * pairs : queries + (at + 1) * pairs] for at, query in enumerate(asked)}
-    plan, judgements = [], []
+    plan, judgements, settled = [], [], []
     for query in asked:
         for at, doc_id in enumerate(pooled[query.paper_id]):
             plan.append(Assignment(query.query_id, doc_id, "ada", at + 1))
-            judgements.append(Judgement(query.query_id, doc_id, "ada", int(rng.integers(4))))
+            grade = int(rng.integers(4))
+            judgements.append(Judgement(query.query_id, doc_id, "ada", grade))
+            if at % 4 == 3:
+                plan.append(Assignment(query.query_id, doc_id, "bob", at + 1))
+                judgements.append(Judgement(query.query_id, doc_id, "bob", 3 - grade))
+                ruling = Adjudication(query.query_id, doc_id, "eve", grade, "shown", ())
+                settled.append(SourcedAdjudication(ruling, "label-studio", "7", {}))
     snapshot = _snapshot(
         asked,
         {paper_id: _pool(paper_id, doc_ids) for paper_id, doc_ids in pooled.items()},
-        outcome_from(tuple(plan), judgements, (), (), asked=1),
+        outcome_from(tuple(plan), judgements, settled, (), asked=1),
     )
     runs = {
         f"system-{number}": {
@@ -108,6 +127,7 @@ def made_up_page(
         notice=None,
         waiting=(),
         graded=graded,
+        measure="NDCG%20",
         errors=("irrelevant near the top", "relevant far down"),
         relevant_from=2,
     )

@@ -177,6 +177,19 @@ def test_only_errors_are_shown_on_request(page: Any, data: Any) -> None:
     assert titles(page) == expected
 
 
+def test_only_disputed_pairs_are_shown_on_request_and_each_says_so(page: Any, data: Any) -> None:
+    page.get_by_label("Results", exact=True).select_option("1000")
+    said = page.locator("article .about", has_text=re.compile(r"· disputed\b"))
+    assert said.count() == 3
+    page.get_by_label("Only").select_option("disputed")
+    asked = data["queries"][0]
+    assert asked["disputed"] == [3, 7, 11]
+    expected = [at for at in asked["systems"][0]["order"] if at in (3, 7, 11)]
+    assert titles(page) == [data["papers"][asked["docs"][at]][1] for at in expected]
+    assert said.count() == 3
+    assert page.get_by_role("button", name=f"{data['queries'][1]['id']} (3)").is_visible()
+
+
 def test_everything_is_reached_by_keyboard(page: Any, data: Any) -> None:
     reached = []
     for _ in range(12):

@@ -30,6 +30,7 @@ def snapshot() -> Any:
         open=(("p1-aim", "d2"),),
         waiting=(("p1-aim", "d3"),),
         unjudgeable={pair: ()},
+        settlement=SimpleNamespace(disputed=[SimpleNamespace(pair=one) for one in (("p1-aim", "d3"), pair)]),
     )
     settings = SimpleNamespace(
         facets={"aim": ("objective",), "way": ("method",)},
@@ -76,7 +77,7 @@ def test_queries_name_their_paper_documents_and_methods_by_place() -> None:
     assert (second["docs"], second["facet"]) == ([1, 2], 2)
     assert (third["docs"], third["methods"], third["paper"]) == ([5], [[]], 4)
     assert not found["graded"]
-    assert "grades" not in first
+    assert not {"grades", "disputed"} & first.keys()
 
 
 def test_a_system_has_its_order_and_what_lies_between() -> None:
@@ -109,6 +110,7 @@ def test_grades_errors_and_kinds_belong_to_their_query() -> None:
     assert said == [3, "in dispute", "asked again"]
     assert [STANDINGS[-1 - grade] for grade in second["grades"]] == ["not judged"] * 2
     assert STANDINGS[-1 - third["grades"][0]] == "nobody can judge"
+    assert [query["disputed"] for query in found["queries"]] == [[2], [], [0]]
     assert first["errors"] == [[[2], [0]], [[], [0]]]
     assert third["errors"] == [[[0], []], [[], []]]
     assert (first["kinds"], second["kinds"], third["kinds"]) == ({0: "other words"}, {}, {0: "x"})

@@ -7,7 +7,6 @@ from typing import Any
 
 import pandas as pd
 from annot.api import tidy
-from annot.api.evaluating import MeasuredRuns
 from annot.base.stats.values import Interval, Undefined
 from annot.publishing.report.cells import COEFFICIENT, MEASURE, Number
 
@@ -59,12 +58,3 @@ def test_a_record_without_figures_is_one_row_and_tables_may_be_named() -> None:
 
 def test_cells_of_csv_have_six_digits() -> None:
     assert tidy.csv_text(pd.DataFrame({"value": [1 / 3, 12345.678]})) == "value\n0.333333\n12345.7\n"
-
-
-def test_measured_runs_are_printed_without_their_tables() -> None:
-    frame = pd.DataFrame({"value": [1.0]})
-    found = MeasuredRuns(2, ("a note",), frame, frame, frame)
-    assert repr(found) == "MeasuredRuns(relevant_from=2, notes=('a note',))"
-    for copy in (found.to_frame(), found.comparisons(), found.per_query()):
-        copy.loc[0, "value"] = 2.0
-    assert frame["value"].tolist() == [1.0]

@@ -13,8 +13,8 @@ import pytest
 from annot.base.records import Judgement
 from annot.base.settings.sections import CollectionSettings
 from annot.demo import packaged
-from annot.publishing.release.prose import terms_of
 from annot.publishing.release.questions import parse_answers, questions, unanswered
+from annot.publishing.terms import terms_of
 from annot.store.database import open_store
 from annot.store.judgements import SourcedJudgement, record_judgements
 from annot.study.workspace import Workspace

@@ -7,8 +7,9 @@ from dataclasses import replace
 from annot.base.settings.sections import CollectionSettings
 from annot.corpus.corpus_facts import CorpusFacts
 from annot.formats.csfcube import Material
-from annot.publishing.release.collection_facts import CollectionFacts, Terms
+from annot.publishing.release.collection_facts import CollectionFacts
 from annot.publishing.report.words import sentence
+from annot.publishing.terms import Terms
 from annot.study.adjudication import Unexplained
 
 

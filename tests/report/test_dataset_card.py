@@ -12,7 +12,8 @@ from annot.base.errors import InputError
 from annot.formats.beir import beir_paths
 from annot.formats.csfcube import Material
 from annot.publishing.release.collection_facts import CollectionFacts
-from annot.publishing.release.prose import dataset_card, licence_named, size_category
+from annot.publishing.release.prose import dataset_card, size_category
+from annot.publishing.terms import licence_named
 from collection_facts import demo_facts
 from demo_collection import demo_material
 from hypothesis import given, settings

@@ -90,7 +90,7 @@ def test_the_best_run_is_shown_on_each_paper_with_several_facets(monkeypatch: py
     ((values, spans, _),) = drawn
     assert values == {"way": {"p1": way.raw}, "aim": {"p1": aim.raw}}
     assert spans == {"p1": (way.raw, aim.raw)}
-    assert figure.description.startswith("p1: ")
+    assert figure.description.startswith("A row for each paper, with a mark for each facet. p1: ")
 
 
 def test_without_a_paper_of_several_facets_nothing_is_shown_of_facets_and_without_runs_nothing_at_all() -> None:

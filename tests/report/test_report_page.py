@@ -92,6 +92,29 @@ def test_the_answers_fill_one_screen_the_body_five_and_the_rest_is_folded(page: 
     assert max(rows) <= 12
 
 
+@pytest.mark.parametrize("scripts", [True, False])
+def test_the_contents_lead_to_every_section_and_open_what_is_folded(
+    study: Workspace, chromium: Any, scripts: bool
+) -> None:
+    context = chromium.new_context(viewport={"width": 390, "height": 844}, java_script_enabled=scripts)
+    page = context.new_page()
+    address = (study.exports / "report.html").as_uri()
+    page.goto(address)
+    aims = [one.get_attribute("href") for one in page.query_selector_all(".contents a")]
+    titles = [one.inner_text() for one in page.query_selector_all(".contents a")]
+    sections = [one.inner_text() for one in page.query_selector_all(".body h2, .appendix details > summary")]
+    assert [title.partition("\n")[0] for title in titles] == [re.sub(r" \d+ tables?$", "", one) for one in sections]
+    ids = page.evaluate("[...document.querySelectorAll('[id]')].map(one => '#' + one.id)") if scripts else aims
+    assert {*aims} <= {*ids}
+    for aim in (aims[0], aims[4], aims[-1], "#table-queries-agreement"):
+        page.goto("about:blank")
+        page.goto(f"{address}{aim}")
+        place = page.locator(f"[id='{aim[1:]}']")
+        assert place.is_visible()
+        assert 0 <= place.bounding_box()["y"] < 844
+    context.close()
+
+
 def test_on_paper_nothing_is_folded(study: Workspace, chromium: Any) -> None:
     context = chromium.new_context(viewport={"width": 718, "height": 1030})
     page = context.new_page()

@@ -10,18 +10,8 @@ import pytest
 import yaml
 from annot.base.errors import InputError
 from annot.base.settings.sections import CollectionSettings
-from annot.publishing.release.prose import (
-    NEEDED,
-    SIZES,
-    Licence,
-    cell,
-    flowed,
-    known_licence,
-    licence_named,
-    quoted,
-    size_category,
-    terms_of,
-)
+from annot.publishing.release.prose import SIZES, cell, flowed, quoted, size_category
+from annot.publishing.terms import NEEDED, Licence, known_licence, licence_named, terms_of
 
 WHOLE = {"creators": ("Ada",), "description": "One.", "url": "https://example.org", "licence": "CC-BY-4.0"}
 

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from annot.base.errors import InputError, MissingInput
 from annot.base.records import Adjudication, Assignment, Judgement, Paper, Qrel, ScoredDoc
 from annot.base.settings import Settings
 from annot.formats.matches import Match, match_lines
+from annot.formats.trec import write_run
 from annot.measuring.results import matches_file
 from annot.steps import browse
 from annot.store import judgements, people, trials
 from annot.study.made import read_made
 from annot.study.snapshot import snapshot_of
 from annot.study.workspace import Workspace, write_file
-from small_study import QUERIES, RECORDED, FirstPairs, Small, sourced, write_runs
+from small_study import DOCUMENTS, QUERIES, RECORDED, FirstPairs, Small, sourced, write_runs
 from study_answers import record
 from study_stages import copied
 
@@ -30,6 +33,12 @@ def study(folder: Path, judged: int) -> Workspace:
 def ws(tmp_path: Path) -> Workspace:
     """Of the first query's ten pairs all have a final grade; the other thirty are not judged."""
     return study(tmp_path, 10)
+
+
+def data_of(path: Path) -> Any:
+    return json.loads(
+        path.read_text(encoding="utf-8").partition('type="application/json">')[2].partition("</script>")[0]
+    )
 
 
 def waiting(ws: Workspace) -> list[str]:
@@ -111,8 +120,21 @@ def test_a_run_has_a_value_on_each_query_that_it_ranks_and_documents_that_tie_ar
     grades = {"a": 2, **{f"d{at:02}": 0 for at in range(14)}}
     qrels = tuple(Qrel(query, doc_id, grade) for query in ("q", "r") for doc_id, grade in grades.items())
     tied = {"q": tuple(ScoredDoc(doc_id, float(at < 3)) for at, doc_id in enumerate(grades))}
-    assert browse._values(tied, (), relevant_from=1) == {}
-    assert browse._values(tied, qrels, relevant_from=1) == {"q": 1.0}
+    assert browse._measured(tied, (), relevant_from=1) == {}
+    assert browse._measured(tied, qrels, relevant_from=1) == {"q": 1.0, "r": 0.0}
+
+
+def test_the_best_run_comes_first_once_grades_are_shown_and_has_no_value_where_it_ranks_nothing(ws: Workspace) -> None:
+    """A fifth of the first query's ten documents is two: of grade 0 in `aaa`, of the highest grade, 3, in `zzz`."""
+    for tag, query, first in (("aaa", 0, ("d03", "d07")), ("mmm", 1, ("d00",)), ("zzz", 0, ("d02", "d06"))):
+        docs = (*first, *(doc for doc in DOCUMENTS if doc not in first))
+        ranking = tuple(ScoredDoc(doc, -float(at)) for at, doc in enumerate(docs))
+        write_file(ws.runs / f"{tag}.run", write_run({QUERIES[query].query_id: ranking}, tag=tag))
+    shown = {partial: data_of(browse.write(ws, partial=partial).path) for partial in (False, True)}
+    assert shown[False]["systems"] == ["aaa", "mmm", "zzz"]
+    assert shown[True]["systems"] == ["zzz", "aaa", "mmm"]
+    best, worst, elsewhere = shown[True]["queries"][0]["systems"]
+    assert (best["value"], worst["value"], elsewhere) == (100.0, 0.0, None)
 
 
 @pytest.mark.parametrize(

@@ -3,33 +3,50 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
+from annot.api.displaying import Displayed, Headline
 from annot.api.given import GivenRatings, check_level, qrels_in, ratings_in, scale_of
 from annot.api.given_tables import papers_of
-from annot.base.errors import InputError
+from annot.base.errors import InputError, UndefinedStatistic
 from annot.base.names import check_name
 from annot.base.records import Decision, Judgement
 from annot.base.settings import Settings
 from annot.base.stats.arrays import Array
-from annot.measuring.agreement.coefficients import COEFFICIENTS
+from annot.measuring.agreement.coefficients import COEFFICIENTS, HEADLINE, TITLES
 from annot.measuring.agreement.contingency import count, tables_between
 from annot.measuring.agreement.per_query import POLICIES
 from annot.measuring.agreement.pooled import interval_of, pooled_between
 from annot.measuring.agreement.tables import agreement_table
 from annot.publishing.report.cells import Number, coefficient
 
+if TYPE_CHECKING:
+    from annot.measuring.agreement.summaries import AgreementTable
+    from annot.publishing.report.document import Table
+    from annot.publishing.report.plain_figure import PlainFigure
+
 LEVELS = ("ordinal", "nominal", "interval")
 OF_ITEMS = "items are the sampling units of the intervals"
 _DEFAULT = Settings()
 
 
-@dataclass(frozen=True, eq=False)
-class MeasuredAgreement:
+class ItemAgreement(NamedTuple):
+    """Agreement on items that belong to no query."""
+
+    figures: dict[str, Number]
+    """By name of the coefficient."""
+    items: int
+    """With two grades or more."""
+    level: float | None
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class MeasuredAgreement(Displayed):
     """Agreement coefficients with their intervals, as `annot.measure_agreement` returns them.
 
     Attributes
@@ -45,8 +62,9 @@ class MeasuredAgreement:
     scale: tuple[int, ...]
     missing: str
     notes: tuple[str, ...]
-    _figures: pd.DataFrame = field(repr=False)
-    _by_query: pd.DataFrame = field(repr=False)
+    _found: AgreementTable | ItemAgreement
+    _settled: bool
+    """Whether final grades were given, so that there is agreement after adjudication."""
 
     def to_frame(self) -> pd.DataFrame:
         """Every figure as a row of a table.
@@ -71,6 +89,92 @@ class MeasuredAgreement:
             One row for each query, stage of adjudication and coefficient; empty for a matrix of items.
         """
         return self._by_query.copy()
+
+    @property
+    def headline(self) -> Headline:
+        """The figures that one reports: rho, ordinal alpha, kappa and the percentage of equal grades.
+
+        For queries these are the medians over queries, by facet and together, before adjudication and, if there are
+        final grades, after it; for a matrix, the figures over all items. If none of these coefficients was computed,
+        those that were. Its ``to_frame()`` has these rows of ``to_frame()``, with all columns.
+        """
+        frame, statistic = self._figures, "pooled" if isinstance(self._found, ItemAgreement) else "median"
+        kept = (frame["statistic"] == statistic) & frame["coefficient"].isin(self._names)
+        return Headline(self._shown(), frame[kept].reset_index(drop=True))
+
+    def plot(self) -> PlainFigure:
+        """Draw alpha on each query before and after adjudication, as in the report.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            A notebook shows it; ``savefig`` writes it to a file.
+
+        Raises
+        ------
+        UndefinedStatistic
+            For a matrix, which has no queries, and if ordinal alpha was not computed or has a value on fewer than two
+            queries.
+        """
+        from annot.publishing.report.sections.agreement import drawing
+
+        if isinstance(self._found, ItemAgreement):
+            raise UndefinedStatistic("there are no queries to draw: a matrix has only items")
+        if "alpha_ordinal" not in self._found.titles:
+            raise UndefinedStatistic("the drawing shows alpha_ordinal, which is not among the coefficients")
+        for figure in drawing(self._found):
+            return figure.svg.figure()
+        raise UndefinedStatistic("ordinal alpha has a value on fewer than two queries")
+
+    @cached_property
+    def _figures(self) -> pd.DataFrame:
+        from annot.api import tidy  # The tables of the report load what alpha alone does without.
+
+        if isinstance(self._found, ItemAgreement):
+            return tidy.agreement_of_items(self._found.figures, pairs=self._found.items)
+        frame = tidy.agreement(self._found)
+        if not self._settled:
+            frame = frame[(frame["adjudication"] != "after") & (frame["coefficient"] != "overruled_share")]
+        return frame.reset_index(drop=True)
+
+    @cached_property
+    def _by_query(self) -> pd.DataFrame:
+        from annot.api import tidy
+
+        if isinstance(self._found, ItemAgreement):
+            return pd.DataFrame()
+        frame = tidy.agreement_by_query(self._found)
+        return (frame if self._settled else frame[frame["adjudication"] != "after"]).reset_index(drop=True)
+
+    @property
+    def _names(self) -> tuple[str, ...]:
+        """The coefficients of the headline."""
+        if not isinstance(self._found, ItemAgreement):
+            return self._found.headline
+        return tuple(name for name in HEADLINE if name in self._found.figures) or tuple(self._found.figures)
+
+    def _said(self) -> tuple[str, ...]:
+        from annot.publishing.report.words import sentences
+
+        found, name = self._found, next((one for one in self._names if one == "alpha_ordinal"), self._names[0])
+        queries: int | None
+        figures: list[object]
+        if isinstance(found, ItemAgreement):
+            queries, pairs, figures = None, found.items, [found.figures[name]]
+        else:
+            together = found.groups[-1]
+            queries, pairs = together.n_queries, together.n_pairs
+            figures = [row[name] for row in self._shown().records if row["facet"] == together.name]
+        told = {"queries": queries, "pairs": pairs, "title": TITLES[name], "figures": figures}
+        return sentences("library.agreement", scale=self.scale, missing=self.missing, **told)
+
+    def _shown(self) -> Table:
+        from annot.publishing.report.sections import agreement
+
+        if isinstance(self._found, ItemAgreement):
+            figures = {name: self._found.figures[name] for name in self._names}
+            return agreement.of_items(figures, titles=TITLES, level=self._found.level)
+        return agreement.headline(self._found, stages=("before", "after") if self._settled else ("before",))
 
 
 def measure_agreement(
@@ -121,11 +225,11 @@ def measure_agreement(
     Returns
     -------
     MeasuredAgreement
-        Its ``to_frame()`` has every figure. From a long table, figures are summarised over queries, and whole query
-        papers are the sampling units of the intervals. The paper of each query is that of the column, else what
-        ``final`` says of it (a table with the column, or a file with ``query_papers.tsv`` next to it); if no paper is
-        known, queries are taken as independent. ``notes`` says which. From a matrix, figures are over all items
-        (``"pooled"``), and items are the units.
+        A notebook shows its ``headline``; its ``to_frame()`` has every figure. From a long table, figures are
+        summarised over queries, and whole query papers are the sampling units of the intervals. The paper of each query
+        is that of the column, else what ``final`` says of it (a table with the column, or a file with
+        ``query_papers.tsv`` next to it); if no paper is known, queries are taken as independent. ``notes`` says which.
+        From a matrix, figures are over all items (``"pooled"``), and items are the units.
 
     Raises
     ------
@@ -161,8 +265,8 @@ def measure_agreement(
     if not found.by_query:
         if final is not None or binarised_at is not None:
             raise InputError("final, binarised_at: expected a long table, with the columns query, document, ...")
-        figures = _of_items(found, grades, missing=missing, coefficients=coefficients, level=level)
-        return MeasuredAgreement(grades, missing, (OF_ITEMS,), figures, pd.DataFrame())
+        of_items = _of_items(found, grades, missing=missing, coefficients=coefficients, level=level)
+        return MeasuredAgreement(grades, missing, (OF_ITEMS,), of_items, False)
     settled = None if final is None else qrels_in(final)
     papers, note = papers_of(found.facets, found.papers, None if settled is None else settled.papers)
     table = agreement_table(
@@ -178,14 +282,7 @@ def measure_agreement(
         coefficients=coefficients,
         unjudgeable={(str(query), str(document)) for query, document in unjudgeable},
     )
-    from annot.api import tidy  # The tables of the report load what alpha alone does without.
-
-    figures, by_query = tidy.agreement(table), tidy.agreement_by_query(table)
-    if final is None:
-        figures = figures[(figures["adjudication"] != "after") & (figures["coefficient"] != "overruled_share")]
-        by_query = by_query[by_query["adjudication"] != "after"]
-    frames = figures.reset_index(drop=True), by_query.reset_index(drop=True)
-    return MeasuredAgreement(table.grades, missing, (note,), *frames)
+    return MeasuredAgreement(table.grades, missing, (note,), table, final is not None)
 
 
 def alpha(ratings: Any, level: str = "ordinal") -> float:
@@ -248,7 +345,7 @@ def _matrix(judgements: Sequence[Judgement]) -> Array:
 
 def _of_items(
     found: GivenRatings, grades: Sequence[int], *, missing: str, coefficients: Sequence[str], level: float | None
-) -> pd.DataFrame:
+) -> ItemAgreement:
     """The figures of a matrix of items, which are the sampling units of their intervals."""
     matrix = _matrix(found.judgements)
     matrix = POLICIES[missing](matrix, np.ones(matrix.shape, dtype=np.bool_))
@@ -261,6 +358,4 @@ def _of_items(
         interval = None if level is None else interval_of(pooled, value, name, grades, level=level)
         figures[name] = Number(value, coefficient(name), interval)
     judged_twice = int(np.count_nonzero(np.count_nonzero(~np.isnan(matrix), axis=0) >= 2))
-    from annot.api import tidy
-
-    return tidy.agreement_of_items(figures, pairs=judged_twice)
+    return ItemAgreement(figures, judged_twice, level)

@@ -2,24 +2,31 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
 from annot.api import tidy
+from annot.api.displaying import Displayed, Headline
 from annot.api.given import runs_in
 from annot.base.records import Pool
 from annot.base.settings import Settings
 from annot.base.settings.sections import DrawMode
 from annot.pools.pooling import draw
+from annot.publishing.report.words import sentences
+
+if TYPE_CHECKING:
+    from annot.publishing.report.document import Table
+    from annot.publishing.report.plain_figure import PlainFigure
 
 _DEFAULT = Settings()
 
 
-@dataclass(frozen=True, eq=False)
-class DrawnPools:
+@dataclass(frozen=True, eq=False, repr=False)
+class DrawnPools(Displayed):
     """The pool of each query, as `annot.draw_pool` returns them.
 
     Attributes
@@ -29,6 +36,8 @@ class DrawnPools:
     """
 
     pools: dict[str, Pool]
+    notes = ()
+    _hint = "pools_hint"
 
     def to_frame(self) -> pd.DataFrame:
         """Every document of the pools as a row of a table.
@@ -42,6 +51,45 @@ class DrawnPools:
         """
         frames = [tidy.pool(pool) for pool in self.pools.values()]
         return pd.concat(frames, ignore_index=True).rename(columns={"query_paper": "query_id"})
+
+    @property
+    def headline(self) -> Headline:
+        """The size of each pool, and how many of its documents each method added; first all pools together.
+
+        Its ``to_frame()`` has the counts of each query, with the columns ``query_id``, ``documents`` and one for each
+        method.
+        """
+        found = self._shown()
+        return Headline(found, tidy.frame([found]).iloc[1:].reset_index(drop=True))
+
+    def plot(self) -> PlainFigure:
+        """Draw the size of each pool by the method that added its documents, as in the report.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            A notebook shows it; ``savefig`` writes it to a file.
+        """
+        from annot.publishing.report.sections.collection import drawing
+
+        return drawing(self.pools).svg.figure()
+
+    def _said(self) -> tuple[str, ...]:
+        added = Counter(entry.drawn.method for pool in self.pools.values() for entry in pool.entries)
+        first = next(iter(self.pools.values()))
+        return sentences(
+            "library.pools",
+            sizes=sorted(len(pool.entries) for pool in self.pools.values()),
+            mode=first.mode,
+            per_method=first.per_method,
+            added=[f"{method} ({n:,})" for method, n in added.most_common()],
+        )
+
+    def _shown(self) -> Table:
+        # It loads the store, which drawing does without.
+        from annot.publishing.report.sections.collection import sizes
+
+        return sizes(self.pools)
 
 
 def draw_pool(
@@ -81,7 +129,8 @@ def draw_pool(
     Returns
     -------
     DrawnPools
-        Its ``to_frame()`` lists which method drew each document, at which rank, and which others have it.
+        A notebook shows its ``headline``; its ``to_frame()`` lists which method drew each document, at which rank, and
+        which others have it.
 
     Raises
     ------

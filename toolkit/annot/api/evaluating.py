@@ -2,25 +2,35 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from os import PathLike
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
 from annot.api import tidy
+from annot.api.displaying import Displayed, Headline
 from annot.api.given import check_level, qrels_in, ratings_in, runs_in
 from annot.api.given_tables import SOURCE, papers_of
 from annot.base.names import check_name
 from annot.base.settings import Settings
-from annot.measuring.evaluation.evaluated import of_runs
+from annot.measuring.evaluation.evaluated import Evaluated, of_runs
 from annot.measuring.evaluation.measures import CONVENTIONS, TIES, conventions_for
+from annot.publishing.report.sections.runs import by_measure, drawing
+from annot.publishing.report.verdict import Best, best
+from annot.publishing.report.words import sentences
+
+if TYPE_CHECKING:
+    from annot.publishing.report.document import Table
+    from annot.publishing.report.plain_figure import PlainFigure
 
 _DEFAULT = Settings()
 
 
-@dataclass(frozen=True, eq=False)
-class MeasuredRuns:
+@dataclass(frozen=True, eq=False, repr=False)
+class MeasuredRuns(Displayed):
     """Measures of runs with their intervals, as `annot.evaluate` returns them.
 
     Attributes
@@ -34,9 +44,7 @@ class MeasuredRuns:
 
     relevant_from: int
     notes: tuple[str, ...]
-    _figures: pd.DataFrame = field(repr=False)
-    _comparisons: pd.DataFrame = field(repr=False)
-    _by_query: pd.DataFrame = field(repr=False)
+    _evaluated: Evaluated
 
     def to_frame(self) -> pd.DataFrame:
         """Every measure as a row of a table, with rows for chance and one assessor.
@@ -75,6 +83,51 @@ class MeasuredRuns:
             One row for each convention, run, query and measure.
         """
         return self._by_query.copy()
+
+    @property
+    def headline(self) -> Headline:
+        """The runs by the measure on which they are compared, best first, with intervals; then chance.
+
+        Letters after a figure name the runs that it beats significantly, and ° a run that is not shown to be better
+        than chance. Its ``to_frame()`` has these rows of ``to_frame()``, with all columns.
+        """
+        frame, by = self._figures, self._evaluated
+        kept = (frame["convention"] == by.convention) & (frame["measure"] == by.measure)
+        return Headline(self._shown(), frame[kept].reset_index(drop=True))
+
+    def plot(self) -> PlainFigure:
+        """Draw the runs with their intervals, and which differences between them are significant, as in the report.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            A notebook shows it; ``savefig`` writes it to a file.
+        """
+        return drawing(self._evaluated).svg.figure()
+
+    @cached_property
+    def _figures(self) -> pd.DataFrame:
+        return tidy.evaluation(self._evaluated)
+
+    @cached_property
+    def _comparisons(self) -> pd.DataFrame:
+        return tidy.comparisons(self._evaluated)
+
+    @cached_property
+    def _by_query(self) -> pd.DataFrame:
+        return tidy.evaluation_by_query(self._evaluated)
+
+    @property
+    def _best(self) -> Best:
+        found = best(self._evaluated)
+        assert found is not None, "there is at least one run"
+        return found
+
+    def _said(self) -> tuple[str, ...]:
+        return sentences("library.runs", best=self._best, evaluated=self._evaluated)
+
+    def _shown(self) -> Table:
+        return by_measure(self._evaluated, self._best)
 
 
 def read_qrels(path: str | PathLike[str]) -> pd.DataFrame:
@@ -145,13 +198,7 @@ def read_run(path: str | PathLike[str]) -> pd.DataFrame:
     0       q1     d2     1    7.5  bm25
     1       q1     d1     2    2.5  bm25
     """
-    ((tag, rankings),) = runs_in(path, name="run").items()
-    rows = [
-        (query_id, doc.doc_id, rank, doc.score, tag)
-        for query_id, ranking in rankings.items()
-        for rank, doc in enumerate(ranking, start=1)
-    ]
-    return pd.DataFrame(rows, columns=["query_id", "doc_id", "rank", "score", "run"])
+    return tidy.rankings(runs_in(path, name="run"))
 
 
 def evaluate(
@@ -159,7 +206,7 @@ def evaluate(
     qrels: Any,
     *,
     convention: str | None = None,
-    measure: str | None = None,
+    measure: str | Sequence[str] | None = None,
     ties: str = "order",
     judgements: Any = None,
     clusters: str | None = None,
@@ -183,9 +230,11 @@ def evaluate(
     convention : {"csfcube", "trec"}, optional
         Whose definitions of the measures: those of CSFCube's release or those of trec_eval (through ir_measures).
         By default both, side by side. ``help("annot.measuring.evaluation.measures")`` explains how they differ.
-    measure : str, optional
-        The measure by which runs are compared with each other, shown next to the others: any k, and in the `trec`
-        convention any name of ir_measures (``"nDCG@10"``). By default nDCG, in the `csfcube` convention NDCG%20.
+    measure : str or sequence of str, optional
+        A measure, or several, to show next to the others: any k, and in the `trec` convention any name of ir_measures
+        (``"nDCG@10"``). Runs are compared with each other by the first, in the first convention that knows it; one is
+        better than many, as each further one is another chance to find a difference that is none. By default runs are
+        compared by nDCG, in the `csfcube` convention by NDCG%20.
     ties : {"order", "expected"}
         `order`: tied documents keep the order of the run (`csfcube`) or of their ids (`trec`). `expected`: the mean
         over all orders of tied documents.
@@ -204,8 +253,8 @@ def evaluate(
     Returns
     -------
     MeasuredRuns
-        Its ``to_frame()`` has every figure. A document without a grade counts as not relevant; `notes` says how many
-        there are.
+        A notebook shows its ``headline``; its ``to_frame()`` has every figure. A document without a grade counts as not
+        relevant; `notes` says how many there are.
 
     Raises
     ------
@@ -227,8 +276,8 @@ def evaluate(
     if convention is not None:
         check_name(convention, CONVENTIONS, what="convention")
     conventions = CONVENTIONS if convention is None else (convention,)
-    if measure is not None:
-        conventions = conventions_for((measure,), conventions)
+    measures = (measure,) if isinstance(measure, str) else tuple(measure or ())
+    conventions = conventions_for(measures, conventions)
     check_name(ties, TIES, what="ties")
     check_level(level)
     given = qrels_in(qrels, clusters=clusters)
@@ -242,12 +291,11 @@ def evaluate(
         splits={},
         systems={},
         conventions=conventions,
-        measures=() if measure is None else (measure,),
+        measures=measures,
         ties=ties,
         average="plain",
         relevant_from=relevant_from,
         level=level,
         seed=seed,
     )
-    tables = tidy.evaluation(evaluated), tidy.comparisons(evaluated), tidy.evaluation_by_query(evaluated)
-    return MeasuredRuns(relevant_from, (note, *evaluated.notes), *tables)
+    return MeasuredRuns(relevant_from, (note, *evaluated.notes), evaluated)

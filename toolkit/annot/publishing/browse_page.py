@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -64,6 +64,7 @@ def page_data(
     for query_id, doc_id in sorted(snapshot.outcome.planned):
         planned.setdefault(query_id, []).append(doc_id)
     grades = _grades(snapshot.outcome)
+    disputed = {dispute.pair for dispute in snapshot.outcome.settlement.disputed}
     place: dict[str, int] = {}
     queries = []
     for query in snapshot.queries:
@@ -79,7 +80,7 @@ def page_data(
                 "docs": [place.setdefault(doc_id, len(place)) for doc_id in doc_ids],
                 "methods": [pooled.get(doc_id, []) for doc_id in doc_ids],
                 "systems": [_ranked(system, query.query_id, doc_ids) for system in systems],
-                **({} if errors is None else _judged(query.query_id, grades, doc_ids, systems, errors)),
+                **({} if errors is None else _judged(query.query_id, grades, disputed, doc_ids, systems, errors)),
             }
         )
     return {
@@ -140,9 +141,14 @@ def _grades(outcome: Outcome) -> dict[Pair, int]:
 
 
 def _judged(
-    query_id: str, grades: Mapping[Pair, int], doc_ids: Sequence[str], systems: Sequence[BrowsedRun], errors: Errors
+    query_id: str,
+    grades: Mapping[Pair, int],
+    disputed: Collection[Pair],
+    doc_ids: Sequence[str],
+    systems: Sequence[BrowsedRun],
+    errors: Errors,
 ) -> dict[str, Any]:
-    """The grades of a query, the errors of each system (near the top, far down), and their kinds."""
+    """The grades of a query, where its assessors differed, and the errors (near the top, far down) and their kinds."""
     at = {doc_id: position for position, doc_id in enumerate(doc_ids)}
     cases: dict[str, list[list[int]]] = {system.tag: [[], []] for system in systems}
     for case in errors.cases:
@@ -150,6 +156,7 @@ def _judged(
             cases[case.run][case.error != NEAR_TOP].append(at[case.doc_id])
     return {
         "grades": [grades.get((query_id, doc_id), NOT_JUDGED) for doc_id in doc_ids],
+        "disputed": [position for doc_id, position in at.items() if (query_id, doc_id) in disputed],
         "errors": list(cases.values()),
         "kinds": {
             at[doc_id]: kind for (name, doc_id), kind in errors.kinds.items() if name == query_id and doc_id in at

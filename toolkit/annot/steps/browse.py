@@ -13,6 +13,7 @@ from annot.base.names import counted
 from annot.base.records import Assignment, Judgement, Paper, Qrel, Ranking
 from annot.formats.matches import Match
 from annot.measuring.evaluation.analyses import FAR_DOWN, NEAR_TOP, error_cases
+from annot.measuring.evaluation.evaluated import mean_of_all
 from annot.measuring.evaluation.measures import TIES, evaluate
 from annot.measuring.measured import CONVENTION, MEASURE, read_run_files
 from annot.measuring.results import matches_file, matches_of
@@ -47,7 +48,8 @@ class WrittenPage:
 def write(ws: Workspace, *, partial: bool, out: Path | None = None) -> WrittenPage:
     """Write `browse.html` with the runs of `exports/runs/`, but those that were trained on what they are tested on.
 
-    No grade is on it while anything is still being judged, unless `partial`: then those are that are settled.
+    No grade is on it while anything is still being judged, unless `partial`: then those are that are settled. With
+    grades, the best run comes first.
     out: the folder to write into instead of `exports/`.
     """
     if not ws.has_corpus:
@@ -63,11 +65,16 @@ def write(ws: Workspace, *, partial: bool, out: Path | None = None) -> WrittenPa
     qrels = snapshot.outcome.qrels if graded else ()
     relevant_from = ws.settings.evaluation.relevant_from
     query_papers = snapshot.papers
+    measured = {tag: _measured(rankings, qrels, relevant_from=relevant_from) for tag, rankings in runs.items()}
+    order = sorted(runs, key=lambda tag: -mean_of_all(measured[tag], snapshot.splits)) if graded else list(runs)
     systems = [
         BrowsedRun(
-            tag, rankings, _matches(ws, tag, query_papers, texts), _values(rankings, qrels, relevant_from=relevant_from)
+            tag,
+            runs[tag],
+            _matches(ws, tag, query_papers, texts),
+            {query_id: value for query_id, value in measured[tag].items() if runs[tag].get(query_id)},
         )
-        for tag, rankings in runs.items()
+        for tag in order
     ]
     data = page_data(
         snapshot,
@@ -83,6 +90,7 @@ def write(ws: Workspace, *, partial: bool, out: Path | None = None) -> WrittenPa
         notice=Study(snapshot).notice,
         waiting=waiting,
         graded=graded,
+        measure=MEASURE,
         errors=(NEAR_TOP, FAR_DOWN),
         relevant_from=relevant_from,
         overrides=ws.root / "templates",
@@ -104,12 +112,12 @@ def _notes(ws: Workspace, waiting: tuple[str, ...], graded: bool) -> Iterator[st
         yield "the page contains the texts, and collection.text_licence is empty: do not publish it"
 
 
-def _values(rankings: Mapping[str, Ranking], qrels: tuple[Qrel, ...], *, relevant_from: int) -> dict[str, float]:
-    """The measure of the report on each query that the run ranks."""
+def _measured(rankings: Mapping[str, Ranking], qrels: tuple[Qrel, ...], *, relevant_from: int) -> dict[str, float]:
+    """The measure of the report on each query; none without qrels."""
     if not qrels:
         return {}
     measured = evaluate(rankings, qrels, convention=CONVENTION, relevant_from=relevant_from, ties=TIES[0])
-    return {query.query_id: query.values[MEASURE] for query in measured.queries if query.submitted}
+    return {query.query_id: query.values[MEASURE] for query in measured.queries}
 
 
 def _matches(

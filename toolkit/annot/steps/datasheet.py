@@ -8,9 +8,10 @@ from pathlib import Path
 from annot.corpus.corpus_facts import corpus_facts
 from annot.publishing.neighbours import write_pages
 from annot.publishing.release.collection_facts import facts_of
-from annot.publishing.release.prose import datasheet_html, datasheet_markdown, terms_of
+from annot.publishing.release.prose import datasheet_html, datasheet_markdown
 from annot.publishing.release.questions import OpenQuestion, answers_file, ask, open_questions, read_answers
 from annot.publishing.report.study import Study
+from annot.publishing.terms import terms_of
 from annot.study.made import note
 from annot.study.snapshot import read_snapshot
 from annot.study.workspace import Workspace

@@ -20,7 +20,6 @@ from annot.pools.admission import drawn_citations
 from annot.publishing.release.collection_facts import facts_of
 from annot.publishing.release.identities import secrets_of, telling_pseudonyms
 from annot.publishing.release.leaks import addresses, leaks
-from annot.publishing.release.prose import terms_of
 from annot.publishing.release.questions import describe_open, open_questions, read_answers
 from annot.publishing.release.released_files import (
     bundle,
@@ -33,6 +32,7 @@ from annot.publishing.release.released_files import (
 from annot.publishing.report.pages import report_files
 from annot.publishing.report.study import Study
 from annot.publishing.report.tables import Column, Columns
+from annot.publishing.terms import terms_of
 from annot.store import papers
 from annot.study.exports import unfinished
 from annot.study.made import ANSWERS_FILE, note
@@ -107,7 +107,7 @@ def release(
     others = (*unnamed, *lacking, *there)
     missing = (*others, *describe_open(asked))
     in_full = (*others, *(f"{ANSWERS_FILE}: {one.question}: {one.text}" for one in asked))
-    measured = Study(study)
+    measured = Study(study, terms)
     facts = facts_of(study, corpus_facts(ws), measured.origins, measured.agreement, terms)
     report = report_files(measured)
     unmeasured = {part.reason for part in (measured.evaluated, measured.effect) if isinstance(part, Undefined)}

@@ -127,4 +127,5 @@ class AgreementTable:
     @property
     def headline(self) -> tuple[str, ...]:
         """The coefficients that are shown first, in order."""
-        return HEADLINE_OF_MANY if any(len(query.assessors) > 2 for query in self.queries) else HEADLINE
+        first = HEADLINE_OF_MANY if any(len(query.assessors) > 2 for query in self.queries) else HEADLINE
+        return tuple(name for name in first if name in self.titles) or tuple(self.titles)

@@ -246,6 +246,13 @@ def of_runs(
     )
 
 
+def mean_of_all(values: Mapping[str, float], splits: Mapping[str, Mapping[str, tuple[str, ...]]]) -> float:
+    """The mean over all queries as `of_runs` takes it with `test`. values: by `query_id`."""
+    folds = splits.get("all", {})
+    average = _average_of(_tested({*values}, folds), TOGETHER, folds, None, "test")
+    return mean_over_folds({query_id: {TOGETHER: value} for query_id, value in values.items()}, average.folds)[TOGETHER]
+
+
 def _tested(members: set[str], folds: Mapping[str, tuple[str, ...]]) -> set[str]:
     """The queries of the test folds, where the others are for development; all, where one is in no fold."""
     tested = {query_id for fold in test_folds(folds) for query_id in fold}

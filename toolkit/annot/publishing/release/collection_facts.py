@@ -29,6 +29,7 @@ from annot.publishing.report.cells import Number, coefficient
 from annot.publishing.report.sections.agreement import summaries_of
 from annot.publishing.report.tables import without
 from annot.publishing.report.words import sentence, sentences
+from annot.publishing.terms import Terms, citation_of
 from annot.store.papers import corpus_sha256
 from annot.store.projects import StoredRound
 from annot.study import guidelines
@@ -39,20 +40,6 @@ HASHED_IMPORTS: Mapping[str, str] = {
     Source.CSFCUBE: "imported release, all its files",
     Source.FILE: "imported file of judgements",
 }
-
-
-@dataclass(frozen=True, slots=True)
-class Terms:
-    """Under which terms the collection goes out."""
-
-    with_text: bool
-    """Whether titles and abstracts are part of the release, or their ids only."""
-    licence: str
-    """Of the judgements: an SPDX identifier or a URL; empty while none is chosen."""
-    text_licence: str
-    """Of titles and abstracts: an SPDX identifier, a URL, or words; empty where they are not released."""
-    published: str
-    """ISO 8601 date; empty where none is given: a release carries no other."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,12 +99,8 @@ class CollectionFacts:
 
     @property
     def citation(self) -> str:
-        """How to cite it: the BibTeX given, or authors, year, title, version and address."""
-        named = self.collection
-        if named.citation:
-            return named.citation
-        year = f" ({self.terms.published[:4]})" if self.terms.published else ""
-        return f"{', '.join(named.creators)}{year}. {named.title}. Version {named.version}. {named.url}".rstrip()
+        """How to cite it."""
+        return citation_of(self.collection, self.terms)
 
 
 def facts_of(

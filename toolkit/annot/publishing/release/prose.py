@@ -1,38 +1,22 @@
-"""The pages of the release, card and datasheet: their templates and what these may call; licences by name."""
+"""The pages of the release, card and datasheet: their templates and what these may call."""
 
 from __future__ import annotations
 
 import json
 import re
 from collections.abc import Collection
-from datetime import date
 from html import unescape
 from itertools import groupby
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
-from annot.base.errors import InputError
-from annot.base.settings.sections import CollectionSettings
 from annot.base.templating import Exact, render
 from annot.formats.beir import SPLIT, BeirFiles, dataset_id, module_name
 from annot.measuring.agreement.coefficients import TITLES
-from annot.publishing.release.collection_facts import CollectionFacts, Terms
+from annot.publishing.release.collection_facts import CollectionFacts
 from annot.publishing.release.questions import Answers, answered, questions, unanswered
 from annot.publishing.report.cells import COEFFICIENT, SECONDS, coefficient, measured
-
-_IN_SMALL_LETTERS = (
-    *("CC0-1.0", "CC-BY-4.0", "CC-BY-SA-4.0", "CC-BY-NC-4.0", "CC-BY-NC-SA-4.0", "CC-BY-ND-4.0", "CC-BY-NC-ND-4.0"),
-    *("MIT", "Apache-2.0"),
-)
-HUB_NAMES = {name: name.lower() for name in _IN_SMALL_LETTERS} | {
-    "ODC-By-1.0": "odc-by",
-    "ODbL-1.0": "odbl",
-    "PDDL-1.0": "pddl",
-    "GPL-3.0-or-later": "gpl-3.0",
-}
-"""The Hugging Face hub's list, by SPDX identifier; others are `other` there, with name and link."""
-
-_CREATIVE_COMMONS = re.compile(r"CC-(BY(?:-NC)?(?:-SA|-ND)?)-(\d\.\d)")
+from annot.publishing.terms import known_licence, licence_named
 
 
 def fill(template: str, facts: CollectionFacts, *, overrides: Path | None, **values: Any) -> str:
@@ -147,77 +131,3 @@ def datasheet_html(facts: CollectionFacts, markdown: str, *, overrides: Path | N
     converter.treeprocessors.register(Links(converter), "links", priority=5)
     body = converter.convert(markdown)
     return fill("datasheet.html.j2", facts, overrides=overrides, body=body, contents=converter.toc_tokens)
-
-
-class Licence(NamedTuple):
-    """A licence as each place wants it."""
-
-    name: str
-    """The SPDX identifier, or the URL given."""
-    url: str
-    hub: str
-
-
-def licence_named(name: str) -> Licence:
-    """The licence of an SPDX identifier (in any case of letters) or a URL.
-
-    >>> licence_named("cc-by-4.0")
-    Licence(name='CC-BY-4.0', url='https://creativecommons.org/licenses/by/4.0/', hub='cc-by-4.0')
-    """
-    if re.fullmatch(r"https?://\S+", name):
-        return Licence(name, name, "other")
-    spdx = next((known for known in HUB_NAMES if known.lower() == name.lower()), name)
-    if not re.fullmatch(r"[A-Za-z0-9.+-]+", spdx):
-        raise InputError(f"licence {name!r}: expected an SPDX identifier such as CC-BY-4.0 (https://spdx.org) or a URL")
-    if spdx == "CC0-1.0":
-        url = "https://creativecommons.org/publicdomain/zero/1.0/"
-    elif match := _CREATIVE_COMMONS.fullmatch(spdx):
-        url = f"https://creativecommons.org/licenses/{match[1].lower()}/{match[2]}/"
-    else:
-        url = f"https://spdx.org/licenses/{spdx}.html"
-    return Licence(spdx, url, HUB_NAMES.get(spdx, "other"))
-
-
-NEEDED = {
-    "creators": "the names of its makers, as they want to be named in public",
-    "description": "two or three sentences",
-    "url": "the address where the collection can be found",
-}
-"""What of `[collection]` a release cannot do without."""
-
-
-def terms_of(
-    collection: CollectionSettings, *, with_text: bool | None, licence: str | None, published: date | None
-) -> tuple[Terms, tuple[str, ...]]:
-    """The terms as far as they are given, and what `[collection]` lacks for a release."""
-    faults = []
-    with_text = bool(collection.text_licence) if with_text is None else with_text
-    name = licence or collection.licence
-    if not name:
-        faults.append('collection.licence: empty, expected an SPDX identifier such as "CC-BY-4.0" or a URL (--licence)')
-    else:
-        try:
-            licence_named(name)
-        except InputError as error:
-            faults.append(error.message)
-            name = ""
-    faults += [
-        f"collection.{key}: empty, expected {what}" for key, what in NEEDED.items() if not getattr(collection, key)
-    ]
-    if with_text and not collection.text_licence:
-        faults.append("collection.text_licence: empty, expected the licence of the texts; or release with --ids-only")
-        with_text = False
-    day = published or collection.published
-    return Terms(with_text, name, collection.text_licence, day.isoformat() if day else ""), tuple(faults)
-
-
-def known_licence(words: str) -> Licence | None:
-    """The licence that `words` name by a known identifier or a URL; None where they are words about one.
-
-    >>> known_licence("with the publishers") is None
-    True
-    """
-    known = any(words.lower() == name.lower() for name in HUB_NAMES)
-    if known or _CREATIVE_COMMONS.fullmatch(words) or re.fullmatch(r"https?://\S+", words):
-        return licence_named(words)
-    return None

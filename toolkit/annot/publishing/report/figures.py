@@ -97,6 +97,8 @@ def style(ink: str) -> Any:
         "font.size": 8,
         "font.family": "sans-serif",
         "text.color": ink,
+        # A run may be called `a$b`.
+        "text.parse_math": False,
         "axes.edgecolor": ink,
         "axes.labelcolor": ink,
         "xtick.color": ink,
@@ -122,9 +124,13 @@ def before_and_after(
     def paint(figure: Any, on: Surface) -> None:
         rows = len(points) if on.narrow else 1
         panels = figure.subplots(rows, 1 if on.narrow else len(points), sharey=True, squeeze=False).ravel()
-        lowest = min(
-            (value for group in points.values() for pair in group for value in pair if value is not None), default=0
-        )
+        every = [pair for group in points.values() for pair in group]
+        lowest = min((value for pair in every for value in pair if value is not None), default=0)
+        kinds = [
+            (place, look)
+            for place, look in enumerate((("before adjudication", "o"), ("after adjudication", "D")))
+            if any(pair[place] is not None for pair in every)
+        ]
         for axes, (name, members) in zip(panels, points.items(), strict=True):
             ordered = sorted(members, key=lambda pair: tuple(-math.inf if one is None else one for one in pair))
             for limit in limits:
@@ -132,7 +138,7 @@ def before_and_after(
             for at, (before, after) in enumerate(ordered):
                 if before is not None and after is not None:
                     axes.plot([at, at], [before, after], color=on.soft, linewidth=1, zorder=1)
-            for place, (label, marker) in enumerate((("before adjudication", "o"), ("after adjudication", "D"))):
+            for place, (label, marker) in kinds:
                 drawn = [(at, pair[place]) for at, pair in enumerate(ordered) if pair[place] is not None]
                 across, up = [at for at, _ in drawn], [value for _, value in drawn]
                 axes.scatter(across, up, label=label, marker=marker, s=22, color=PALETTE[place], zorder=2)

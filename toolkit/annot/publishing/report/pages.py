@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path, PurePosixPath
-
-from markupsafe import Markup, escape
 
 from annot.base.stats.values import Undefined
 from annot.base.templating import render
@@ -18,6 +15,7 @@ from annot.publishing.report.figures import described
 from annot.publishing.report.latex import latex
 from annot.publishing.report.sections.whole import document
 from annot.publishing.report.study import Study
+from annot.publishing.report.words import inline
 from annot.study.workspace import Workspace, sha256_of
 
 REPORT_FILE = "report.html"
@@ -69,13 +67,8 @@ def _chain(ws: Workspace, files: Mapping[str, str]) -> Iterator[tuple[str, str]]
 
 def page(document: Document, *, overrides: Path | None) -> str:
     """The page. `overrides` is a folder whose `report.html.j2` wins over the package's."""
-    helpers = {"inline": _inline, "parts": parts, "described": described}
+    helpers = {"inline": inline, "parts": parts, "described": described}
     return render("report.html.j2", {"document": document, **helpers}, overrides=overrides)
-
-
-def _inline(sentence: str) -> Markup:
-    """A sentence in which what stands between backticks is set as what one types."""
-    return Markup(re.sub("`([^`]+)`", r"<code>\1</code>", str(escape(sentence))))
 
 
 def markdown(document: Document) -> str:

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from functools import cache
 
 from jinja2 import Environment
+from markupsafe import Markup, escape
 
 from annot.base.stats.values import Undefined
 from annot.base.templating import environment
@@ -28,6 +29,11 @@ def sentences(block: str, **values: object) -> tuple[str, ...]:
 def sentence(block: str, **values: object) -> str:
     """The block as one paragraph."""
     return " ".join(sentences(block, **values))
+
+
+def inline(text: str) -> Markup:
+    """A sentence in which what is between backticks is set as what one types."""
+    return Markup(re.sub("`([^`]+)`", r"<code>\1</code>", str(escape(text))))
 
 
 def listed(names: Sequence[object], last: str = "and") -> str:

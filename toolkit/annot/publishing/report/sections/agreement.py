@@ -40,23 +40,24 @@ class _OfQuery(NamedTuple):
 def body(study: Study) -> Chapter:
     """Before and after adjudication, query by query, in one drawing."""
     found = study.agreement
+    blocks: tuple[Table | Figure, ...] = (*drawing(found), glance(found))
+    return Chapter("agreement", "Agreement", sentences("agreement.body", study=study, **_counts(study)), blocks)
+
+
+def drawing(found: AgreementTable) -> Iterator[Figure]:
+    """Alpha on each query before and after adjudication; none unless it has a value on two queries."""
     points: dict[str, list[tuple[float | None, float | None]]] = {}
     for one in sorted(found.queries, key=lambda query: (query.facet, query.query_id)):
         before, after = (Number(values["alpha_ordinal"], COEFFICIENT).value for values in (one.before, one.after))
         if before is not None or after is not None:
             points.setdefault(one.facet, []).append((before, after))
-    blocks: list[Table | Figure] = [glance(found)]
     drawn = sum(map(len, points.values()))
     if drawn > 1:
-        blocks.insert(
-            0,
-            Figure(
-                sentence("agreement.figure"),
-                figures.before_and_after(points, limits=(TENTATIVE, RELIABLE), unit="Krippendorff's alpha"),
-                sentence("agreement.drawn", points=points, drawn=drawn, of=len(found.queries)),
-            ),
+        yield Figure(
+            sentence("agreement.figure"),
+            figures.before_and_after(points, limits=(TENTATIVE, RELIABLE), unit="Krippendorff's alpha"),
+            sentence("agreement.drawn", points=points, drawn=drawn, of=len(found.queries)),
         )
-    return Chapter("agreement", "Agreement", sentences("agreement.body", study=study, **_counts(study)), tuple(blocks))
 
 
 def appendix(study: Study) -> Iterator[Chapter]:
@@ -147,12 +148,12 @@ def glance(found: AgreementTable) -> Table:
     )
 
 
-def headline(found: AgreementTable) -> Table:
+def headline(found: AgreementTable, *, stages: Sequence[str] = ("before", "after")) -> Table:
     """Medians over queries of the headline coefficients, a row a facet, before and after."""
     return _table(
         "coefficients",
         found,
-        summaries_of(_shown(found)),
+        [one for one in summaries_of(_shown(found)) if one.stage in stages],
         [Column("Facet", lambda one: one.group.name), Column("Adjudication", lambda one: one.stage)],
         [
             Column("Queries", lambda one: one.group.n_queries),
@@ -161,6 +162,19 @@ def headline(found: AgreementTable) -> Table:
         ],
         caption="agreement.headline",
         notes=_with_care(found, found.headline),
+    )
+
+
+def of_items(figures: Mapping[str, Number], *, titles: Mapping[str, str], level: float | None) -> Table:
+    """The coefficients of items that belong to no query."""
+    return table(
+        "items",
+        figures.items(),
+        [Column("Coefficient", lambda one: titles[one[0]])],
+        [Column("All items", lambda one: one[1])],
+        caption="library.items",
+        command="",
+        level=level,
     )
 
 

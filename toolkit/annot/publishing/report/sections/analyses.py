@@ -49,17 +49,16 @@ def _facets(study: Study, evaluated: Evaluated) -> Iterator[Table | Figure]:
         return
     named: dict[str, Any] = {"measure": leader.measure, "run": leader.verdict.best, "n": len(papers), "papers": papers}
     facets = [name for name in study.settings.facets if any(name in one.values for one in papers)]
-    if len(papers) > 1:
-        yield Figure(
-            sentence("analyses.facets_figure", **named),
-            figures.ranges(
-                {name: {one.paper_id: one.values[name] for one in papers if name in one.values} for name in facets},
-                {one.paper_id: (min(one.values.values()), max(one.values.values())) for one in papers},
-                spanned=None,
-                unit=f"{leader.measure}, %",
-            ),
-            sentence("analyses.facets_drawn", **named),
-        )
+    yield Figure(
+        sentence("analyses.facets_figure", **named),
+        figures.ranges(
+            {name: {one.paper_id: one.values[name] for one in papers if name in one.values} for name in facets},
+            {one.paper_id: (min(one.values.values()), max(one.values.values())) for one in papers},
+            spanned=None,
+            unit=f"{leader.measure}, %",
+        ),
+        sentence("analyses.facets_drawn", **named),
+    )
     yield table(
         "runs-by-facet",
         papers,

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
-from annot.base.records import CITED
+from annot.base.records import CITED, Pool
 from annot.pools.pool_facts import facts_of
 from annot.publishing.report import figures
 from annot.publishing.report.cells import SHARE, Number
 from annot.publishing.report.document import Chapter, Figure, Table
 from annot.publishing.report.study import Study
-from annot.publishing.report.tables import Column, table
+from annot.publishing.report.tables import Column, each, table
 from annot.publishing.report.words import sentence, sentences
 
 
@@ -42,7 +42,7 @@ def _queries(study: Study) -> Table:
 
 def _pools(study: Study) -> Chapter:
     facts = facts_of(study.pools)
-    methods = sorted(facts.methods, key=lambda one: (one.method != CITED, one.method))
+    methods = sorted(facts.methods, key=lambda one: _cited_first(one.method))
     drawn = sum(one.drawn for one in methods)
     by_method = table(
         "pools",
@@ -59,16 +59,50 @@ def _pools(study: Study) -> Chapter:
     for pool in study.pools.values():
         quotas.setdefault(pool.mode, set()).update(() if pool.per_method is None else (pool.per_method,))
     by_mode = {mode: sorted(of) for mode, of in sorted(quotas.items())}
-    bars = {paper: Counter(entry.drawn.method for entry in pool.entries) for paper, pool in study.pools.items()}
-    figure = Figure(
-        sentence("collection.pools_figure"),
-        figures.stacked_bars(bars, order=[one.method for one in methods], unit="documents"),
-        sentence("collection.pools_drawn", bars=bars),
-    )
     # The table first: a tall figure that does not fit on the sheet would leave it half empty.
     told = (
         *sentences("collection.pools", study=study, sizes=facts.sizes, quotas=by_mode, versions=facts.versions),
         *sentences("collection.origins", origins=study.origins),
         *sentences("runs.few_abstracts", few=study.origins.few_abstracts),
     )
-    return Chapter("pools", "Pools", told, (by_method, *([figure] if len(bars) > 1 else [])))
+    of_several = [drawing(study.pools)] if len(study.pools) > 1 else []
+    return Chapter("pools", "Pools", told, (by_method, *of_several))
+
+
+def drawing(pools: Mapping[str, Pool]) -> Figure:
+    """Each pool by the method that added its documents."""
+    bars = _by_method(pools)
+    return Figure(
+        sentence("collection.pools_figure"),
+        figures.stacked_bars(bars, order=_methods(pools), unit="documents"),
+        sentence("collection.pools_drawn", bars=bars),
+    )
+
+
+def sizes(pools: Mapping[str, Pool]) -> Table:
+    """The same as a table: a row a pool, below all together, with a column for each method."""
+    bars = _by_method(pools)
+    return table(
+        "pool-sizes",
+        [("together", sum(bars.values(), Counter())), *bars.items()],
+        [Column("Query", lambda one: one[0], "query_id")],
+        [
+            Column("Documents", lambda one: one[1].total()),
+            *each(_methods(pools), lambda one, method: one[1][method]),
+        ],
+        caption="collection.sizes",
+        command="annot pool show",
+    )
+
+
+def _by_method(pools: Mapping[str, Pool]) -> dict[str, Counter[str]]:
+    return {name: Counter(entry.drawn.method for entry in pool.entries) for name, pool in pools.items()}
+
+
+def _methods(pools: Mapping[str, Pool]) -> list[str]:
+    """Those that took part, also those that added nothing."""
+    return sorted({method for pool in pools.values() for method in pool.methods}, key=_cited_first)
+
+
+def _cited_first(method: str) -> tuple[bool, str]:
+    return method != CITED, method

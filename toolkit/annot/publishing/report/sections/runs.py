@@ -14,7 +14,7 @@ from annot.publishing.report import figures
 from annot.publishing.report.cells import EFFECT, MEASURE, POINTS, Number, P
 from annot.publishing.report.document import Chapter, Figure, Table
 from annot.publishing.report.tables import Column, each, table
-from annot.publishing.report.verdict import best, figure, of_all
+from annot.publishing.report.verdict import Best, best, figure, of_all
 from annot.publishing.report.words import sentence, sentences
 
 if TYPE_CHECKING:
@@ -69,10 +69,14 @@ def drawing(evaluated: Evaluated) -> Figure:
 
 
 def compared(evaluated: Evaluated) -> Iterator[Table]:
-    """A row a run, best first, with letters of those that it beats on each facet; chance and one assessor last."""
+    """The table of the runs, if there are two that can be compared."""
     leader = best(evaluated)
-    if leader is None or not evaluated.verdicts:
-        return
+    if leader is not None and evaluated.verdicts:
+        yield by_measure(evaluated, leader)
+
+
+def by_measure(evaluated: Evaluated, leader: Best) -> Table:
+    """A row a run, best first, with letters of those that it beats on each facet; chance and one assessor last."""
     measure = evaluated.measure
     lines = [line for line in (*evaluated.lines, *evaluated.ceiling) if line.convention == evaluated.convention]
     facets = list(dict.fromkeys(line.facet for line in lines))
@@ -82,14 +86,15 @@ def compared(evaluated: Evaluated) -> Iterator[Table]:
         dict.fromkeys(line.run for line in lines),
         key=lambda run: (last.index(run) + 1 if run in last else 0, -of_leader.get(run, -1.0), run),
     )
-    letters = {run: letter_of(at) for at, run in enumerate(run for run in names if run not in last)}
+    ranked = [run for run in names if run not in last]
+    letters = {run: letter_of(at) for at, run in enumerate(ranked if evaluated.verdicts else ())}
     line_of = {(line.run, line.facet): line for line in lines}
     beaten = {(one.facet, one.run_a, one.run_b) for one in evaluated.comparisons if one.holds}
 
     def cell(run: str, facet: str) -> Number:
         line = line_of.get((run, facet))
         plain = Number(None, MEASURE) if line is None else figure(line, measure)
-        chance = [LIKE_CHANCE] if line is not None and run in letters and not line.above_chance else []
+        chance = [LIKE_CHANCE] if line is not None and run in ranked and not line.above_chance else []
         marks = [*chance, *(letter for name, letter in letters.items() if (facet, run, name) in beaten)]
         return replace(plain, after=" ".join(part for part in (plain.after, *marks) if part))
 
@@ -97,7 +102,7 @@ def compared(evaluated: Evaluated) -> Iterator[Table]:
         letter = f" ({letters[run]})" if run in letters else ""
         return f"{run}{letter}{LIKE_CHANCE_TOLD if run in leader.like_chance else ''}"
 
-    yield table(
+    return table(
         "compared",
         names,
         [Column("Run", label)],
@@ -108,7 +113,7 @@ def compared(evaluated: Evaluated) -> Iterator[Table]:
         best=leader,
         power=POWER,
         silent=[verdict.facet for verdict in evaluated.verdicts if verdict.smallest_p > ALPHA],
-        like_chance=any(run in letters and not line.above_chance for (run, _), line in line_of.items()),
+        like_chance=any(run in ranked and not line.above_chance for (run, _), line in line_of.items()),
     )
 
 

@@ -1,0 +1,101 @@
+"""The pages of one study in a real browser: axe-core finds no serious fault, and links lead from each to the others."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from annot.steps import browse, datasheet, meeting, report
+from annot.study.workspace import Workspace
+from axe_playwright_python.sync_playwright import Axe
+from command_line import annot_done
+from study_stages import copied, published
+
+pytestmark = pytest.mark.browser
+
+PAGES = ("exports/report.html", "exports/browse.html", "exports/datasheet.html", "exports/meeting.html")
+STATUS = ".annot/status.html"
+OPTIONS = {"resultTypes": ["violations"], "preload": False}
+UNFOLD = "document.querySelectorAll('details').forEach((one) => { one.open = true; })"
+SHORTEN = "document.querySelectorAll('tbody tr:nth-child(n+3)').forEach((one) => one.remove())"
+"""The rows of a table are alike, and looking at each takes most of the time."""
+SCREENS = [("light", 390), ("dark", 1440)]
+"""Colours depend on the scheme alone, and what is cut off or scrolled on the width alone."""
+
+
+@pytest.fixture(scope="module")
+def undrawn() -> None:
+    """Figures are looked at here."""
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
+    """Judged and measured, with every page, each written once."""
+    ws = copied(published(3), "measured", tmp_path_factory.mktemp("pages") / "study")
+    report.write(ws)
+    browse.write(ws, partial=False)
+    datasheet.write(ws)
+    meeting.write(ws, since=None, out=None)
+    annot_done("status", "--page", folder=ws.root)
+    return ws
+
+
+def faults(page: Any) -> list[str]:
+    """What axe-core calls serious or critical."""
+    found = Axe().run(page, options=OPTIONS).response["violations"]
+    return [
+        f"{one['id']}: {node['html'][:200]}"
+        for one in found
+        if one["impact"] in ("serious", "critical")
+        for node in one["nodes"]
+    ]
+
+
+@pytest.mark.parametrize(("scheme", "width"), SCREENS)
+@pytest.mark.parametrize("name", [*PAGES, STATUS])
+def test_no_serious_fault_is_found_on_a_page(
+    study: Workspace, chromium: Any, name: str, scheme: str, width: int
+) -> None:
+    context = chromium.new_context(viewport={"width": width, "height": 844}, color_scheme=scheme)
+    page = context.new_page()
+    page.goto((study.root / name).as_uri())
+    assert page.evaluate("document.documentElement.scrollWidth") == width, "nothing is cut off or scrolled sideways"
+    page.evaluate(UNFOLD)
+    page.evaluate(SHORTEN)
+    assert faults(page) == []
+    context.close()
+
+
+def test_the_checker_finds_what_it_looks_for(chromium: Any) -> None:
+    context = chromium.new_context()
+    page = context.new_page()
+    page.set_content(
+        '<html lang="en"><title>t</title><main><h1>h</h1><p style="color:#ccc">pale</p><input></main></html>'
+    )
+    assert [one.partition(":")[0] for one in faults(page)] == ["color-contrast", "label"]
+    context.close()
+
+
+def test_every_page_is_reached_from_the_status_page_by_links_alone(study: Workspace, chromium: Any) -> None:
+    context = chromium.new_context()
+    page = context.new_page()
+    page.goto((study.root / STATUS).as_uri())
+    walked = []
+    for title in ("Report", "Browse", "Datasheet", "Report"):
+        page.get_by_role("navigation", name="Pages of the collection").get_by_role("link", name=title).click()
+        page.wait_for_load_state()
+        assert page.locator("nav.pages [aria-current]").inner_text() == title
+        assert page.locator("h1").count() == 1
+        walked.append(Path(page.url.partition("#")[0]).name)
+    assert walked == ["report.html", "browse.html", "datasheet.html", "report.html"]
+    context.close()
+
+
+def test_assessors_in_a_meeting_are_led_to_no_other_page(study: Workspace, chromium: Any) -> None:
+    context = chromium.new_context()
+    page = context.new_page()
+    page.goto((study.root / "exports/meeting.html").as_uri())
+    assert page.locator("a[href]:not([href^='#'])").count() == 0
+    assert page.get_by_role("navigation", name="Pages of the collection").count() == 0
+    context.close()
