@@ -22,7 +22,11 @@ from annot.cli.main import run
 
 PROCESSES = multiprocessing.get_context("forkserver")
 PROCESSES.set_forkserver_preload(
-    ["annot.cli.main", "annot.steps.push", "annot.steps.pull", "annot.labelstudio.gateway"]
+    [
+        *("annot.cli.main", "annot.cli.exchange", "annot.cli.people", "annot.steps.push", "annot.steps.pull"),
+        *("annot.labelstudio.gateway", "annot.publishing.report.commands", "annot.publishing.report.terminal"),
+        *("label_studio_sdk.client", "scipy.special", "krippendorff", "markdown"),
+    ]
 )
 """Each command is a process of its own, forked off one that has imported already what most of them need."""
 COUNTED = {"task": "tasks", "judgement": "judgements", "adjudication": "adjudications"}
@@ -48,6 +52,8 @@ class Command:
 
     def __init__(self, folder: Path, arguments: Sequence[str]) -> None:
         self._written = tempfile.TemporaryDirectory(prefix="annot-command-")
+        for name in STREAMS:  # it may be killed before it writes
+            (Path(self._written.name) / name).touch()
         environment = {name: value for name, value in os.environ.items() if not name.startswith("LABEL_STUDIO")}
         words = ["annot", *arguments, "-C", str(folder), "--json"]
         self._process = PROCESSES.Process(target=_run, args=(words, environment, self._written.name))
@@ -71,7 +77,7 @@ def _run(words: list[str], environment: dict[str, str], folder: str) -> None:
     os.environ.clear()
     os.environ.update(environment)
     for number, name in enumerate(STREAMS, start=1):
-        os.dup2(os.open(Path(folder) / name, os.O_WRONLY | os.O_CREAT), number)
+        os.dup2(os.open(Path(folder) / name, os.O_WRONLY), number)
     sys.argv = words
     run()
 

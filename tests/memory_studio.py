@@ -56,6 +56,8 @@ class Answering(BaseHTTPRequestHandler):
     """Answers what is asked at a port by the server in memory."""
 
     protocol_version = "HTTP/1.1"
+    wbufsize = -1
+    """Head and body in one packet: a second one would wait for the first to be acknowledged, 40 milliseconds each."""
     server: Listening
 
     def answer(self) -> None:

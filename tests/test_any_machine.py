@@ -16,7 +16,7 @@ from study_stages import files_of
 
 TESTS = Path(__file__).resolve().parent
 QUERY_PAPERS = 3
-KERNELS = {"Haswell": "AVX2", "Sandybridge": "AVX", "Nehalem": "SSE42", "Prescott": "SSE3"}
+KERNELS = {"Haswell": "AVX2", "Prescott": "SSE3"}
 """What OpenBLAS calls them, and what the processor must have for each."""
 WRITTEN = (
     "agreement.json",

@@ -255,7 +255,10 @@ def test_texts_stay_out_while_no_licence_of_theirs_is_named(ws: Workspace, annot
     card = (tmp_path / "release" / "README.md").read_text(encoding="utf-8")
     assert 'license: "odbl"' in card
     assert "datePublished" not in (tmp_path / "release" / "croissant.json").read_text(encoding="utf-8")
-    assert "2031" not in card
+    report = (tmp_path / "release" / "report.md").read_text(encoding="utf-8")
+    assert "- Licence: [ODbL-1.0](https://spdx.org/licenses/ODbL-1.0.html)\n" in report
+    assert "texts" not in report[: report.index("## What")]
+    assert "2031" not in card + report
 
 
 def test_a_dry_run_says_what_would_be_written_and_takes_the_date_of_the_option(
@@ -269,7 +272,8 @@ def test_a_dry_run_says_what_would_be_written_and_takes_the_date_of_the_option(
         for path, content in files_of(released).items()
         if ran.data["files"][path][1] != hashlib.sha256(content).hexdigest()
     }
-    assert dated == {"README.md", "DATASHEET.md", "datasheet.html", "croissant.json", "SHA256SUMS"}
+    pages = {"README.md", "DATASHEET.md", "datasheet.html", "report.html", "report.md", "report.tex"}
+    assert dated == {*pages, "croissant.json", "SHA256SUMS"}
     assert annot("release", tmp_path / "release", "--date", "31.12.2032").exit_code == 2
 
 

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from annot.base.errors import InputError, MissingInput
 from annot.base.records import Asked, Assessor, Assignment
+from annot.publishing.report import study_tables
 from annot.publishing.report.status_page import StatusWords
 from annot.steps import comments, datasheet, meeting, status_page, substudy, training
 from annot.store import judgements, people, projects, trials
@@ -59,9 +60,9 @@ def test_comments_are_listed_from_a_moment_on_newest_first(ws: Workspace) -> Non
 
 
 def test_a_comment_has_its_minute_and_grade() -> None:
-    one = comments.Comment("2031-03-01T10:20:30+00:00", "a1", "q", "d", "method", 1, 0, None, "why", True)
+    one = study_tables.Comment("2031-03-01T10:20:30+00:00", "a1", "q", "d", "method", 1, 0, None, "why", True)
     rows = [one, replace(one, judged_at=None, grade=None), replace(one, grade=None, cannot_judge="too short")]
-    table = comments.COMMENTS.of(rows)
+    table = study_tables.COMMENTS.of(rows)
     assert [row[0] for row in table.rows] == ["2031-03-01 10:20", "-", "2031-03-01 10:20"]
     assert [row[table.headings.index("grade")] for row in table.rows] == [0, "none", "too short"]
 

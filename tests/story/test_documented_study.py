@@ -1,4 +1,7 @@
-"""README's study, typed line by line on a real Label Studio; the tutorial and the how-to pages, on one in memory."""
+"""README's study, the tutorial and the how-to pages, typed line by line on a Label Studio in memory.
+
+On a real one the demonstration goes the same way: `test_demo.py`.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,6 @@ import shlex
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-import pytest
 from annot.demo import simulated_people
 from annot.study.workspace import Workspace
 from command_line import annot
@@ -39,11 +41,10 @@ def begun(line: str, folder: Path, studio: Studio) -> Path:
     return study
 
 
-@pytest.mark.studio
-def test_the_study_of_the_readme_goes_as_printed(studio: Studio, tmp_path: Path) -> None:
+def test_the_study_of_the_readme_goes_as_printed(at_a_socket: Studio, tmp_path: Path) -> None:
     _, study, _ = references.blocks(CHECKOUT / "README.md")
     first, *rest = study.code.splitlines()
-    folder = begun(first, tmp_path, studio)
+    folder = begun(first, tmp_path, at_a_socket)
     for line in rest:
         if line.startswith("#"):
             people_work(folder, line)

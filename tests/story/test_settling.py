@@ -12,6 +12,7 @@ from annot.base.errors import InputError
 from annot.judging.exchange.recording import Pulled
 from annot.judging.exchange.sending import Pushed
 from annot.labelstudio.annotations import write_result
+from annot.publishing.report.study_tables import PROGRESS
 from annot.publishing.report.terminal import rendered
 from annot.publishing.report.traced import describe
 from annot.steps import assessor as assessors
@@ -167,7 +168,7 @@ def test_what_the_adjudicator_cannot_judge_has_ended_without_a_grade(disputed: S
     ]
     found = status.status(disputed.workspace)
     assert (found.unjudgeable, found.open, found.settled) == (2, 0, len(others))
-    assert "2 that cannot be judged" in rendered("status", found=found, progress=status.PROGRESS)
+    assert "2 that cannot be judged" in rendered("status", found=found, progress=PROGRESS)
     assert found.next_command == "annot agreement"
     rows = status.adjudication(disputed.workspace)
     assert sum(row.unjudgeable for row in rows) == 2

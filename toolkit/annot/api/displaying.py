@@ -18,7 +18,8 @@ class Displayed:
     """A result that a notebook shows as a table; as text it is what it is, its sizes and its main figure."""
 
     notes: tuple[str, ...]
-    _hint = "`.to_frame()` has every figure, `.headline` what is shown here."
+    _hint = "hint"
+    """The block of `library.j2` that says where there is more."""
 
     def _said(self) -> tuple[str, ...]:
         """What it is; then, in a line or two, its main figures."""
@@ -34,13 +35,13 @@ class Displayed:
     def _repr_html_(self) -> str:
         from annot.base.templating import render
         from annot.publishing.report.cells import parts
-        from annot.publishing.report.words import inline
+        from annot.publishing.report.words import inline, sentence
 
         table = _cut(self._shown())
         values = {
-            "lines": [*self._said()[:1], table.title],
+            "lines": [line for line in (*self._said()[:1], table.title) if line],
             "table": table,
-            "notes": [*table.below, *self.notes, self._hint],
+            "notes": [*table.below, *self.notes, sentence(f"library.{self._hint}")],
             "inline": inline,
             "parts": parts,
         }
@@ -57,7 +58,7 @@ class Headline(Displayed):
     _table: Table
     _frame: pd.DataFrame = field(repr=False)
     notes = ()
-    _hint = "`.to_frame()` has these figures as they are, not rounded."
+    _hint = "headline_hint"
 
     def to_frame(self) -> pd.DataFrame:
         """These rows of the result's own ``to_frame()``, or the counts: not rounded.

@@ -1,24 +1,52 @@
-"""A study's folder opened for reading: its judgements, final grades, pools and agreement as tables."""
+"""A study's folder opened for reading: what it has, row by row, as tables."""
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pandas as pd
 
 from annot.api import tidy
+from annot.api.displaying import Displayed
+from annot.base.names import counted
 from annot.base.records import Decision, Judgement
+from annot.publishing.report import study_tables
+from annot.publishing.report.tables import Column, Columns
+from annot.publishing.report.words import sentences
+from annot.store.papers import count_papers, paper_schema, whole_texts
 from annot.study.snapshot import Snapshot, read_snapshot
 from annot.study.workspace import Workspace
 
+if TYPE_CHECKING:
+    from annot.publishing.report.document import Table
 
-@dataclass(frozen=True, eq=False)
-class OpenStudy:
+
+class TableOfStudy(NamedTuple):
+    """A table that a study has: its name, how many rows it has, and what a row is."""
+
+    name: str
+    rows: int | None
+    """None where it is not known before the table is read."""
+    of: str
+
+
+TABLES = Columns[TableOfStudy](
+    [Column("Table", lambda one: one.name), Column("One row for each", lambda one: one.of)],
+    [Column("Rows", lambda one: None if one.rows is None else f"{one.rows:,}")],
+)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class OpenStudy(Displayed):
     """A study as it was when `annot.open_study` read it; nothing is ever written.
+
+    Its tables are for the project lead. They have what assessors and adjudicators must not see while they work: who
+    gave which grade, which answers are to hidden repeats, and which method drew a document. Pairs with known grades
+    (gold), and the answers to them, are in none of the tables. For what may be published use `annot release`.
 
     Attributes
     ----------
@@ -27,7 +55,68 @@ class OpenStudy:
     """
 
     path: Path
-    _snapshot: Snapshot = field(repr=False)
+    _snapshot: Snapshot
+    notes = ()
+    _hint = "study_hint"
+
+    @cached_property
+    def queries(self) -> pd.DataFrame:
+        """Every query, as `annot query list` prints them: query_id, paper_id, facet, year, sentences, title.
+
+        ``sentences`` are the places of the query's sentences in the abstract, from 1, as text: ``2,3``. ``year`` is a
+        whole number, or empty. Titles and years are read from the corpus when the table is first used.
+        """
+        return tidy.listed(study_tables.QUERIES, study_tables.listed_queries(self._snapshot.ws, self._snapshot.queries))
+
+    @cached_property
+    def papers(self) -> pd.DataFrame:
+        """Every paper of the corpus: paper_id, title, year, sentences (how many), abstract.
+
+        Nothing of it is read before the table is first used. Text is held by pyarrow: 800,000 papers take about as much
+        memory as their files take unpacked. Empty if the study has no corpus.
+        """
+        ws = self._snapshot.ws
+        if not ws.has_corpus:
+            return tidy.without_rows(["paper_id", "title", "year", "sentences", "abstract"]).astype(
+                {"sentences": "Int64"}
+            )
+        schema = paper_schema()
+        types = {schema.field("title").type: pd.StringDtype("pyarrow"), schema.field("year").type: pd.Int64Dtype()}
+        made: pd.DataFrame = whole_texts(ws.corpus).to_pandas(types_mapper=types.get)
+        return made
+
+    @cached_property
+    def runs(self) -> pd.DataFrame:
+        """The rankings in ``exports/runs/``: query_id, doc_id, rank (from 1), score, run (its tag) and system.
+
+        The files are read when the table is first used. `annot.evaluate` takes this table as it is.
+        """
+        from annot.measuring.measured import read_run_files
+
+        ws = self._snapshot.ws
+        made = tidy.rankings(read_run_files(ws) if self._run_files else {})
+        systems = {run.tag: run.system for run in self._snapshot.runs}
+        return made.assign(system=made["run"].replace(systems))
+
+    @cached_property
+    def comments(self) -> pd.DataFrame:
+        """What assessors wrote, newest first, as `annot comments` prints it: judged_at, assessor, query_id, doc_id, ...
+
+        The last columns are occasion, grade, cannot_judge, comment and counts (whether the answer does). ``grade`` is
+        empty where none was given.
+        """
+        return tidy.listed(study_tables.COMMENTS, study_tables.comments_of(self._snapshot))
+
+    @cached_property
+    def progress(self) -> pd.DataFrame:
+        """How far each assessor is, as `annot status` prints it: assessor, assigned, judged, left.
+
+        ``assigned`` and ``judged`` count pairs, with hidden repeats; ``left`` is whether the person has left the study.
+        """
+        found = self._snapshot
+        return tidy.listed(
+            study_tables.PROGRESS, study_tables.progress_of(found.people, found.assignments, found.outcome)
+        )
 
     @cached_property
     def judgements(self) -> pd.DataFrame:
@@ -42,8 +131,9 @@ class OpenStudy:
             {**self._row(judgement), "flags": "; ".join(judgement.flags)}
             for judgement in self._snapshot.outcome.everything
         ]
-        frame = pd.DataFrame(rows, columns=[*columns, "comment", "flags", "revision", "judged_at", "lead_time"])
-        return frame.astype({"grade": "Int64"})
+        columns += ["comment", "flags", "revision", "judged_at", "lead_time"]
+        frame = pd.DataFrame(rows, columns=columns) if rows else tidy.without_rows(columns)
+        return frame.astype({"grade": "Int64", "lead_time": "float64"})
 
     @cached_property
     def qrels(self) -> pd.DataFrame:
@@ -54,7 +144,7 @@ class OpenStudy:
         columns = ["query_id", "facet", "query_paper", "doc_id", "relevance", "origin", "adjudicator", "reason"]
         decisions = self._snapshot.outcome.decisions
         rows = [{**self._row(decision), "relevance": decision.grade} for decision in decisions]
-        return pd.DataFrame(rows, columns=columns)
+        return pd.DataFrame(rows, columns=columns) if rows else tidy.without_rows(columns)
 
     @cached_property
     def pool(self) -> pd.DataFrame:
@@ -64,7 +154,7 @@ class OpenStudy:
         """
         frames = [tidy.pool(pool) for pool in self._snapshot.pools.values()]
         columns = ["query_paper", "doc_id", "turn", "method", "rank", "score", "also_had_by"]
-        return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=columns)
+        return pd.concat(frames, ignore_index=True) if frames else tidy.without_rows(columns)
 
     @cached_property
     def agreement(self) -> pd.DataFrame:
@@ -76,6 +166,41 @@ class OpenStudy:
 
         return tidy.agreement(agreement_of(self._snapshot))
 
+    @property
+    def _run_files(self) -> int:
+        return sum(1 for _ in self._snapshot.ws.runs.glob("*.run"))
+
+    def _said(self) -> tuple[str, ...]:
+        found = self._snapshot
+        outcome = found.outcome
+        return sentences(
+            "library.study",
+            name=found.ws.settings.collection.name,
+            folder=self.path,
+            queries=len(found.queries),
+            judgements=len(outcome.judgements),
+            pairs=len(outcome.planned),
+            graded=len(outcome.decisions),
+            open=len(outcome.open),
+        )
+
+    def _shown(self) -> Table:
+        found, ws = self._snapshot, self._snapshot.ws
+        outcome = found.outcome
+        return TABLES.of(
+            [
+                TableOfStudy("queries", len(found.queries), "query"),
+                TableOfStudy("papers", count_papers(ws.corpus) if ws.has_corpus else 0, "paper of the corpus"),
+                TableOfStudy("pool", sum(len(pool.entries) for pool in found.pools.values()), "document of a pool"),
+                TableOfStudy("judgements", len(outcome.everything), "judgement"),
+                TableOfStudy("comments", sum(bool(one.comment) for one in outcome.everything), "comment"),
+                TableOfStudy("progress", len({one.assessor for one in found.assignments}), "assessor"),
+                TableOfStudy("qrels", len(outcome.decisions), "final grade"),
+                TableOfStudy("runs", None, f"document that a run ranks, in {counted(self._run_files, 'run')}"),
+                TableOfStudy("agreement", None, "figure of agreement"),
+            ]
+        )
+
     def _row(self, one: Judgement | Decision) -> dict[str, Any]:
         """Its fields, with the facet and the paper of its query."""
         of_query = {"facet": self._snapshot.facets[one.query_id], "query_paper": self._snapshot.papers[one.query_id]}
@@ -85,7 +210,8 @@ class OpenStudy:
 def open_study(path: str | PathLike[str] = ".") -> OpenStudy:
     """Open a study's folder for reading.
 
-    Everything is read at once, in one transaction: the tables are consistent, and later pulls do not change them.
+    What is in the database is read at once, in one transaction: the tables are consistent, and later pulls do not
+    change them. Papers and runs are files, and are read when they are first used.
 
     Parameters
     ----------
@@ -95,7 +221,8 @@ def open_study(path: str | PathLike[str] = ".") -> OpenStudy:
     Returns
     -------
     OpenStudy
-        With the tables ``judgements``, ``qrels``, ``pool`` and ``agreement``.
+        With the tables ``queries``, ``papers``, ``pool``, ``judgements``, ``comments``, ``progress``, ``qrels``,
+        ``runs`` and ``agreement``.
 
     Raises
     ------

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby, takewhile
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import pandas as pd
 
@@ -19,20 +19,22 @@ from annot.publishing.report.sections import runs
 from annot.publishing.report.tables import Column, Columns
 
 if TYPE_CHECKING:
-    from annot.base.records import Pool
+    from annot.base.records import Pool, Ranking
     from annot.measuring.agreement.summaries import AgreementTable
     from annot.measuring.evaluation.evaluated import Evaluated
     from annot.publishing.report.document import Table
 
 INTEGERS = ("rank", "turn", "grade", "queries", "pairs", "n", "year", "revision", "occasion", "cited_outside")
 """Columns of whole numbers, some of whose cells may be empty."""
-FLOATS = ("value", "low", "high", "score")
+COUNTS, YES_OR_NO = ("assigned", "judged", "relevance"), ("counts", "left")
+FLOATS = ("value", "low", "high", "score", "lead_time")
 INTERVAL = ("value", "low", "high", "interval")
 ALL = (*INTERVAL, "undefined")
 PRECISION = "%.6g"
 """Of the cells of `--csv`: more than any paper prints, less than what another processor may compute otherwise."""
 
 Row = dict[str, Any]
+Listed = TypeVar("Listed")
 
 
 def csv_text(made: pd.DataFrame) -> str:
@@ -60,6 +62,20 @@ def frame(
     if "undefined" in made:
         made["undefined"] = made.pop("undefined")
     return made
+
+
+def listed(columns: Columns[Listed], rows: Iterable[Listed]) -> pd.DataFrame:
+    """A row for each record, as `--csv` has it; with its columns, and their types, also where there is no record."""
+    made = frame([columns.of(rows)])
+    return without_rows(columns.fields) if made.empty else made
+
+
+def without_rows(columns: Iterable[str]) -> pd.DataFrame:
+    """A table with these columns and no row; each column has the type that it has in a table with rows."""
+    types = dict.fromkeys(INTEGERS, "Int64") | dict.fromkeys(FLOATS, "float64")
+    types |= dict.fromkeys(COUNTS, "int64") | dict.fromkeys(YES_OR_NO, "bool")
+    made = pd.DataFrame(columns=[*columns], dtype=str)
+    return made.astype({name: kind for name, kind in types.items() if name in made})
 
 
 def _rows(record: Mapping[str, object], figure: str, parts: Sequence[str]) -> Iterator[Row]:
@@ -146,6 +162,18 @@ def agreement_of_items(figures: Mapping[str, Number], *, pairs: int) -> pd.DataF
         ],
     )
     return frame([columns.of(figures.items())], figure="statistic")
+
+
+def rankings(runs: Mapping[str, Mapping[str, Ranking]]) -> pd.DataFrame:
+    """A row for each run, query and document, best first. runs: by tag, then by query."""
+    rows = [
+        (query_id, doc.doc_id, rank, doc.score, tag)
+        for tag, by_query in runs.items()
+        for query_id, ranking in by_query.items()
+        for rank, doc in enumerate(ranking, start=1)
+    ]
+    columns = ["query_id", "doc_id", "rank", "score", "run"]
+    return pd.DataFrame(rows, columns=columns) if rows else without_rows(columns)
 
 
 def pool(found: Pool) -> pd.DataFrame:

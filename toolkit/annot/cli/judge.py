@@ -131,14 +131,16 @@ def status(
 
         back = returns.listing(ws)
         return listing(returns.RETURNED, back, empty="no pair was returned", notes=returns.notes(back))
+    from annot.publishing.report.study_tables import PROGRESS
+
     found = step.status(ws)
     notes: tuple[str, ...] = ()
     if page:
         from annot.cli.exchange import status_page
 
         notes = (f"page: {status_page(ws).write().as_uri()}",)
-    text = rendered("status", found=found, progress=step.PROGRESS)
-    return Output(found, text, notes, tables=[step.PROGRESS.of(found.assessors)])
+    text = rendered("status", found=found, progress=PROGRESS)
+    return Output(found, text, notes, tables=[PROGRESS.of(found.assessors)])
 
 
 @command("forecast", csv=True)
@@ -281,9 +283,10 @@ def comments(
     since: Annotated[str | None, option("Only comments since this day, such as 2031-03-14.", shown="all")] = None,
 ) -> Output:
     """List the comments that assessors wrote with their answers, newest first, from the answers pulled so far."""
+    from annot.publishing.report.study_tables import COMMENTS
     from annot.steps import comments as step
 
-    return listing(step.COMMENTS, step.listing(ws, since=since), empty="no comments")
+    return listing(COMMENTS, step.listing(ws, since=since), empty="no comments")
 
 
 @command("meeting")

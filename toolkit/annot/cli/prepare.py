@@ -205,9 +205,10 @@ def query_remove(
 @command("query list", csv=True)
 def query_list(ws: "Workspace") -> Output:
     """List the queries of the study."""
+    from annot.publishing.report.study_tables import QUERIES
     from annot.steps import query as step
 
-    return listing(step.QUERIES, step.listing(ws), empty="no queries yet; add one with `annot query add`")
+    return listing(QUERIES, step.listing(ws), empty="no queries yet; add one with `annot query add`")
 
 
 @command("query folds")

@@ -9,10 +9,11 @@ from pathlib import Path
 from annot.base.errors import Faults, InputError, MissingInput
 from annot.base.names import check_name, known_query
 from annot.base.records import Paper, Query
-from annot.corpus.corpus_facts import labels_of, papers_of
+from annot.corpus.corpus_facts import labels_of
 from annot.corpus.facets.query_sentences import check_facet, make_query, sentence_numbers
 from annot.formats.spreadsheet import read_columns
 from annot.measuring.folds import as_splits, find_leaks, grouped_folds, near_copies
+from annot.publishing.report.study_tables import ListedQuery, listed_queries
 from annot.publishing.report.tables import Column, Columns, each
 from annot.store import papers, pools, runs
 from annot.store.pools import documents_by_query
@@ -22,31 +23,6 @@ from annot.study.workspace import Workspace, given_bytes
 
 QUERY_COLUMNS = ("paper_id", "facet")
 SENTENCES = "sentences"
-
-
-@dataclass(frozen=True, slots=True)
-class ListedQuery:
-    """One query as the list shows it; sentences count from 1."""
-
-    query_id: str
-    paper_id: str
-    facet: str
-    year: int | None
-    title: str
-    sentences: tuple[int, ...]
-    paper_type: str | None
-
-
-QUERIES = Columns[ListedQuery](
-    [
-        Column("query", lambda one: one.query_id, "query_id"),
-        Column("", lambda one: one.paper_id, "paper_id"),
-        Column("", lambda one: one.facet, "facet"),
-        Column("year", lambda one: one.year),
-        Column("sentences", lambda one: ",".join(map(str, one.sentences))),
-        Column("title", lambda one: one.title),
-    ]
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,17 +114,7 @@ def listing(ws: Workspace) -> tuple[ListedQuery, ...]:
     """All queries with the titles of their papers."""
     with ws.reading() as session:
         queries = read_queries(session)
-    # A query without sentences came with a file of judgements: its paper need not be here.
-    found = papers_of(ws, [query.paper_id for query in queries if query.sentences])
-    if ws.has_corpus:
-        found |= papers.find_papers(ws.corpus, [query.paper_id for query in queries])
-    listed = []
-    for query in queries:
-        paper = found.get(query.paper_id)
-        year, title = (None, "") if paper is None else (paper.year, paper.title)
-        places = tuple(place + 1 for place in query.sentences)
-        listed.append(ListedQuery(query.query_id, query.paper_id, query.facet, year, title, places, query.paper_type))
-    return tuple(listed)
+    return listed_queries(ws, queries)
 
 
 def _paper(ws: Workspace, paper_id: str) -> Paper:

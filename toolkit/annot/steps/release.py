@@ -107,7 +107,7 @@ def release(
     others = (*unnamed, *lacking, *there)
     missing = (*others, *describe_open(asked))
     in_full = (*others, *(f"{ANSWERS_FILE}: {one.question}: {one.text}" for one in asked))
-    measured = Study(study)
+    measured = Study(study, terms)
     facts = facts_of(study, corpus_facts(ws), measured.origins, measured.agreement, terms)
     report = report_files(measured)
     unmeasured = {part.reason for part in (measured.evaluated, measured.effect) if isinstance(part, Undefined)}

@@ -9,37 +9,11 @@ from dataclasses import dataclass
 from annot.judging.next_step import next_step
 from annot.judging.stage import Stage
 from annot.judging.withdrawn import withdrawn_of
+from annot.publishing.report.study_tables import Progress, progress_of
 from annot.publishing.report.tables import Column, Columns
-from annot.publishing.report.terminal import bar, share_done
 from annot.study.adjudication import Pair
 from annot.study.outcome import changed_after_adjudication, outcome_of
 from annot.study.workspace import Workspace
-
-
-@dataclass(frozen=True, slots=True)
-class Progress:
-    """How many pairs one assessor has, and has judged."""
-
-    assessor: str
-    assigned: int
-    judged: int
-    left: bool
-    """Whether they have left the study."""
-
-
-PROGRESS = Columns[Progress](
-    [
-        Column("assessor", lambda one: one.assessor + (" (left)" if one.left else ""), ""),
-        Column("", lambda one: one.assessor, "assessor"),
-    ],
-    [
-        Column("assigned", lambda one: one.assigned),
-        Column("judged", lambda one: one.judged),
-        Column("done", lambda one: share_done(one.judged, one.assigned), ""),
-        Column("progress", lambda one: bar(one.judged, one.assigned), ""),
-        Column("", lambda one: one.left, "left"),
-    ],
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,20 +96,12 @@ def status(ws: Workspace) -> Status:
         coming = next_step(stage.facts())
         changed, not_as_they_were = changed_after_adjudication(session), withdrawn_of(session)
     outcome = stage.outcome
-    assigned = Counter(planned.assessor for planned in stage.plan)
-    judged = Counter(answer.assessor for answer in (*outcome.judgements, *outcome.repeats) if answer.counts)
     return Status(
         labelled_papers=stage.labelled,
         queries=len(stage.queries),
         pools=len({query.paper_id for query in stage.queries if query.query_id in stage.documents}),
         pairs=len(outcome.planned),
-        assessors=tuple(
-            Progress(
-                person.assessor, assigned[person.assessor], judged[person.assessor], left=person.left_on is not None
-            )
-            for person in stage.everyone
-            if assigned[person.assessor]
-        ),
+        assessors=progress_of(stage.everyone, stage.plan, outcome),
         incomplete=len(outcome.incomplete),
         returned=len(outcome.returned),
         waiting=len(outcome.waiting),

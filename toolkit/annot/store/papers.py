@@ -45,6 +45,18 @@ def paper_ids(folder: Path) -> tuple[str, ...]:
     return tuple(paper_id for batch in _batches(folder, "paper_id") for paper_id in batch.column(0).to_pylist())
 
 
+def whole_texts(folder: Path) -> pyarrow.Table:
+    """Every paper with its abstract as one text, in order: paper_id, title, year, sentences (how many), abstract."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    names = ["paper_id", "title", "year", "sentences"]
+    read = pa.concat_tables([open_papers(path).read(columns=names) for path in files_of(folder)])
+    sentences = read["sentences"]
+    counted = read.set_column(3, "sentences", pc.list_value_length(sentences))
+    return counted.append_column("abstract", pc.binary_join(sentences, " "))
+
+
 def count_papers(folder: Path) -> int:
     """How many papers the corpus has; reads only the files' footers."""
     return sum(open_papers(path).metadata.num_rows for path in files_of(folder))

@@ -130,6 +130,13 @@ def kept_times(by_assessor: Mapping[str, Sequence[Judgement]], *, fence: float) 
     return kept
 
 
+def hours_spent(by_assessor: Mapping[str, Sequence[Judgement]], speed: Speed | Undefined) -> Value:
+    """What these judgements took; one without a time, or with a break in it, as long as its assessor's others."""
+    if isinstance(speed, Undefined):
+        return speed
+    return sum(len(by_assessor[name]) * speed.mean_of(name) for name in sorted(by_assessor)) / HOUR
+
+
 def hours_for(speed: Speed | Undefined, left: Mapping[str, float], rules: Rules) -> Estimate:
     """Hours for so many pairs by assessor."""
     if not any(left.values()):

@@ -16,7 +16,6 @@ from annot.base.stats.arrays import Array
 from annot.base.stats.seeding import generator
 from annot.base.stats.values import Estimate, Finish, Undefined, Value, rounding
 from annot.measuring.forecast.hours import (
-    HOUR,
     NO_TIMES,
     PairTime,
     Rules,
@@ -24,6 +23,7 @@ from annot.measuring.forecast.hours import (
     Unit,
     cost_of,
     hours_for,
+    hours_spent,
     pair_time,
     seconds_of,
     speed_of,
@@ -87,9 +87,7 @@ def forecast(
     hours = {name: hours_for(speed, {name: left[name]}, rules) for name in names}
     ends = {name: days_left(by_assessor[name], left[name], now, rules, key=name) for name in names}
     together = hours_for(speed, left, rules)
-    spent: Value = NO_TIMES
-    if isinstance(speed, Speed):
-        spent = sum(len(by_assessor[name]) * speed.mean_of(name) for name in names) / HOUR
+    spent = hours_spent(by_assessor, speed)
     return Forecast(
         assessors=tuple(
             AssessorForecast(

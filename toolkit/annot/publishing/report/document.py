@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from annot.publishing.report.cells import Number
 
@@ -108,6 +108,14 @@ class Reply:
     sentences: tuple[str, ...]
 
 
+class Fact(NamedTuple):
+    """What a reader looks up at the head: its name, the words, and an address on the web that these lead to."""
+
+    name: str
+    words: str
+    address: str = ""
+
+
 @dataclass(frozen=True, slots=True)
 class Document:
     """The whole report. In the appendix figures keep their published precision, elsewhere their intervals decide.
@@ -118,6 +126,8 @@ class Document:
     title: str
     subtitle: str
     """Empty where the answers say it."""
+    about: tuple[Fact, ...] = ()
+    """Makers, version, licence and the like, as far as they are known."""
     notice: str | None = None
     """What a reader must know before believing any number in it."""
     answers: tuple[Reply, ...] = ()

@@ -7,25 +7,36 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
-from annot.base.records import Decision, Judgement, Pool, Query, Ranking, Source
+from annot.base.records import Decision, Judgement, Pool, Query, Ranking, Source, grouped
 from annot.base.settings import Settings
-from annot.base.stats.values import Undefined
+from annot.base.stats.values import Undefined, Value
 from annot.formats.trec import write_qrels
+from annot.judging.progress import settled_of
 from annot.measuring import measured
 from annot.measuring.agreement.summaries import AgreementTable
 from annot.measuring.assessor_effect.rankings import AssessorEffect
 from annot.measuring.diagnosis.overview import Looked
 from annot.measuring.evaluation.evaluated import Evaluated
 from annot.measuring.evaluation.measures import CONVENTIONS
+from annot.measuring.forecast.hours import hours_spent, seconds_of, speed_of
 from annot.measuring.measured import with_restated
 from annot.pools.pool_facts import PoolOrigins, origins_of
 from annot.publishing.report.words import sentence
+from annot.publishing.terms import Terms, terms_of
 from annot.ranking.wordvectors import FewAbstracts, trained_on_few
 from annot.store import papers
 from annot.study.outcome import Outcome
 from annot.study.snapshot import Snapshot
+
+
+class Work(NamedTuple):
+    """How long people worked, by the times on record."""
+
+    hours: Value
+    timed: int
+    answers: int
 
 
 @dataclass(frozen=True)
@@ -33,6 +44,14 @@ class Study:
     """Everything that the sections are made from."""
 
     snapshot: Snapshot
+    released: Terms | None = None
+    """The terms of the release that the report is part of."""
+
+    @property
+    def terms(self) -> Terms:
+        """Under which terms the collection goes out; without a release, those of annot.toml."""
+        collection = self.settings.collection
+        return self.released or terms_of(collection, with_text=None, licence=None, published=None)[0]
 
     @property
     def settings(self) -> Settings:
@@ -125,6 +144,15 @@ class Study:
     def incomplete(self) -> int:
         """Pairs that not all of their assessors have answered, or not again after they were returned."""
         return len(self.outcome.incomplete) + len(self.outcome.waiting)
+
+    @cached_property
+    def work(self) -> Work:
+        """The hours of judging and adjudicating."""
+        given = (answer for answer in self.outcome.everything if answer.counts)
+        by_person = grouped((answer.assessor, answer) for answer in (*given, *settled_of(self.outcome)))
+        speed = speed_of(by_person, fence=self.settings.forecast.fence)
+        answers = [answer for of in by_person.values() for answer in of]
+        return Work(hours_spent(by_person, speed), sum(map(bool, map(seconds_of, answers))), len(answers))
 
     @property
     def notice(self) -> str | None:

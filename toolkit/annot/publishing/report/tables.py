@@ -43,6 +43,11 @@ class Columns(Generic[Row]):
     names: Sequence[Column[Row]]
     numbers: Sequence[Column[Row]] = ()
 
+    @property
+    def fields(self) -> list[str]:
+        """The names of the columns in data."""
+        return [column.field for column in (*self.names, *self.numbers) if column.field]
+
     def of(self, rows: Iterable[Row], name: str = "") -> Table:
         """The table of these rows. name: in CSV, beside other tables."""
         return table(name, rows, self.names, self.numbers)

@@ -9,11 +9,12 @@ from annot.base.stats.values import Undefined
 from annot.measuring.measured import CONVENTION, MEASURE
 from annot.publishing.report import verdict
 from annot.publishing.report.cells import WIDEST
-from annot.publishing.report.document import Chapter, Document, Reply, Table
+from annot.publishing.report.document import Chapter, Document, Fact, Reply, Table
 from annot.publishing.report.sections import agreement, analyses, assessors, collection, effect, grades, runs, trials
 from annot.publishing.report.sections.agreement import alpha, disputed
 from annot.publishing.report.study import Study
 from annot.publishing.report.words import sentence, sentences
+from annot.publishing.terms import citation_of, known_licence, licence_named
 
 QUESTIONS = {
     "what": "What is this collection?",
@@ -28,7 +29,8 @@ def document(study: Study, *, chain: tuple[tuple[str, str], ...]) -> Document:
     collection_settings = study.settings.collection
     return Document(
         title=collection_settings.title,
-        subtitle=sentence("answers.subtitle", collection=collection_settings, annot_version=__version__),
+        subtitle=sentence("answers.subtitle", collection=collection_settings),
+        about=about(study),
         notice=study.notice,
         answers=answers(study),
         body=(agreement.body(study), grades.body(study), runs.body(study), effect.body(study)),
@@ -45,6 +47,24 @@ def document(study: Study, *, chain: tuple[tuple[str, str], ...]) -> Document:
         ),
         chain=chain,
     )
+
+
+def about(study: Study) -> tuple[Fact, ...]:
+    """Who made the collection, under which licence, and the like; the same in datasheet, card and Croissant."""
+    terms, named, work = study.terms, study.settings.collection, study.work
+    licence = licence_named(terms.licence) if terms.licence else None
+    texts = known_licence(terms.text_licence) if terms.with_text else None
+    facts = (
+        Fact("Makers", ", ".join(named.creators)),
+        Fact("Version", ", ".join(filter(None, (named.version, terms.published)))),
+        Fact("Licence", *licence[:2]) if licence else Fact("Licence", ""),
+        Fact("Licence of the texts", *texts[:2]) if texts else Fact("Licence of the texts", terms.text_licence),
+        Fact("Address", named.url, named.url if named.url.startswith(("https://", "http://")) else ""),
+        Fact("Software", f"annot {__version__}"),
+        Fact("Hours of work", "" if isinstance(work.hours, Undefined) else sentence("answers.work", work=work)),
+        Fact("Cite as", citation_of(named, terms) if named.creators or named.citation else ""),
+    )
+    return tuple(fact for fact in facts if fact.words)
 
 
 def tables(study: Study) -> Iterator[Table]:
