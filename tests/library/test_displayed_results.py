@@ -6,6 +6,7 @@ import re
 from typing import Any
 
 import annot
+import pandas as pd
 import pytest
 from annot.api import displaying
 from annot.publishing.report.figures import PLAIN
@@ -168,3 +169,17 @@ def test_results_are_drawn_as_the_report_draws_them() -> None:
 def test_what_cannot_be_drawn_says_why(ratings: Any, options: dict[str, Any], why: str) -> None:
     with pytest.raises(annot.UndefinedStatistic, match=why):
         annot.measure_agreement(ratings, **options).plot()
+
+
+def test_of_several_measures_the_first_compares_and_all_are_measured() -> None:
+    found = annot.evaluate({"bad": BAD, "good": GOOD}, QRELS, measure=["nDCG@2", "NDCG@1", "P@1"])
+    frame = found.to_frame()
+    measured = set(zip(frame["convention"], frame["measure"], strict=True))
+    assert {("trec", "nDCG@2"), ("csfcube", "NDCG@1"), ("trec", "P@1"), ("csfcube", "P@1")} <= measured
+    assert set(found.comparisons()["measure"]) == {"nDCG@2"}
+    assert repr(found).splitlines()[1].startswith("good has the highest nDCG@2: 100.0 percent.")
+    pd.testing.assert_frame_equal(
+        *(annot.evaluate(GOOD, QRELS, measure=given).to_frame() for given in ("AP", ["AP"])),
+    )
+    with pytest.raises(annot.InputError, match="measure 'nDGC@2': not known"):
+        annot.evaluate(GOOD, QRELS, measure=["AP", "nDGC@2"])
