@@ -123,6 +123,21 @@ def test_of_many_rows_the_first_are_shown_and_the_others_counted(monkeypatch: py
     assert "more row" not in pools(2)._repr_html_()
 
 
+def test_a_note_that_lists_every_query_is_shown_short() -> None:
+    qrels = {f"query-{at:04}": {"d": 3} for at in range(99)}
+    found = annot.evaluate({"query-0000": ["d"]}, qrels)
+    assert max(map(len, found.notes)) > 1000
+    shown = re.findall(r'<p class="note">(.*?)</p>', found._repr_html_())
+    assert max(map(len, shown)) < 500
+    assert any("query-0001" in note and note.endswith("(<code>.notes</code> has the whole sentence)") for note in shown)
+
+
+def test_items_are_the_units_of_their_intervals() -> None:
+    found = annot.measure_agreement([[1, 1], [1, 0], [2, 2], [0, 1], [1, 1], [2, 1]], coefficients=["percent"])
+    assert found.to_frame()["interval"].tolist() == ["jackknife over 6 items, Fisher's z, Student's t"]
+    assert "(too few items)" in found._repr_html_()
+
+
 def test_what_people_wrote_is_text_in_a_notebook() -> None:
     names = ("query", "document", "assessor", "grade", "facet")
     rows = [dict(zip(names, (HOSTILE, *rest, HOSTILE), strict=True)) for query, *rest in RATINGS if query == "q0"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 
@@ -19,6 +19,7 @@ from annot.base.records import Decision, Judgement
 from annot.base.settings import Settings
 from annot.base.settings.sections import AlphaLevel, MissingPolicy
 from annot.base.stats.arrays import Array
+from annot.base.stats.values import Interval
 from annot.measuring.agreement.coefficients import COEFFICIENTS, HEADLINE, TITLES
 from annot.measuring.agreement.contingency import count, tables_between
 from annot.measuring.agreement.per_query import POLICIES
@@ -357,6 +358,8 @@ def _of_items(
     for name in coefficients:
         value = pooled.value(name, grades)
         interval = None if level is None else interval_of(pooled, value, name, grades, level=level)
+        if isinstance(interval, Interval):
+            interval = replace(interval, method=interval.method.replace(" queries", " items"))
         figures[name] = Number(value, coefficient(name), interval)
     judged_twice = int(np.count_nonzero(np.count_nonzero(~np.isnan(matrix), axis=0) >= 2))
     return ItemAgreement(figures, judged_twice, level)
