@@ -132,7 +132,8 @@ def test_with_its_papers_it_is_released_and_what_was_judged_is_to_be_ranked(anno
     ]
     card = released["README.md"].decode()
     counted = "7 pairs have 3 judgements, 23 pairs have 2 judgements, 1 pair has 1 judgement"
-    assert f"31 pairs with a final grade. {counted}; an adjudicator settled" in card
+    assert "31 pairs with a final grade, " in card
+    assert f"**Judging:** {counted}; an adjudicator settled" in card
     assert "Rank the judged papers" in card
     assert "the papers judged for each query" in card
     assert 'annotations_creators:\n- "found"' in card
