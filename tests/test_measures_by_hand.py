@@ -232,7 +232,9 @@ def test_names_are_shown_once_and_those_of_the_other_convention_left_out() -> No
     assert columns("trec", ["AP", "NDCG@3", "RR"]) == ("Rprec", "P@20", "R@20", "nDCG", "AP", "RR")
     assert columns("csfcube") == ("RP@last", "P@20", "R@20", "NDCG%100", "NDCG%20", "AP")
     assert conventions_for([], ["csfcube", "trec"]) == ("csfcube", "trec")
-    assert conventions_for(["RR", "RP@last"], ["csfcube", "trec"]) == ("trec",)
+    assert conventions_for(["RR", "P@20"], ["csfcube", "trec"]) == ("trec",)
+    assert conventions_for(["RR", "RP@last"], ["csfcube", "trec"]) == ("trec", "csfcube")
+    assert conventions_for(["P@5", "RR"], ["csfcube", "trec"]) == ("csfcube", "trec")
 
 
 # Queries

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from annot.base.records import Qrel
+from annot.base.templating import render
 from annot.formats.trec import read_qrels, read_run
 from annot.store.database import open_store
 from annot.store.pools import documents_by_query
@@ -33,7 +34,11 @@ def test_the_losses_are_those_of_pools_drawn_without_the_method(
     qrels: tuple[Path, tuple[Qrel, ...]], study: Study, tmp_path: Path
 ) -> None:
     folder, judged = qrels
+    for kind in (".html", ".md"):
+        place = render(f"pages{kind}.j2", {}, overrides=None)
+        (folder / f"exports/report{kind}").write_text(place + "\n", encoding="utf-8")
     found = annot_done("reusability", "--json", folder=folder).data
+    assert all(f"certificate{kind}" in (folder / f"exports/report{kind}").read_text() for kind in (".html", ".md"))
     (lsa,) = [one for one in found["losses"] if one["method"] == "lsa"]
     folder.rename(tmp_path / "whole")
     smaller = study("queried")

@@ -23,7 +23,7 @@ from annot.publishing.report.status_page import LEAST_PAPERS, StatusWords
 from annot.steps.status_page import StatusPage
 from annot.store.judgements import record_judgements
 from annot.study.snapshot import read_snapshot
-from annot.study.workspace import Workspace
+from annot.study.workspace import Workspace, write_file
 from small_study import NOW, build, sourced
 
 Run = Callable[..., Any]
@@ -148,6 +148,14 @@ def test_titles_and_messages_of_others_are_text_on_it(ws: Workspace, annot: Run)
     assert "<img" not in text
 
 
+def test_it_links_to_the_pages_in_exports_that_are_there(ws: Workspace) -> None:
+    page = page_of(ws, Clock(NOW))
+    assert '<nav class="pages" aria-label="Pages of the collection"></nav>' in page.write().read_text(encoding="utf-8")
+    write_file(ws.exports / "browse.html", "")
+    text = page.write().read_text(encoding="utf-8")
+    assert re.findall(r'<a href="(\.\.[^"]*)">([^<]*)</a>', text) == [("../exports/browse.html", "Browse")]
+
+
 def test_a_study_without_a_plan_has_a_page_that_says_what_is_next(ws: Workspace, annot: Run) -> None:
     result = annot("status", "--page")
     assert result.exit_code == 0
@@ -181,14 +189,14 @@ def test_it_reloads_itself_says_when_it_is_no_longer_written_and_fits_a_phone(ws
     assert not tab.locator("#stale").is_visible()
     wide = tab.evaluate("document.documentElement.scrollWidth")
     assert wide == 390, "nothing is cut off or scrolled sideways"
-    tab.clock.fast_forward(70_000)
-    assert tab.locator("#stale").is_visible()
     clock.now = NOW + timedelta(minutes=4)
     page.write()
-    tab.get_by_label("Reload every 30 seconds").uncheck()
-    tab.clock.fast_forward(31_000)
+    reload = tab.get_by_label("Reload every 30 seconds")
+    reload.uncheck()
+    tab.clock.fast_forward(70_000)
+    assert tab.locator("#stale").is_visible()
     assert shown.inner_text() == "18:00:00", "whoever reads it may stop it"
-    tab.get_by_label("Reload every 30 seconds").check()
+    reload.check()
     tab.clock.fast_forward(31_000)
     tab.wait_for_function("document.querySelector('header b').textContent === '18:04:00'")
     assert not tab.locator("#stale").is_visible()

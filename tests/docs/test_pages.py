@@ -91,5 +91,6 @@ def test_the_blocks_that_need_no_study_run() -> None:
         typed(block.code, DOCS.parent)
     for page in PAGES:
         for block in references.blocks(page):
-            if block.language == "python" and not block.not_run:
+            # Those of `In a notebook` follow one another, and have a test of their own.
+            if block.language == "python" and not block.not_run and page.stem != "notebook":
                 typed(f"python - <<'END'\n{block.code}END", DOCS.parent)

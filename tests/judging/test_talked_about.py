@@ -47,7 +47,7 @@ def test_a_hidden_repeat_is_kept_out_until_it_is_answered(occasion: int, answere
     given = {("a1", assigned.asked)} if answered else {("a2", assigned.asked), ("a1", Asked("q", "other", occasion))}
     outcome = SimpleNamespace(answered=given, returned=())
     snapshot: Any = SimpleNamespace(outcome=outcome, assignments=[assigned])
-    assert meeting._asked_again(snapshot) == ({("q", "d")} if held_back else set())
+    assert meeting.asked_again(snapshot) == ({("q", "d")} if held_back else set())
 
 
 @pytest.mark.parametrize("answered", [False, True])
@@ -55,7 +55,7 @@ def test_a_returned_pair_is_kept_out_until_it_is_answered(*, answered: bool) -> 
     back = Returned("q", "d", "a1", 3, "Look again.", EARLY)
     given = {("a1", back.asked)} if answered else {("a2", back.asked)}
     snapshot: Any = SimpleNamespace(outcome=SimpleNamespace(answered=given, returned=[back]), assignments=[])
-    assert meeting._asked_again(snapshot) == (set() if answered else {("q", "d")})
+    assert meeting.asked_again(snapshot) == (set() if answered else {("q", "d")})
 
 
 def test_grades_that_meet_are_counted_over_the_pairs_with_two_grades() -> None:

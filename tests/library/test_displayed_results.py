@@ -6,6 +6,7 @@ import re
 from typing import Any
 
 import annot
+import pandas as pd
 import pytest
 from annot.api import displaying
 from annot.publishing.report.figures import PLAIN
@@ -122,6 +123,21 @@ def test_of_many_rows_the_first_are_shown_and_the_others_counted(monkeypatch: py
     assert "more row" not in pools(2)._repr_html_()
 
 
+def test_a_note_that_lists_every_query_is_shown_short() -> None:
+    qrels = {f"query-{at:04}": {"d": 3} for at in range(99)}
+    found = annot.evaluate({"query-0000": ["d"]}, qrels)
+    assert max(map(len, found.notes)) > 1000
+    shown = re.findall(r'<p class="note">(.*?)</p>', found._repr_html_())
+    assert max(map(len, shown)) < 500
+    assert any("query-0001" in note and note.endswith("(<code>.notes</code> has the whole sentence)") for note in shown)
+
+
+def test_items_are_the_units_of_their_intervals() -> None:
+    found = annot.measure_agreement([[1, 1], [1, 0], [2, 2], [0, 1], [1, 1], [2, 1]], coefficients=["percent"])
+    assert found.to_frame()["interval"].tolist() == ["jackknife over 6 items, Fisher's z, Student's t"]
+    assert "(too few items)" in found._repr_html_()
+
+
 def test_what_people_wrote_is_text_in_a_notebook() -> None:
     names = ("query", "document", "assessor", "grade", "facet")
     rows = [dict(zip(names, (HOSTILE, *rest, HOSTILE), strict=True)) for query, *rest in RATINGS if query == "q0"]
@@ -168,3 +184,17 @@ def test_results_are_drawn_as_the_report_draws_them() -> None:
 def test_what_cannot_be_drawn_says_why(ratings: Any, options: dict[str, Any], why: str) -> None:
     with pytest.raises(annot.UndefinedStatistic, match=why):
         annot.measure_agreement(ratings, **options).plot()
+
+
+def test_of_several_measures_the_first_compares_and_all_are_measured() -> None:
+    found = annot.evaluate({"bad": BAD, "good": GOOD}, QRELS, measure=["nDCG@2", "NDCG@1", "P@1"])
+    frame = found.to_frame()
+    measured = set(zip(frame["convention"], frame["measure"], strict=True))
+    assert {("trec", "nDCG@2"), ("csfcube", "NDCG@1"), ("trec", "P@1"), ("csfcube", "P@1")} <= measured
+    assert set(found.comparisons()["measure"]) == {"nDCG@2"}
+    assert repr(found).splitlines()[1].startswith("good has the highest nDCG@2: 100.0 percent.")
+    pd.testing.assert_frame_equal(
+        *(annot.evaluate(GOOD, QRELS, measure=given).to_frame() for given in ("AP", ["AP"])),
+    )
+    with pytest.raises(annot.InputError, match="measure 'nDGC@2': not known"):
+        annot.evaluate(GOOD, QRELS, measure=["AP", "nDGC@2"])

@@ -11,7 +11,7 @@ import annot
 import numpy as np
 import pandas as pd
 import pytest
-from annot.api.given import qrels_in, ratings_in, runs_in
+from annot.api.given import FORMS, qrels_in, ratings_in, runs_in
 from annot.base.records import Qrel, ScoredDoc
 from annot.formats.trec import write_qrels, write_run
 
@@ -230,10 +230,9 @@ def test_runs_are_the_same_in_every_form(tmp_path: Path) -> None:
         ({}, "run: contains no document"),
         ([], "run: contains no run"),
         ({"q1": {"d1": "x", "d2": math.nan}}, "run: row 1: score nan, expected a finite number, higher is better"),
-        ({"q1": ["d1", "d2"]}, "run: found list, expected {query: {document: number}}"),
+        ({"q1": {"d1", "d2"}}, f"run: found set, expected {FORMS}"),
         ([RUN, RUN], "run: two runs with the tag 'run'"),
         ({"bm25": pd.DataFrame()}, "run bm25: no column for the score; found no column, expected one named score"),
-        ({"x": [RUN]}, "run: found list, expected {query: {document: number}}"),
         (
             pd.DataFrame({"query": ["q", "q"], "document": ["d", "d"], "score": [1, 2]}),
             "run: row 1: document 'd' is listed twice for query 'q'",
@@ -245,6 +244,50 @@ def test_runs_are_the_same_in_every_form(tmp_path: Path) -> None:
 )
 def test_wrong_runs_are_refused(given: Any, expected: str) -> None:
     assert expected in faults_of(lambda: annot.evaluate(given, QRELS_FRAME))
+
+
+LISTED = {"q1": ["d3", "d1"], "q2": ["d1"]}
+
+
+@pytest.mark.parametrize("form", [list, tuple, np.array, pd.Series, pd.Index])
+def test_a_list_of_documents_is_a_ranking_best_first(form: Callable[[list[str]], Any]) -> None:
+    run = {query: form(documents) for query, documents in LISTED.items()}
+    expected = {"q1": (ScoredDoc("d3", 2.0), ScoredDoc("d1", 1.0)), "q2": (ScoredDoc("d1", 1.0),)}
+    assert runs_in(run, name="run") == {"run": expected}
+    assert runs_in({"bm25": run}, name="run") == {"bm25": expected}
+    assert runs_in([{"bm25": run}, RUN], name="run") == {"bm25": expected, "run": RANKINGS}
+
+
+def test_lists_give_the_pool_and_the_measures_of_the_same_order_with_scores() -> None:
+    scored = {"q1": {"d3": 9.0, "d1": 8.5}, "q2": {"d1": 0.5}}
+    frames = [annot.draw_pool({"bm25": run, "lsa": RUN}).to_frame().drop(columns="score") for run in (LISTED, scored)]
+    pd.testing.assert_frame_equal(*frames)
+    qrels = {"q1": {"d1": 3, "d3": 0}, "q2": {"d1": 2}}
+    measured = [annot.evaluate(run, qrels).to_frame() for run in (LISTED, scored)]
+    pd.testing.assert_frame_equal(*measured)
+
+
+def test_a_query_with_an_empty_list_has_no_ranking() -> None:
+    assert [*runs_in({"q1": [], "q2": ["d1"]}, name="run")["run"]] == ["q2"]
+    assert runs_in({"q1": [7, np.int64(8)]}, name="run")["run"]["q1"][1].doc_id == "8"
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ({"q1": ["a", "b", "a"]}, "query q1: document 'a' is listed twice, first at rank 1"),
+        ({"q1": ["a", 0.5]}, "query q1, rank 2: document 0.5, expected text or a whole number"),
+        ({"q1": [None]}, "query q1, rank 1: document None, expected text or a whole number"),
+        ({"q1": [("a", 1.0)]}, "query q1, rank 1: document ('a', 1.0), expected text or a whole number"),
+        ({1: ["a"], "1": ["b"]}, "query 1: '1' is listed twice"),
+        ({"q1": []}, "rankings: contains no document"),
+        ({"q1": ["a"], "q2": {"a": 1.0}}, "rankings: 'q1' has a list, and 'q2' a dict"),
+        ({"bm25": {"q1": ["a"]}, "q2": ["a"]}, "rankings: 'q2' has a list, and 'bm25' a dict"),
+        ({"bm25": {"q1": ["a"], "q2": {"a": 1.0}}}, "rankings bm25: 'q1' has a list, and 'q2' a dict"),
+    ],
+)
+def test_wrong_lists_are_refused(given: Any, expected: str) -> None:
+    assert any(expected in fault for fault in faults_of(lambda: annot.draw_pool(given)))
 
 
 def test_a_file_with_faults_names_its_lines(tmp_path: Path) -> None:

@@ -68,6 +68,8 @@ def test_the_measure_of_a_query_is_the_one_of_the_evaluation(ws: Workspace, anno
     measured = json.loads((ws.exports / "evaluation.json").read_text(encoding="utf-8"))["queries"]
     data = data_of(page(ws))
     assert data["measure"] == "NDCG%20"
+    comparison = json.loads((ws.exports / "evaluation.json").read_text(encoding="utf-8"))["comparison"]
+    assert data["systems"][0] == comparison["verdicts"][-1]["best"], "the best on all facets"
     for query in data["queries"]:
         for tag, system in zip(data["systems"], query["systems"], strict=True):
             expected = 100 * measured[tag]["csfcube"][query["id"]]["values"]["NDCG%20"]

@@ -77,6 +77,13 @@ def test_the_page_written_first_gets_its_link_to_the_one_written_later(tmp_path:
     assert state_of(tmp_path) == before, "a second time, no file is touched"
 
 
+def test_a_page_that_is_not_of_the_list_is_not_touched(tmp_path: Path) -> None:
+    (tmp_path / "meeting.html").write_text(page(), encoding="utf-8")
+    write_pages(tmp_path, {"report.html": page(), "browse.html": page()})
+    assert (tmp_path / "meeting.html").read_text(encoding="utf-8") == page()
+    assert targets((tmp_path / "report.html").read_bytes()) == ["browse.html"]
+
+
 def test_a_dead_link_goes_with_the_next_page_that_is_written(tmp_path: Path) -> None:
     for name in ("report.html", "browse.html", "datasheet.html"):
         write_pages(tmp_path, {name: page()})

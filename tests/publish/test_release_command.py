@@ -5,9 +5,13 @@ from __future__ import annotations
 import hashlib
 import importlib
 import json
+import os
+import re
 import shutil
 import sqlite3
 import subprocess
+import sys
+from collections import Counter
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
@@ -181,6 +185,39 @@ def test_ir_datasets_reads_it_and_ir_measures_scores_its_runs(
         assert 0.3 < score < 1
     finally:
         ir_datasets.registry._registered = before
+
+
+@pytest.mark.parametrize("kind", ["released", "ids_only"])
+def test_its_pages_lead_to_each_other_and_to_nothing_that_is_not_in_it(
+    kind: str, request: pytest.FixtureRequest
+) -> None:
+    folder: Path = request.getfixturevalue(kind)
+    found: dict[str, set[str]] = {}
+    for page in (path for path in folder.iterdir() if path.suffix in (".html", ".md")):
+        text = page.read_text(encoding="utf-8")
+        links = re.findall(r' href="([^"]+)"' if page.suffix == ".html" else r"\]\(([^)]+)\)", text)
+        found[page.name] = {link for link in links if not link.startswith(("http", "mailto:", "#"))}
+    assert found["report.html"] == {"README.md", "datasheet.html"}
+    assert found["datasheet.html"] == {"README.md", "report.html"}
+    assert found["report.md"] == {"README.md", "DATASHEET.md"}
+    assert found["DATASHEET.md"] == {"README.md", "report.md"}
+    assert found.keys() - {"README.md"} <= found["README.md"]
+    assert all((folder / link).is_file() for link in set().union(*found.values()))
+
+
+def test_the_lines_of_its_card_run_in_its_folder(released: Path, finished: Workspace, tmp_path: Path) -> None:
+    folder = Path(shutil.copytree(released, tmp_path / "release"))
+    card = (folder / "README.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"```python\n(.*?)```", card, re.DOTALL)
+    assert len(blocks) == 2
+    environment = {**os.environ, "IR_DATASETS_HOME": str(tmp_path / "home")}
+    command = [sys.executable, "-c", "".join(blocks)]
+    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    expected = decided(finished)
+    assert done.stdout.startswith(f"{len(expected)} TrecQrel(query_id='{expected[0].query_id}'")
+    for grade, count in Counter(one.relevance for one in expected).items():
+        assert re.search(rf"^{grade} +{count}$", done.stdout, re.MULTILINE)
 
 
 def test_the_csfcube_part_is_read_back_as_the_same_collection(released: Path, finished: Workspace) -> None:

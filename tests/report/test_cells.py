@@ -82,6 +82,22 @@ def test_an_interval_over_four_fifths_of_its_scale_is_read_as_too_few_papers(
     assert wider.interval is not None, "data keep it"
 
 
+@pytest.mark.parametrize(
+    ("method", "units"),
+    [
+        ("jackknife over 5 queries, Student's t", "queries"),
+        ("jackknife over 5 items, Student's t", "items"),
+        ("sign test over 6 query papers", "papers"),
+        ("Wilson, clustered by 4 query papers", "papers"),
+    ],
+)
+def test_what_is_too_few_are_the_units_of_the_interval(method: str, units: str) -> None:
+    found = Number(0.0, COEFFICIENT, Interval(-1.0, 1.0, 0.95, method))
+    assert str(found) == f"0.0 (too few {units})"
+    assert found.lacking is not None
+    assert found.lacking.reason.startswith(f"there are too few {units} for one")
+
+
 def test_a_figure_without_a_scale_keeps_the_widest_interval() -> None:
     assert str(Number(0.5, GRADES, interval(-9.0, 9.0))) == "0 [-9, 9]"
 

@@ -9,21 +9,25 @@ from typing import Any
 import pytest
 import yaml
 from annot.base.errors import InputError
+from annot.base.records import Qrel, Query
 from annot.formats.beir import beir_paths
 from annot.formats.csfcube import Material
 from annot.publishing.release.collection_facts import CollectionFacts
-from annot.publishing.release.prose import dataset_card, size_category
+from annot.publishing.release.prose import ExamplePair, dataset_card, example_pairs, size_category
 from annot.publishing.terms import licence_named
 from collection_facts import demo_facts
 from demo_collection import demo_material
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+EXAMPLES = (ExamplePair("Of <b>bold</b> claims", "method", "A | B", 3), ExamplePair("Of bold claims", "method", "C", 0))
+
 
 def card(facts: CollectionFacts) -> str:
     return dataset_card(
         facts,
         beir=beir_paths("beir/", with_text=facts.terms.with_text),
+        examples=EXAMPLES if facts.terms.with_text else (),
         holds={"runs", "csfcube"},
         overrides=None,
     )
@@ -93,8 +97,8 @@ def test_the_body_carries_numbers_warnings_and_loading(facts: CollectionFacts) -
         "| all facets | after | 0 | – | undefined: one grade only |",
     ]
     assert "**unjudged**, which is not the same as grade 0" in text
-    assert 'ir_datasets.load("demo-collection/background")' in text
-    assert "| `qrels.txt` | the final grades, for trec_eval |" in text
+    assert 'ir_datasets.load("demo-collection")  # one facet: "demo-collection/background"' in text
+    assert "| [`qrels.txt`](qrels.txt) | the final grades, for trec_eval |" in text
     assert f"The demo makers (2031). {facts.collection.title}. Version 0.1. https://example.org/demo" in text
     assert card(facts) == text
 
@@ -135,3 +139,56 @@ def test_a_grade_with_a_bar_in_its_name_stays_in_its_cell(facts: CollectionFacts
 def test_the_size_is_that_of_the_largest_table(facts: CollectionFacts) -> None:
     many = replace(facts, corpus=replace(facts.corpus, papers=12_000))
     assert header(card(many))["size_categories"] == ["10K<n<100K"]
+
+
+def test_it_begins_with_licence_size_graded_pairs_and_the_lines_that_load_it(facts: CollectionFacts) -> None:
+    body = card(facts).partition(f"\n# {facts.collection.title}\n")[2]
+    first, _, rest = body.partition("## Numbers")
+    order = [
+        "**Licence:** Judgements: [CC-BY-4.0](https://",
+        "**Size:** ",
+        "| query |",
+        "```python\nimport ir_datasets",
+    ]
+    assert sorted(order, key=first.index) == order
+    queries, pairs = facts.total("queries"), facts.total("pairs")
+    assert (
+        f"{queries} queries (a paper and one facet of it), {pairs} pairs with a final grade, 4 grades (0 Irr" in first
+    )
+    assert f"Near-identical), {facts.corpus.papers} papers." in first
+    assert "| Of &lt;b>bold&lt;/b> claims | method | A \\| B | 3 Near-identical |\n| Of bold" in first
+    assert "## Loading" not in rest
+    assert "| query |" not in dataset_card(
+        facts, beir=beir_paths("beir/", with_text=True), examples=(), holds=(), overrides=None
+    )
+
+
+Q1, Q2 = (Query(f"p{at}-m", f"p{at}", "m", (1,)) for at in (1, 2))
+
+
+def qrels(query: Query, *grades: int) -> list[Qrel]:
+    return [Qrel(query.query_id, f"d{at}", grade) for at, grade in enumerate(grades)]
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        (
+            [*qrels(Q2, 0, 1, 2, 3), *qrels(Q1, 1, 0, 3, 2, 3)],
+            [("p1-m", "d2", 3), ("p1-m", "d0", 1), ("p1-m", "d1", 0)],
+        ),
+        ([*qrels(Q1, 1, 1), *qrels(Q2, 0, 2, 0)], [("p2-m", "d1", 2), ("p2-m", "d0", 0)]),
+        (qrels(Q1, 1, 1), [("p1-m", "d0", 1)]),
+        ([], []),
+    ],
+)
+def test_examples_are_the_highest_a_middle_and_the_lowest_grade_of_the_query_with_the_most(
+    given: list[Qrel], expected: list[tuple[str, str, int]]
+) -> None:
+    found = example_pairs(given, (Q1, Q2), None)
+    assert [(one.query, one.candidate, one.grade) for one in found] == expected
+
+
+def test_examples_have_titles_where_texts_go_out_and_an_id_where_there_is_none() -> None:
+    (found,) = example_pairs(qrels(Q1, 2), (Q1, Q2), {"p1": "One", "d0": ""})
+    assert found == ExamplePair("One", "m", "d0", 2)

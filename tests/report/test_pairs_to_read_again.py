@@ -9,7 +9,8 @@ from annot.base.records import Paper
 from annot.base.stats.values import Interval
 from annot.judging.meeting import DifferingPair
 from annot.publishing.report.document import Abstract
-from annot.publishing.report.meeting import Screens, _agreement, _side_by_side, _title
+from annot.publishing.report.meeting import _agreement, _side_by_side, _title
+from annot.publishing.report.side_by_side import Screens
 
 PAIR = DifferingPair("q1", "d1", "aim", (0, 2, 2), ())
 SAID = Screens(

@@ -11,7 +11,9 @@ from typing import Any
 
 import pytest
 from annot.steps import report
+from annot.study.snapshot import read_snapshot
 from annot.study.workspace import Workspace
+from demo_collection import papers as demonstration
 from study_stages import QUERY_PAPERS, copied, published
 
 pytestmark = pytest.mark.browser
@@ -199,6 +201,29 @@ def test_no_name_in_one_drawing_is_taken_by_another(study: Workspace) -> None:
         clips = [set(re.findall(r'<clipPath id="([^"]+)"', one)) for one in re.findall(r"<svg.*?</svg>", drawing, re.S)]
         assert len(clips) == 2
         assert not clips[0] & clips[1]
+
+
+def test_a_pair_is_shown_for_each_grade_with_both_abstracts_and_no_remark_of_an_assessor(study: Workspace) -> None:
+    text = (study.exports / "report.md").read_text(encoding="utf-8")
+    told = text[text.index("## Examples of the grades") : text.index("## Runs")]
+    table = text[text.index("### Examples of the grades, by id") :]
+    finals = {(one.query_id, one.doc_id): one.grade for one in read_snapshot(study).outcome.decisions}
+    rows = re.findall(
+        r"^\| (\d) [\w-]+ \| (\w+) \| (\S+) \| (\S+) \| (\d) and (\d) \| agreement \|$", table, re.MULTILINE
+    )
+    assert [row[0] for row in rows] == ["3", "2", "1", "0"]
+    assert len({row[1] for row in rows}) == 3
+    papers = {paper.paper_id: paper for paper in demonstration()}
+    for grade, facet, query, candidate, first, second in rows:
+        assert finals[query, candidate] == int(grade) == int(first) == int(second)
+        of_both = [papers[query.partition("-")[0]], papers[candidate]]
+        assert all(f"*{paper.title}*" in told for paper in of_both)
+        for paper in of_both:
+            for sentence, label in zip(paper.sentences, paper.labels or (), strict=True):
+                marked = label in study.settings.facets[facet]
+                assert (f"**{sentence}**" in told) or not marked
+    said = [one.comment for one in read_snapshot(study).outcome.everything if one.comment]
+    assert not any(one in told for one in said)
 
 
 def test_no_id_is_on_the_page_twice(study: Workspace) -> None:

@@ -63,7 +63,7 @@ def whole(material: Material) -> dict[str, bytes]:
         "judgements.jsonl": "".join(json.dumps(row) + "\n" for row in rows),
         "DATASHEET.md": sheet,
         "datasheet.html": datasheet_html(facts, sheet, overrides=None),
-        "README.md": dataset_card(facts, beir=beir, holds={"csfcube"}, overrides=None),
+        "README.md": dataset_card(facts, beir=beir, examples=(), holds={"csfcube"}, overrides=None),
         f"{module_name(facts.collection.name)}.py": module,
     }
     files |= {path: text.encode() for path, text in texts.items()}

@@ -92,6 +92,7 @@ def test_once_all_have_a_grade_nothing_is_waited_for(tmp_path: Path) -> None:
 
 def test_grades_are_on_the_page_only_if_all_are_settled_or_the_lead_wants_those_there_are(ws: Workspace) -> None:
     write_runs(ws)
+    write_file(ws.exports / "report.html", "a page beside it, so that there is a link")
     page = browse.write(ws, partial=False)
     assert (page.path, page.queries, page.systems, page.graded) == (ws.exports / "browse.html", 4, 2, False)
     assert page.size == len(page.path.read_bytes())

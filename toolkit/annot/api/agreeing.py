@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 
 import numpy as np
 import pandas as pd
@@ -17,7 +17,9 @@ from annot.base.errors import InputError, UndefinedStatistic
 from annot.base.names import check_name
 from annot.base.records import Decision, Judgement
 from annot.base.settings import Settings
+from annot.base.settings.sections import AlphaLevel, MissingPolicy
 from annot.base.stats.arrays import Array
+from annot.base.stats.values import Interval
 from annot.measuring.agreement.coefficients import COEFFICIENTS, HEADLINE, TITLES
 from annot.measuring.agreement.contingency import count, tables_between
 from annot.measuring.agreement.per_query import POLICIES
@@ -30,7 +32,7 @@ if TYPE_CHECKING:
     from annot.publishing.report.document import Table
     from annot.publishing.report.plain_figure import PlainFigure
 
-LEVELS = ("ordinal", "nominal", "interval")
+LEVELS = get_args(AlphaLevel)
 OF_ITEMS = "items are the sampling units of the intervals"
 _DEFAULT = Settings()
 
@@ -182,7 +184,7 @@ def measure_agreement(
     *,
     final: Any = None,
     scale: Sequence[int] | None = None,
-    missing: str = _DEFAULT.judging.missing,
+    missing: MissingPolicy = _DEFAULT.judging.missing,
     binarised_at: int | None = None,
     clusters: str | None = None,
     coefficients: Sequence[str] = tuple(COEFFICIENTS),
@@ -285,7 +287,7 @@ def measure_agreement(
     return MeasuredAgreement(table.grades, missing, (note,), table, final is not None)
 
 
-def alpha(ratings: Any, level: str = "ordinal") -> float:
+def alpha(ratings: Any, level: AlphaLevel = "ordinal") -> float:
     """Krippendorff's alpha of all judgements together.
 
     Parameters
@@ -356,6 +358,8 @@ def _of_items(
     for name in coefficients:
         value = pooled.value(name, grades)
         interval = None if level is None else interval_of(pooled, value, name, grades, level=level)
+        if isinstance(interval, Interval):
+            interval = replace(interval, method=interval.method.replace(" queries", " items"))
         figures[name] = Number(value, coefficient(name), interval)
     judged_twice = int(np.count_nonzero(np.count_nonzero(~np.isnan(matrix), axis=0) >= 2))
     return ItemAgreement(figures, judged_twice, level)

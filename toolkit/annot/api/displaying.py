@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from textwrap import shorten
 from typing import TYPE_CHECKING
 
 import pandas as pd
@@ -12,6 +13,8 @@ if TYPE_CHECKING:
 
 MOST_ROWS = 30
 """Rows that are shown of a table."""
+LONGEST_NOTE = 320
+"""Letters that are shown of a note: a note may list all queries."""
 
 
 class Displayed:
@@ -41,7 +44,7 @@ class Displayed:
         values = {
             "lines": [line for line in (*self._said()[:1], table.title) if line],
             "table": table,
-            "notes": [*table.below, *self.notes, sentence(f"library.{self._hint}")],
+            "notes": [*table.below, *map(_shortened, self.notes), sentence(f"library.{self._hint}")],
             "inline": inline,
             "parts": parts,
         }
@@ -80,6 +83,10 @@ class Headline(Displayed):
         from annot.publishing.report.terminal import table_text
 
         return table_text(_cut(self._table))
+
+
+def _shortened(note: str) -> str:
+    return shorten(note, LONGEST_NOTE, placeholder=" ... (`.notes` has the whole sentence)")
 
 
 def _cut(table: Table) -> Table:

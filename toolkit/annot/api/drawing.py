@@ -108,8 +108,9 @@ def draw_pool(
     ----------
     rankings : dict, list, pandas.DataFrame or path
         The ranking of each method: ``{method: ranking}``, where a ranking is a TREC run file, a table with the columns
-        ``query_id``, ``doc_id`` and ``score``, or ``{query: {document: score}}``. Or a list of TREC run files, whose
-        tags name the methods; or one table with a column ``method``. Higher scores are better; ties go by id.
+        ``query_id``, ``doc_id`` and ``score``, ``{query: {document: score}}``, or ``{query: [documents, best first]}``.
+        Or a list of TREC run files, whose tags name the methods; or one table with a column ``method``. Higher scores
+        are better; ties go by id. A list has no scores: as scores, places are counted from its end, the last as 1.
     per_method : int
         How many new documents each method adds. If a document is already in the pool, it is skipped and the method
         moves on to its next rank. In mode `depth`: the depth of the pool.

@@ -16,6 +16,7 @@ from annot.api.given import check_level, qrels_in, ratings_in, runs_in
 from annot.api.given_tables import SOURCE, papers_of
 from annot.base.names import check_name
 from annot.base.settings import Settings
+from annot.base.settings.sections import Convention, Ties
 from annot.measuring.evaluation.evaluated import Evaluated, of_runs
 from annot.measuring.evaluation.measures import CONVENTIONS, TIES, conventions_for
 from annot.publishing.report.sections.runs import by_measure, drawing
@@ -205,9 +206,9 @@ def evaluate(
     run: Any,
     qrels: Any,
     *,
-    convention: str | None = None,
+    convention: Convention | None = None,
     measure: str | Sequence[str] | None = None,
-    ties: str = "order",
+    ties: Ties = "order",
     judgements: Any = None,
     clusters: str | None = None,
     relevant_from: int = _DEFAULT.evaluation.relevant_from,
@@ -220,7 +221,8 @@ def evaluate(
     ----------
     run : path, pandas.DataFrame, dict or list
         A TREC run file; a table with the columns ``query_id``, ``doc_id``, ``score`` and, for several runs, ``run``;
-        ``{query: {document: score}}``; a list of these; or ``{name: any of these}``. Higher scores are better.
+        ``{query: {document: score}}`` or ``{query: [documents, best first]}``; a list of these; or
+        ``{name: any of these}``. Higher scores are better.
     qrels : path, pandas.DataFrame or dict
         A TREC qrels file; a table with the columns ``query_id``, ``doc_id`` and ``relevance``; or
         ``{query: {document: grade}}``. A table may have two more columns: ``facet``, a group of queries with

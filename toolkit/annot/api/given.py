@@ -35,6 +35,7 @@ EVERYTHING = "together"
 UNNAMED = "run"
 """The tag of a run that has none."""
 TREC = "one of TREC's files"
+FORMS = "{query: {document: score}} or {query: [documents, best first]}"
 WIDEST_SCALE = 100
 """A coefficient makes tables of grades by grades: a scale wider than this is a column that holds something else."""
 
@@ -150,8 +151,8 @@ def qrels_in(given: Any, *, clusters: str | None = None) -> GivenQrels:
 def runs_in(given: Any, *, name: str) -> RunsByTag:
     """The rankings of each run, by tag, then by query, best first.
 
-    given: a TREC file; a table (query, document, score, with or without run); `{query: {document: score}}`; a list of
-    these; or `{tag: any of these}`. Raises InputError with every fault.
+    given: a TREC file; a table (query, document, score, with or without run); `{query: {document: score}}` or
+    `{query: [documents, best first]}`; a list of these; or `{tag: any of these}`. Raises InputError with every fault.
     """
     if isinstance(given, str | os.PathLike):
         run = read_run(given_text(Path(given), expected=TREC).splitlines(), name=str(given))
@@ -162,7 +163,16 @@ def runs_in(given: Any, *, name: str) -> RunsByTag:
         items = list(items_of(given, name))
         if items and all(_is_run(value) for _, value in items):
             return {str(tag): _single(runs_in(value, name=f"{name} {tag}"), f"{name} {tag}") for tag, value in items}
-        rows = [(query, document, score) for query, of in items for document, score in items_of(of, name)]
+        listed = [query for query, of in items if _is_list(of)]
+        if listed and len(listed) == len(items):
+            return {UNNAMED: _in_order(items, name)}
+        if listed:
+            other, of = next((query, of) for query, of in items if not _is_list(of))
+            raise InputError(
+                f"{name}: {listed[0]!r} has a list, and {other!r} a {type(of).__name__}",
+                hint="give each query {document: score}, or each a list of documents, best first",
+            )
+        rows = [(query, document, score) for query, of in items for document, score in items_of(of, name, FORMS)]
         return _runs_of_frame(pd.DataFrame(rows, columns=["query", "document", "score"]), name)
     if isinstance(given, Sequence):
         found: RunsByTag = {}
@@ -181,7 +191,38 @@ def _is_run(value: Any) -> bool:
     """A whole run, not the documents of one query."""
     if isinstance(value, str | os.PathLike | pd.DataFrame):
         return True
-    return isinstance(value, Mapping) and bool(value) and all(isinstance(of, Mapping) for of in value.values())
+    return (
+        isinstance(value, Mapping)
+        and bool(value)
+        and all(isinstance(of, Mapping) or _is_list(of) for of in value.values())
+    )
+
+
+def _is_list(value: Any) -> bool:
+    """Documents in their order."""
+    return isinstance(value, Sequence | np.ndarray | pd.Series | pd.Index) and not isinstance(value, str | bytes)
+
+
+def _in_order(items: Iterable[tuple[Any, Any]], name: str) -> dict[str, Ranking]:
+    """The documents of each query as they are listed, best first; as scores, the places counted from the end."""
+    faults = Faults(name)
+    found: dict[str, Ranking] = {}
+    for query, documents in items:
+        place = f"query {query}"
+        query_id = id_in(query, "query", place, faults)
+        first: dict[str, int] = {}
+        for rank, document in enumerate(documents, start=1):
+            doc_id = id_in(document, "document", f"{place}, rank {rank}", faults)
+            if first.setdefault(doc_id, rank) != rank:
+                faults.add(f"document {doc_id!r} is listed twice, first at rank {first[doc_id]}", place=place)
+        if query_id in found:
+            faults.add(f"{query_id!r} is listed twice", place=place)
+        if first:
+            found[query_id] = ranked(ScoredDoc(doc_id, float(len(first) - at)) for at, doc_id in enumerate(first))
+    if not found and not faults.found:
+        faults.add("contains no document")
+    faults.raise_if_any(hint=f"a ranking is {FORMS}")
+    return found
 
 
 def _single(runs: RunsByTag, name: str) -> dict[str, Ranking]:

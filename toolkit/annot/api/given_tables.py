@@ -96,9 +96,9 @@ def id_in(value: Any, field: str, label: str, faults: Faults) -> str:
     return text
 
 
-def items_of(given: Any, name: str) -> Iterable[tuple[Any, Any]]:
+def items_of(given: Any, name: str, expected: str = "{query: {document: number}}") -> Iterable[tuple[Any, Any]]:
     if not isinstance(given, Mapping):
-        raise InputError(f"{name}: found {type(given).__name__}, expected {{query: {{document: number}}}}")
+        raise InputError(f"{name}: found {type(given).__name__}, expected {expected}")
     return given.items()
 
 

@@ -118,7 +118,7 @@ def meeting_of(snapshot: Snapshot, *, since: datetime | None) -> Meeting:
     period = {pair for pair, moment in timed.items() if moment >= start}
     if not period:
         raise InputError(f"no pair was finished since {start.isoformat()}", hint=f"the newest: {newest.isoformat()}")
-    held_back = period & _asked_again(snapshot)
+    held_back = period & asked_again(snapshot)
     told = {pair: whole[pair] for pair in sorted(period - held_back)}
     differing = sorted(_differing(told, snapshot.facets), key=lambda one: (-one.gap, one.query_id, one.doc_id))
     widest = tuple(differing[:WIDEST])
@@ -154,7 +154,7 @@ def _last(answers: Iterable[Judgement]) -> datetime | None:
     return max(known) if len(known) == len(moments) else None
 
 
-def _asked_again(snapshot: Snapshot) -> set[Pair]:
+def asked_again(snapshot: Snapshot) -> set[Pair]:
     """Pairs that somebody has still to judge once more, as a hidden repeat or because they were returned."""
     answered = snapshot.outcome.answered
     repeats = {

@@ -27,7 +27,7 @@ PAGES = {
 }
 """Titles by file. The page for a meeting is not among them: assessors see it, and must not see the others."""
 _PLACES = {
-    ".html": re.compile(rb'<nav class="pages".*?</nav>\n', re.DOTALL),
+    ".html": re.compile(rb'<nav class="pages".*?</nav>\n'),
     ".md": re.compile(rb"^\[//\]: # \(pages\)\n(?:.+\n)?", re.MULTILINE),
 }
 """What `pages.html.j2` and `pages.md.j2` make."""
@@ -50,7 +50,7 @@ def with_links(content: bytes, name: str, files: Collection[str], *, above: str 
     shown = [(one, title) for one, title in PAGES.items() if one in files and (one.endswith(kind) or one == CARD_FILE)]
     values = {"page": name, "pages": shown if any(one != name for one, _ in shown) else (), "above": above}
     bar = render(f"pages{kind}.j2", values, overrides=None).encode()
-    return place.sub(lambda _: bar, content, count=1)
+    return place.sub(bar, content, count=1)
 
 
 def pages_in(folder: Path) -> set[str]:
@@ -63,5 +63,5 @@ def write_pages(folder: Path, files: Mapping[str, str]) -> None:
     names = pages_in(folder) | files.keys()
     for name, text in files.items():
         write_file(folder / name, with_links(text.encode("utf-8"), name, names))
-    for name in sorted(pages_in(folder) - files.keys()):
+    for name in sorted(pages_in(folder)):
         write_file(folder / name, with_links((folder / name).read_bytes(), name, names))

@@ -100,7 +100,7 @@ def write(ws: Workspace, *, partial: bool, out: Path | None = None) -> WrittenPa
     if out is None:
         note(ws, "browse", snapshot.states)
     return WrittenPage(
-        path, len(snapshot.queries), len(systems), len(text.encode()), graded, tuple(_notes(ws, waiting, graded))
+        path, len(snapshot.queries), len(systems), path.stat().st_size, graded, tuple(_notes(ws, waiting, graded))
     )
 
 

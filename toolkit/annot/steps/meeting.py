@@ -6,13 +6,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from annot.base.names import moment_given
-from annot.judging.guideline_faults import criteria_of, read_pages
 from annot.judging.meeting import meeting_of
-from annot.publishing.report.meeting import Screens, meeting_page
+from annot.publishing.report.meeting import meeting_page
 from annot.publishing.report.pages import markdown, page
+from annot.publishing.report.side_by_side import screens_of
 from annot.store import papers
-from annot.store.facet_labels import read_labels
-from annot.study.snapshot import Snapshot, read_snapshot
+from annot.study.snapshot import read_snapshot
 from annot.study.workspace import Workspace, write_file
 
 PAGE, MARKDOWN = "meeting.html", "meeting.md"
@@ -49,7 +48,7 @@ def write(ws: Workspace, *, since: str | None, out: Path | None) -> WrittenMeeti
         title=ws.settings.collection.title,
         titles=papers.find_papers(ws.corpus, sorted(wanted)) if ws.has_corpus else {},
         query_papers=query_papers,
-        said=_said(ws, snapshot, wanted, {pair.facet for pair in meeting.widest}),
+        said=screens_of(snapshot, wanted, {pair.facet for pair in meeting.widest}),
     )
     folder = ws.exports if out is None else out
     write_file(folder / MARKDOWN, markdown(made))
@@ -63,18 +62,4 @@ def write(ws: Workspace, *, since: str | None, out: Path | None) -> WrittenMeeti
         len(meeting.widest),
         len(meeting.remarks),
         meeting.held_back,
-    )
-
-
-def _said(ws: Workspace, snapshot: Snapshot, wanted: set[str], facets: set[str]) -> Screens:
-    """What the screens mark and the guidelines say of these papers and facets."""
-    pages, _ = read_pages(ws)
-    with ws.reading() as session:
-        labels = {one.paper_id: one.labels for one in read_labels(session, sorted(wanted))}
-    return Screens(
-        query_marks={query.query_id: query.sentences for query in snapshot.queries},
-        labels=labels,
-        facets=ws.settings.facets,
-        scale=ws.settings.scale.names,
-        criteria={facet: criteria_of(pages[facet]) for facet in facets if facet in pages},
     )

@@ -19,6 +19,7 @@ from annot.store.projects import Project
 from annot.store.queries import read_queries
 from annot.store.revisions import Sourced
 from annot.store.runs import Imported, StoredRun
+from annot.study.adjudication import Pair
 from annot.study.made import States, states_of
 from annot.study.outcome import Outcome, outcome_from
 from annot.study.workspace import Workspace
@@ -53,6 +54,8 @@ class Snapshot:
     imports: tuple[Imported, ...]
     trials: dict[str, dict[str, Any]] = field(default_factory=dict)
     """What is on record of training and sub-study, by name."""
+    trial_pairs: frozenset[Pair] = frozenset()
+    """Pairs of training, hidden gold and sub-study: what people answer there, they answer without knowing the grade."""
     notices: tuple[Notice, ...] = ()
     """What people were told of the publication of their words, the oldest first."""
     states: States = field(default_factory=dict)
@@ -158,6 +161,7 @@ def snapshot_of(session: Session, ws: Workspace) -> Snapshot:
         runs=runs.read_runs(session),
         imports=runs.read_imports(session),
         trials=trials.read_trials(session),
+        trial_pairs=frozenset((*trials.read_pairs(session), *(gold.pair for gold in trials.read_gold(session)))),
         notices=read_notices(session),
         states=states_of(ws, session),
     )

@@ -24,6 +24,10 @@ LabelName = Annotated[str, Field(pattern=r"^\w[\w-]*$", max_length=30)]
 PaperType = Annotated[str, Field(pattern=r"^\S(.*\S)?$", max_length=60)]
 MissingPolicy = Literal["drop", "zero"]
 DrawMode = Literal["round-robin", "blocks", "depth"]
+Convention = Literal["csfcube", "trec"]
+Ties = Literal["order", "expected"]
+AlphaLevel = Literal["ordinal", "nominal", "interval"]
+"""How far apart two grades are: what Krippendorff calls the level of measurement."""
 
 
 MOST = 1_000_000_000

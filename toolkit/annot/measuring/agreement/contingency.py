@@ -14,10 +14,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Literal
 
 import numpy as np
 
+from annot.base.settings.sections import AlphaLevel
 from annot.base.stats.arrays import Array, Integers, Mask
 from annot.base.stats.clustered import Clusters
 
@@ -199,7 +199,7 @@ def _differ(gaps: Array) -> Array:
 
 OF_TABLES: dict[str, Callable[[Array], Array]] = {"spearman_rho": spearman_rho, "kendall_tau_b": kendall_tau_b}
 """The rank correlations of two assessors from their table, shape (..., K, K), which give (...)."""
-ALPHAS: dict[str, Literal["ordinal", "nominal", "interval"]] = {
+ALPHAS: dict[str, AlphaLevel] = {
     "alpha_ordinal": "ordinal",
     "alpha_nominal": "nominal",
     "alpha_interval": "interval",

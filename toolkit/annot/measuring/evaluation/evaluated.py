@@ -188,7 +188,8 @@ def of_runs(
         values: dict[str, Values] = {
             tag: {query.query_id: query.values for query in evaluations[tag][convention].queries} for tag in runs
         }
-        names, by = columns(convention, measures), measures[0] if measures else PRIMARY[convention]
+        names = columns(convention, measures)
+        by = next((name for name in measures if name in names), PRIMARY[convention])
         asked = MeasuresAsked(convention, names, relevant_from)
         floor, one_assessor = chance_floor(qrels, asked), single_assessor_ceiling(judgements, qrels, asked)
         for facet in [*facet_names, *([TOGETHER] if len(facet_names) > 1 else [])]:

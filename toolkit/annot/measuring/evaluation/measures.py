@@ -25,16 +25,18 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import get_args
 
 from annot.base.errors import InputError
 from annot.base.judged import counted as counting
 from annot.base.names import check_name, counted
 from annot.base.records import Judgement, Qrel, ScoredDoc, nested, ranked
+from annot.base.settings.sections import Convention, Ties
 from annot.measuring.evaluation.computed import MeasuresAsked, Run, Values, expected_by_query, knows, measured_by_query
 from annot.measuring.evaluation.gradings import MEASURES
 
-CONVENTIONS = tuple(MEASURES)
-TIES = ("order", "expected")
+CONVENTIONS = get_args(Convention)
+TIES = get_args(Ties)
 """Documents that tie: in the convention's order, or the mean over all orders."""
 
 
@@ -75,8 +77,9 @@ def columns(convention: str, asked: Sequence[str] = ()) -> tuple[str, ...]:
 
 
 def conventions_for(names: Sequence[str], conventions: Sequence[str]) -> tuple[str, ...]:
-    """Those of `conventions` that know the first of the measures. Raises InputError with every name none of them knows.
+    """Those of `conventions` that know the first of the measures, then those that alone know another of them.
 
+    Raises InputError with every name that none of them knows.
     NDCG@10 is of csfcube, nDCG@10 of trec, P@10 of both.
     """
     unknown = [name for name in names if not any(knows(convention, name) for convention in conventions)]
@@ -86,7 +89,9 @@ def conventions_for(names: Sequence[str], conventions: Sequence[str]) -> tuple[s
             hint="csfcube: RP@last, Rprec, P@k, R@k, NDCG@k, NDCG%20, AP, Judged@k; trec: as ir_measures names them "
             "(nDCG@10, RR, P@5, ...; https://ir-measur.es)",
         )
-    return tuple(convention for convention in conventions if not names or knows(convention, names[0]))
+    first = tuple(convention for convention in conventions if not names or knows(convention, names[0]))
+    left = [name for name in names if not any(knows(convention, name) for convention in first)]
+    return first + tuple(one for one in conventions if any(knows(one, name) for name in left))
 
 
 def evaluate(

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from html import unescape
 from itertools import groupby
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
+from annot.base.records import Qrel, Query, grouped
 from annot.base.templating import Exact, render
 from annot.formats.beir import SPLIT, BeirFiles, dataset_id, module_name
 from annot.measuring.agreement.coefficients import TITLES
@@ -68,7 +69,45 @@ def size_category(count: int) -> str:
     return SIZES[min(max(len(str(count)) - 3, 0), len(SIZES) - 1)]
 
 
-def dataset_card(facts: CollectionFacts, *, beir: BeirFiles, holds: Collection[str], overrides: Path | None) -> str:
+class ExamplePair(NamedTuple):
+    """A row of the qrels."""
+
+    query: str
+    facet: str
+    candidate: str
+    grade: int
+
+
+def example_pairs(
+    qrels: Iterable[Qrel], queries: Iterable[Query], titles: Mapping[str, str] | None
+) -> tuple[ExamplePair, ...]:
+    """Three pairs of one query: of its highest grade, of a middle one, and of its lowest.
+
+    The query is the first of those with the most grades; fewer than three give fewer pairs. titles: by paper, where
+    these are shown in place of ids.
+    """
+    graded = grouped((qrel.query_id, qrel) for qrel in sorted(qrels))
+    found = {query_id: {qrel.relevance: qrel for qrel in reversed(own)} for query_id, own in graded.items()}
+    if not found:
+        return ()
+    of_grade = max(found.values(), key=len)
+    grades = sorted(of_grade, reverse=True)
+    shown = [of_grade[grade] for grade in dict.fromkeys((grades[0], grades[len(grades) // 2], grades[-1]))]
+    (query,) = (one for one in queries if one.query_id == shown[0].query_id)
+    if titles is None:
+        return tuple(ExamplePair(query.query_id, query.facet, one.doc_id, one.relevance) for one in shown)
+    named = (titles.get(query.paper_id) or query.query_id, query.facet)
+    return tuple(ExamplePair(*named, titles.get(one.doc_id) or one.doc_id, one.relevance) for one in shown)
+
+
+def dataset_card(
+    facts: CollectionFacts,
+    *,
+    beir: BeirFiles,
+    examples: Sequence[ExamplePair],
+    holds: Collection[str],
+    overrides: Path | None,
+) -> str:
     """The card. The size in its header is that of the largest table: papers, or final grades.
 
     holds: the other files and folders of the release. overrides: a folder of templates that win over the package's.
@@ -85,6 +124,7 @@ def dataset_card(facts: CollectionFacts, *, beir: BeirFiles, holds: Collection[s
         size=size_category(max(facts.corpus.papers, facts.total("pairs"))),
         dataset_id=dataset_id,
         irds_module=module_name(facts.collection.name),
+        examples=examples,
         holds=holds,
     )
 

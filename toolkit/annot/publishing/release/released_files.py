@@ -24,7 +24,7 @@ from annot.judging.own_words import OwnWords
 from annot.publishing.neighbours import CARD_FILE, linked
 from annot.publishing.release.collection_facts import CollectionFacts
 from annot.publishing.release.croissant import croissant, release_tables
-from annot.publishing.release.prose import dataset_card, datasheet_html, datasheet_markdown
+from annot.publishing.release.prose import dataset_card, datasheet_html, datasheet_markdown, example_pairs
 from annot.publishing.release.questions import Answers
 from annot.store.runs import StoredRun
 from annot.study.snapshot import Snapshot
@@ -105,7 +105,9 @@ def release_files(
         "datasheet.html": datasheet_html(facts, datasheet, overrides=overrides),
     }
     holds = {path.partition("/")[0] for path in (*files, *texts)}
-    texts[CARD_FILE] = dataset_card(facts, beir=beir, holds=holds, overrides=overrides)
+    titles = {paper.paper_id: paper.title for paper in corpus} if with_text else None
+    examples = example_pairs(qrels, study.queries, titles)
+    texts[CARD_FILE] = dataset_card(facts, beir=beir, examples=examples, holds=holds, overrides=overrides)
     notes = (*notes, *_untyped(study), *misfit)
     if missing is not None:
         values = {"title": facts.collection.title, "missing": missing, "notes": notes}

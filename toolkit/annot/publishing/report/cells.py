@@ -18,9 +18,6 @@ from annot.base.stats.values import Estimate, Finish, Interval, Share, Undefined
 NONE = "–"
 WIDEST = 0.8
 """The share of its scale that an interval may cover and still say something."""
-TOO_FEW = "(too few papers)"
-"""In place of a wider one."""
-TOO_WIDE = Undefined(f"there are too few papers for one that covers less than {WIDEST:.0%} of the scale")
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +101,15 @@ class Number:
         if isinstance(self.interval, Undefined):
             return self.interval
         low, high = self.ends or (0.0, 0.0)
-        return TOO_WIDE if high - low > WIDEST * (self.kind.high - self.kind.low) else None
+        if high - low <= WIDEST * (self.kind.high - self.kind.low):
+            return None
+        return Undefined(f"there are too few {self._units} for one that covers less than {WIDEST:.0%} of the scale")
+
+    @property
+    def _units(self) -> str:
+        """What the interval takes as sampling units: papers, unless it says otherwise."""
+        method = self.interval.method if isinstance(self.interval, Interval) else ""
+        return next((units for units in ("queries", "items") if f" {units}" in method), "papers")
 
     @property
     def bracketed(self) -> bool:
@@ -119,7 +124,13 @@ class Number:
         """The figure, and the interval with what follows it; "" where there is none."""
         digits = self.kind.published if precise else self.digits
         ends = self.ends
-        bounds = "" if ends is None else TOO_FEW if self.lacking else f"[{ends[0]:z.{digits}f}, {ends[1]:z.{digits}f}]"
+        bounds = (
+            ""
+            if ends is None
+            else f"(too few {self._units})"
+            if self.lacking
+            else f"[{ends[0]:z.{digits}f}, {ends[1]:z.{digits}f}]"
+        )
         return self._figure(digits), " ".join(part for part in (bounds, self.after) if part)
 
     @property

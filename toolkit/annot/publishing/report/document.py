@@ -80,6 +80,8 @@ class SideBySide:
     sides: tuple[Abstract, ...]
     criteria: tuple[tuple[str, str], ...]
     """(grade with its name, the guideline's words)."""
+    told: str = ""
+    """A sentence above both."""
 
 
 @dataclass(frozen=True, slots=True)

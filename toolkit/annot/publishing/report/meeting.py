@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
 
 from annot.base.records import Paper
 from annot.judging.meeting import DifferingPair, Meeting, Remark
 from annot.measuring.agreement.summaries import GroupAgreement
 from annot.publishing.report.cells import Number, coefficient
-from annot.publishing.report.document import Abstract, Chapter, Document, SideBySide, Table
+from annot.publishing.report.document import Chapter, Document, SideBySide, Table
+from annot.publishing.report.side_by_side import Screens, side_by_side
 from annot.publishing.report.tables import Column, table
 from annot.publishing.report.words import listed, sentence, sentences
 
@@ -20,21 +20,6 @@ HEADINGS = {
     "remarks": "Comments on other pairs",
     "agreement": "Agreement in this period and before it",
 }
-
-
-@dataclass(frozen=True, slots=True)
-class Screens:
-    """What the screens and the guidelines have of the pairs."""
-
-    query_marks: Mapping[str, Collection[int]]
-    """The sentences of each query, from 0."""
-    labels: Mapping[str, tuple[str, ...]]
-    """Of the sentences of each paper."""
-    facets: Mapping[str, tuple[str, ...]]
-    """The labels that make each facet."""
-    scale: tuple[str, ...]
-    criteria: Mapping[str, Mapping[int, str]]
-    """By facet, what its page says of each grade."""
 
 
 def meeting_page(
@@ -109,16 +94,9 @@ def meeting_page(
 def _side_by_side(
     at: int, pair: DifferingPair, query: Paper | None, candidate: Paper | None, said: Screens
 ) -> SideBySide:
-    of_facet = said.facets.get(pair.facet, ())
-    by_label = [i for i, label in enumerate(said.labels.get(pair.doc_id, ())) if label in of_facet]
-    sides = (("Query", query, said.query_marks.get(pair.query_id, ())), ("Candidate", candidate, by_label))
     grades = list(dict.fromkeys(pair.grades))
-    of_grade = said.criteria.get(pair.facet, {})
-    return SideBySide(
-        f"{at}. {pair.facet}, {listed(grades)}: {candidate.title if candidate else pair.doc_id}",
-        tuple(Abstract(name, paper.title, paper.sentences, frozenset(marks)) for name, paper, marks in sides if paper),
-        tuple((f"{grade} {said.scale[grade]}", of_grade[grade]) for grade in grades if of_grade.get(grade)),
-    )
+    summary = f"{at}. {pair.facet}, {listed(grades)}: {candidate.title if candidate else pair.doc_id}"
+    return side_by_side((pair.query_id, pair.doc_id), pair.facet, grades, query, candidate, said, summary=summary)
 
 
 def _title(titles: Mapping[str, Paper], paper_id: str, name: str) -> str:

@@ -10,7 +10,17 @@ from annot.measuring.measured import CONVENTION, MEASURE
 from annot.publishing.report import verdict
 from annot.publishing.report.cells import WIDEST
 from annot.publishing.report.document import Chapter, Document, Fact, Reply, Table
-from annot.publishing.report.sections import agreement, analyses, assessors, collection, effect, grades, runs, trials
+from annot.publishing.report.sections import (
+    agreement,
+    analyses,
+    assessors,
+    collection,
+    effect,
+    examples,
+    grades,
+    runs,
+    trials,
+)
 from annot.publishing.report.sections.agreement import alpha, disputed
 from annot.publishing.report.study import Study
 from annot.publishing.report.words import sentence, sentences
@@ -33,10 +43,11 @@ def document(study: Study, *, chain: tuple[tuple[str, str], ...]) -> Document:
         about=about(study),
         notice=study.notice,
         answers=answers(study),
-        body=(agreement.body(study), grades.body(study), runs.body(study), effect.body(study)),
+        body=(agreement.body(study), grades.body(study), *examples.body(study), runs.body(study), effect.body(study)),
         appendix=(
             *collection.appendix(study),
             *grades.appendix(study),
+            *examples.appendix(study),
             *agreement.appendix(study),
             assessors.appendix(study.diagnosed),
             *trials.appendix(study),

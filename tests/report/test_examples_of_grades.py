@@ -1,0 +1,84 @@
+"""Which judged pairs a report shows as examples of the grades, and what of them it shows."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from annot.base.records import Decision, Judgement
+from annot.publishing.report.sections import examples
+from annot.publishing.report.sections.examples import GradeExample, body, chosen
+
+FACETS = {"p1-aim": "aim", "p1-way": "way", "p2-aim": "aim"}
+GIVEN = {
+    ("p1-aim", "d1"): (3, 3),
+    ("p1-aim", "d2"): (3, 1),
+    ("p1-aim", "d3"): (2, 2),
+    ("p1-way", "d3"): (2, 2),
+    ("p1-way", "d4"): (1, None),
+    ("p2-aim", "d5"): (0,),
+    ("p2-aim", "d6"): (0, 0),
+}
+FINAL = {pair: given[0] for pair, given in GIVEN.items()}
+DISPUTED = {("p1-aim", "d2"), ("p1-way", "d4")}
+
+
+def study(*, texts: bool = False, trial: Any = (), final: Any = FINAL) -> Any:
+    current = [
+        Judgement(*pair, f"a{at}", grade, cannot_judge=None if grade is not None else "language", comment="Ada's word")
+        for pair, given in GIVEN.items()
+        for at, grade in enumerate(given, start=1)
+    ]
+    decisions = [
+        Decision(*pair, grade, "adjudicated" if pair in DISPUTED else "agreed") for pair, grade in final.items()
+    ]
+    return SimpleNamespace(
+        decisions=decisions,
+        outcome=SimpleNamespace(current=current),
+        snapshot=SimpleNamespace(facets=FACETS, trial_pairs=frozenset(trial)),
+        settings=SimpleNamespace(scale=SimpleNamespace(grades=(0, 1, 2, 3), names=("no", "bit", "much", "same"))),
+        terms=SimpleNamespace(with_text=texts),
+    )
+
+
+@pytest.fixture(autouse=True)
+def outcome_of_the_study(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is asked again, unless a test says so."""
+    monkeypatch.setattr(examples, "asked_again", lambda snapshot: set())
+
+
+def test_agreed_pairs_come_first_then_facets_that_are_not_shown_yet() -> None:
+    assert chosen(study()) == [
+        GradeExample(("p1-aim", "d1"), "aim", (3, 3), 3, False),
+        # The aim is shown already, although its pair comes first by id.
+        GradeExample(("p1-way", "d3"), "way", (2, 2), 2, False),
+        GradeExample(("p1-way", "d4"), "way", (1, None), 1, True),
+        # Two assessors agreed, before the only one who judged another pair.
+        GradeExample(("p2-aim", "d6"), "aim", (0, 0), 0, False),
+    ]
+
+
+def test_no_pair_of_training_or_hidden_gold_and_none_that_is_asked_again_is_shown(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    shown = {one.pair for one in chosen(study(trial=[("p1-aim", "d1"), ("p2-aim", "d5")]))}
+    assert shown == {("p1-aim", "d2"), ("p1-way", "d3"), ("p1-way", "d4"), ("p2-aim", "d6")}
+    monkeypatch.setattr(examples, "asked_again", lambda snapshot: {("p1-way", "d4"), ("p1-aim", "d3")})
+    assert [one.final for one in chosen(study())] == [3, 2, 0]
+
+
+def test_a_pair_without_a_final_grade_is_in_no_example_and_without_any_there_is_no_chapter() -> None:
+    some = {pair: grade for pair, grade in FINAL.items() if grade in (0, 2)}
+    (chapter,) = body(study(final=some))
+    assert [row[0] for row in chapter.tables[0].rows] == ["2 much", "0 no"]
+    assert "No pair can be shown for bit and same." in chapter.paragraphs[0]
+    assert list(body(study(final={}))) == []
+
+
+def test_without_a_licence_of_the_texts_pairs_are_shown_by_their_ids() -> None:
+    (chapter,) = body(study())
+    (table,) = chapter.blocks
+    assert table.rows[2] == ("1 bit", "way", "p1-way", "d4", "1 and cannot judge", "an adjudicator")
+    assert "no licence for them is given" in chapter.paragraphs[0]
+    assert "Ada" not in str(chapter)
