@@ -91,7 +91,8 @@ def test_a_value_without_interval_says_why_and_no_cell_is_empty(annot: Run, stud
     assert annot("report").exit_code == 0
     page = (study / "exports" / "report.md").read_text(encoding="utf-8")
     assert re.search(r"figures have no interval: 1 query: an interval over queries needs 6\.", page)
-    assert "Dots for 1 of 2 queries" in page
+    assert "only 1 of 2 queries has a value" in page
+    assert "alpha on each query before and after" not in page, "of one query nothing is drawn"
     assert "|  |" not in page.partition("## Final grades")[0]
     assert annot("datasheet").exit_code == 0
     assert sheet(study).count("have no interval: ") == 1

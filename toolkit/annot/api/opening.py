@@ -45,8 +45,9 @@ class OpenStudy(Displayed):
     """A study as it was when `annot.open_study` read it; nothing is ever written.
 
     Its tables are for the project lead. They have what assessors and adjudicators must not see while they work: who
-    gave which grade, which answers are to hidden repeats, and which method drew a document. Pairs with known grades
-    (gold), and the answers to them, are in none of the tables. For what may be published use `annot release`.
+    gave which grade, which answers are to hidden repeats, and which method drew a document. Which pairs are mixed into
+    people's work because their grade is known (gold), and the answers to them, is in none of the tables. For what may
+    be published use `annot release`.
 
     Attributes
     ----------
