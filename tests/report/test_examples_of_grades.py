@@ -80,5 +80,5 @@ def test_without_a_licence_of_the_texts_pairs_are_shown_by_their_ids() -> None:
     (chapter,) = body(study())
     (table,) = chapter.blocks
     assert table.rows[2] == ("1 bit", "way", "p1-way", "d4", "1 and cannot judge", "an adjudicator")
-    assert "no licence for them is given" in chapter.paragraphs[0]
+    assert "they are not part of the release" in chapter.paragraphs[0]
     assert "Ada" not in str(chapter)
