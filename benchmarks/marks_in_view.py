@@ -87,13 +87,13 @@ def release_tasks(folder: Path) -> list[dict[str, Any]]:
     for pool in release.pools:
         documents = [entry.doc_id for entry in pool.entries]
         for facet, labels in settings.facets.items():
-            query_id, paper = f"{pool.paper_id}-{facet}", papers[pool.paper_id]
+            query_id, paper = f"{pool.topic_id}-{facet}", papers[pool.topic_id]
             by_label = tuple(index for index, label in enumerate(paper.labels or ()) if label in labels)
             for place, doc_id in enumerate(documents, start=1):
                 tasks.append(
                     judge_task(
                         asked=Asked(query_id, doc_id),
-                        query=queries.get(query_id) or Query(query_id, pool.paper_id, facet, by_label),
+                        query=queries.get(query_id) or Query(query_id, pool.topic_id, facet, by_label),
                         query_paper=paper,
                         candidate=papers[doc_id],
                         facet_help=HELP,

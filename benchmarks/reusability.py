@@ -122,7 +122,7 @@ def certified(kind: Kind, papers: int, chance: Generator):
         for method, row in zip(METHODS, scores, strict=True):
             rankings[method][paper] = ranked(ScoredDoc(f"d{doc}", row[doc]) for doc in range(DOCS))[:DEPTH]
         pools[paper] = draw(
-            {method: rankings[method][paper] for method in METHODS}, paper_id=paper, cited=None, cited_outside=None,
+            {method: rankings[method][paper] for method in METHODS}, topic_id=paper, cited=None, cited_outside=None,
             mode="round-robin", per_method=PER_METHOD, ranking_depth=DEPTH, seed=at, without=(), excluded=(),
         )  # fmt: skip
         for facet, of_facet in zip(FACETS, grades, strict=True):

@@ -102,7 +102,7 @@ def gold_rows(folder: Path, size: Size, rng: random.Random) -> Iterator[tuple[st
             (one, paper["paper_id"])
             for one in queries
             for paper in _papers()
-            if one.facet == facet and paper["paper_id"] not in {one.paper_id, *pooled[one.query_id]}
+            if one.facet == facet and paper["paper_id"] not in {one.topic_id, *pooled[one.query_id]}
         ]
         for one, doc_id in rng.sample(free, size.gold):
             grade = sum(truth(one, doc_id) >= threshold for threshold in USUAL)

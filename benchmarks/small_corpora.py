@@ -52,7 +52,7 @@ def main() -> None:
         ws = Workspace.open(Path(folder) / "study")
         snapshot = read_snapshot(ws)
         qrels = exported_qrels(snapshot)
-        papers = {query.query_id: query.paper_id for query in snapshot.queries}
+        papers = {query.query_id: query.topic_id for query in snapshot.queries}
         floor = {
             query_id: of[MEASURE]
             for query_id, of in chance_floor(qrels, MeasuresAsked(CONVENTION, columns(CONVENTION), 2)).items()

@@ -144,7 +144,7 @@ def planned(folder: Path, queries: int, documents: int) -> Workspace:
         )
         drawn.append(Pool(f"p{at}", "blocks", documents, documents, 1, ("abs_tfidf",), (), (), None, entries))
     with open_store(ws.database_url) as store, store.begin() as session:
-        replace_pools(session, drawn, rankings_sha256={pool.paper_id: "made up" for pool in drawn})
+        replace_pools(session, drawn, rankings_sha256={pool.topic_id: "made up" for pool in drawn})
     studio.up(ws, port=None, per_assessor=False, tell=print)
     for name in PEOPLE:
         address = f"{name}@example.org"

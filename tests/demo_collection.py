@@ -43,8 +43,8 @@ def demo_material() -> Material:
     pools = {one.paper_id: _pool(one.paper_id, tuple(corpus), corpus[one.paper_id].citations) for one in query_papers()}
     judgements, decisions = [], []
     for place, query in enumerate(queries):
-        for entry in pools[query.paper_id].entries:
-            relevance = latent_relevance(query.paper_id, query.facet, entry.doc_id, truth)
+        for entry in pools[query.topic_id].entries:
+            relevance = latent_relevance(query.topic_id, query.facet, entry.doc_id, truth)
             grades: list[int | None] = []
             for assessor in (CAST[place % 4], CAST[(place + 1) % 4]):
                 answer = assessor.judge(

@@ -80,7 +80,7 @@ class FirstPairs:
 class Small(Recipe):
     """Queries of ten documents for a1 and a2, who judge one query a day, 30 and 60 seconds a pair."""
 
-    queries: Sequence[tuple[str, Sequence[str]]] = tuple((query.paper_id, ("method",)) for query in QUERIES)
+    queries: Sequence[tuple[str, Sequence[str]]] = tuple((query.topic_id, ("method",)) for query in QUERIES)
     people: Sequence[tuple[str, str]] = (
         ("a1", "ann@example.org"),
         ("a2", "bob@example.org"),
@@ -99,7 +99,7 @@ class Small(Recipe):
         init(folder, name="small", dry_run=False)
 
     def labelled(self, ws: Workspace) -> None:
-        ids = [*(query.paper_id for query in self.asked), *DOCUMENTS, "d99"]
+        ids = [*(query.topic_id for query in self.asked), *DOCUMENTS, "d99"]
         with PaperWriter(ws.corpus) as writer:
             for name in ids:
                 text = (f"Why {name}.", f"How {name}.", f"What {name}.")
@@ -113,9 +113,9 @@ class Small(Recipe):
             stored_queries.put_queries(session, self.asked)
 
     def pooled(self, ws: Workspace) -> None:
-        drawn = [pool_of(query.paper_id) for query in self.asked]
+        drawn = [pool_of(query.topic_id) for query in self.asked]
         with ws.writing() as session:
-            pools.replace_pools(session, drawn, rankings_sha256={pool.paper_id: "abc" for pool in drawn})
+            pools.replace_pools(session, drawn, rankings_sha256={pool.topic_id: "abc" for pool in drawn})
 
     def planned(self, ws: Workspace) -> None:
         plan = self.plan()
@@ -181,5 +181,5 @@ def write_runs(ws: Workspace) -> None:
     write_file(ws.runs / "forward.run", write_run(rankings, tag="forward"))
     without = {name: [one for one in ranking if one.doc_id != "d03"] for name in rankings}
     write_file(ws.runs / "gappy.run", write_run(without, tag="gappy"))
-    behind = {query.paper_id: [*ranking, ScoredDoc("d99", 0.01)] for query in QUERIES}
+    behind = {query.topic_id: [*ranking, ScoredDoc("d99", 0.01)] for query in QUERIES}
     write_file(ws.rankings / "title_tfidf.run", write_run(behind, tag="title_tfidf"))

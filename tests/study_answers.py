@@ -145,7 +145,7 @@ class Simulated:
                 asked = known[one.query_id]
                 answer = cast[one.assessor].judge(
                     *one.asked,
-                    relevance=latent_relevance(asked.paper_id, asked.facet, one.doc_id, truth),
+                    relevance=latent_relevance(asked.topic_id, asked.facet, one.doc_id, truth),
                     seed=SEED,
                     reasons=("not readable", "not enough context"),
                 )
@@ -188,7 +188,7 @@ class Simulated:
                 pair, asked = (dispute.query_id, dispute.doc_id), known[dispute.query_id]
                 ruling = ADJUDICATOR.settle(
                     *pair,
-                    relevance=latent_relevance(asked.paper_id, asked.facet, dispute.doc_id, truth),
+                    relevance=latent_relevance(asked.topic_id, asked.facet, dispute.doc_id, truth),
                     grades=[one.grade for one in dispute.judgements],
                     seed=SEED,
                 )

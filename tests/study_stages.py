@@ -132,7 +132,7 @@ class Recipe:
         if self.types:
             types = dict(zip((paper_id for paper_id, _ in QUERY_PAPERS), cycle(Settings().queries.types)))
             with ws.writing() as session:
-                put_queries(session, [replace(one, paper_type=types[one.paper_id]) for one in read_queries(session)])
+                put_queries(session, [replace(one, paper_type=types[one.topic_id]) for one in read_queries(session)])
 
     def pooled(self, ws: Workspace) -> None:
         for name, text in packaged.frozen("rankings").items() if self.frozen else ():

@@ -47,7 +47,7 @@ def test_joined_rankings_are_as_deep_as_the_deeper_of_the_two(tmp_path: Path, be
     ws = Workspace.open(tmp_path)
 
     def facts(paper: str, depth: int) -> dict[str, object]:
-        return {"corpus_sha256": "abc", "ranking_depth": depth, "query_papers": [paper], "methods": {"abs_tfidf": {}}}
+        return {"corpus_sha256": "abc", "ranking_depth": depth, "topics": [paper], "methods": {"abs_tfidf": {}}}
 
     def lines(paper: str) -> dict[str, dict[str, str]]:
         return lines_of({"abs_tfidf": {paper: (ScoredDoc("d1", 1.0),)}})
@@ -56,7 +56,7 @@ def test_joined_rankings_are_as_deep_as_the_deeper_of_the_two(tmp_path: Path, be
     together, told = joined(ws, lines("p2"), facts=facts("p2", after))
     write_rankings(ws, together, facts=told)
     manifest = read_manifest(rankings_manifest(ws), hint="")
-    assert (manifest["ranking_depth"], manifest["query_papers"]) == (50, ["p1", "p2"])
+    assert (manifest["ranking_depth"], manifest["topics"]) == (50, ["p1", "p2"])
     assert sorted(together["abs_tfidf"]) == ["p1", "p2"]
 
 

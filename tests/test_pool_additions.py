@@ -32,7 +32,7 @@ def listed(*doc_ids: str) -> Ranking:
 def drawn(rankings: dict[str, Ranking], *, per_method: int = 3, cited: list[str] | None = None) -> Pool:
     return draw(
         {name: ranking for name, ranking in rankings.items() if name not in LATE},
-        paper_id="q", cited=cited, cited_outside=None, mode="round-robin", per_method=per_method, ranking_depth=15,
+        topic_id="q", cited=cited, cited_outside=None, mode="round-robin", per_method=per_method, ranking_depth=15,
         seed=5, without=(), excluded=EXCLUDED,
     )  # fmt: skip
 

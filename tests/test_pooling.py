@@ -25,7 +25,7 @@ ranking = st.dictionaries(documents, st.integers(0, 5).map(float), max_size=25).
 rankings = st.dictionaries(st.sampled_from(METHODS), ranking)
 setup = st.fixed_dictionaries(
     {
-        "paper_id": st.sampled_from(["q1", "q2", "d03"]),
+        "topic_id": st.sampled_from(["q1", "q2", "d03"]),
         "cited": st.none() | st.lists(documents, max_size=6),
         "cited_outside": st.none() | st.integers(0, 9),
         "mode": st.sampled_from(["round-robin", "blocks", "depth"]),
@@ -40,7 +40,7 @@ setup = st.fixed_dictionaries(
 
 def arguments(**changes: Any) -> dict[str, Any]:
     plain: dict[str, Any] = {
-        "paper_id": "q", "cited": None, "cited_outside": None, "mode": "round-robin", "per_method": 2,
+        "topic_id": "q", "cited": None, "cited_outside": None, "mode": "round-robin", "per_method": 2,
         "ranking_depth": 500, "seed": 13, "without": (), "excluded": (),
     }  # fmt: skip
     return plain | changes
@@ -55,15 +55,15 @@ def brought_by(pool: Pool) -> list[tuple[str, str]]:
     return [(entry.drawn.method, entry.doc_id) for entry in pool.entries]
 
 
-def ordered_rankings(pattern: dict[str, Ranking], *, seed: int, paper_id: str) -> dict[str, Ranking]:
+def ordered_rankings(pattern: dict[str, Ranking], *, seed: int, topic_id: str) -> dict[str, Ranking]:
     """The rankings, first to last, given to the methods in the order in which these will draw."""
-    order = method_order(pattern, seed=seed, paper_id=paper_id)
+    order = method_order(pattern, seed=seed, topic_id=topic_id)
     return dict(zip(order, pattern.values(), strict=True))
 
 
 def test_round_robin_takes_turns_and_draws_further_down_past_what_is_pooled() -> None:
     given_rankings = {"a": listed("1", "2", "3", "4"), "b": listed("1", "3", "5", "6")}
-    first, second = (named := ordered_rankings(given_rankings, seed=13, paper_id="q"))
+    first, second = (named := ordered_rankings(given_rankings, seed=13, topic_id="q"))
     pool = draw(named, **arguments())
     assert brought_by(pool) == [(first, "1"), (second, "3"), (first, "2"), (second, "5")]
     assert pool.entries[0] == PoolEntry("1", Draw(first, 1, 0.0, 1), (Draw(second, 1, 0.0, None),))
@@ -73,7 +73,7 @@ def test_round_robin_takes_turns_and_draws_further_down_past_what_is_pooled() ->
 
 def test_blocks_give_each_method_its_whole_quota() -> None:
     given_rankings = {"a": listed("1", "2", "3", "4"), "b": listed("1", "3", "2", "6", "7")}
-    first, second = (named := ordered_rankings(given_rankings, seed=13, paper_id="q"))
+    first, second = (named := ordered_rankings(given_rankings, seed=13, topic_id="q"))
     pool = draw(named, **arguments(mode="blocks"))
     assert brought_by(pool) == [(first, "1"), (first, "2"), (second, "3"), (second, "6")]
 
@@ -113,7 +113,7 @@ def test_by_depth_a_method_is_dry_that_has_fewer_documents_than_the_pool_is_deep
     named = {"a": listed("1", "2", "x"), "b": listed("1", "3")}
     assert draw(named, **arguments(mode="depth", per_method=2)).dry == ()
     assert draw(named, **arguments(mode="depth", per_method=3, excluded=["x"])).dry == tuple(
-        method_order(named, seed=13, paper_id="q")
+        method_order(named, seed=13, topic_id="q")
     )
 
 
@@ -165,16 +165,16 @@ def test_what_every_pool_keeps_to(named: dict[str, Ranking], given_setup: dict[s
     pool = draw(named, **given_setup)
     ids = [entry.doc_id for entry in pool.entries]
     assert len(set(ids)) == len(ids)
-    assert not set(ids) & {given_setup["paper_id"], *given_setup["excluded"]}
+    assert not set(ids) & {given_setup["topic_id"], *given_setup["excluded"]}
     assert [entry.drawn.turn for entry in pool.entries] == list(range(1, len(ids) + 1))
-    cited = sorted(set(given_setup["cited"] or ()) - {given_setup["paper_id"], *given_setup["excluded"]})
+    cited = sorted(set(given_setup["cited"] or ()) - {given_setup["topic_id"], *given_setup["excluded"]})
     assert ids[: len(cited)] == cited
     taking_part = set(named) - set(given_setup["without"])
     assert set(pool.methods) - {CITED} == taking_part
     for share in shares(pool):
         if share.method != CITED:
             within = [doc.doc_id for doc in named[share.method][: given_setup["ranking_depth"]]]
-            left = set(within) - set(ids) - {given_setup["paper_id"], *given_setup["excluded"]}
+            left = set(within) - set(ids) - {given_setup["topic_id"], *given_setup["excluded"]}
             if given_setup["mode"] != "depth":
                 assert share.drawn == given_setup["per_method"] or (share.dry and not left)
             assert share.drawn <= given_setup["per_method"]
@@ -212,19 +212,19 @@ def test_a_deeper_round_robin_pool_begins_with_the_shallower(
 
 
 def test_method_order_is_a_fair_shuffle_of_its_own_for_each_paper() -> None:
-    orders = [method_order(METHODS, seed=13, paper_id=f"paper{number}") for number in range(4000)]
+    orders = [method_order(METHODS, seed=13, topic_id=f"paper{number}") for number in range(4000)]
     for place in range(4):
         for method in METHODS:
             # 1,000 expected, standard deviation 27.
             assert 850 < sum(order[place] == method for order in orders) < 1150
     assert len(set(orders)) == 24
-    assert orders != [method_order(METHODS, seed=14, paper_id=f"paper{number}") for number in range(4000)]
+    assert orders != [method_order(METHODS, seed=14, topic_id=f"paper{number}") for number in range(4000)]
 
 
 @given(st.sets(st.sampled_from(METHODS)), st.integers(), st.text())
-def test_leaving_a_method_out_does_not_reorder_the_rest(methods: set[str], seed: int, paper_id: str) -> None:
-    full = method_order(METHODS, seed=seed, paper_id=paper_id)
-    assert method_order(methods, seed=seed, paper_id=paper_id) == tuple(name for name in full if name in methods)
+def test_leaving_a_method_out_does_not_reorder_the_rest(methods: set[str], seed: int, topic_id: str) -> None:
+    full = method_order(METHODS, seed=seed, topic_id=topic_id)
+    assert method_order(methods, seed=seed, topic_id=topic_id) == tuple(name for name in full if name in methods)
 
 
 def test_shares_tell_who_drew_what() -> None:
@@ -241,7 +241,7 @@ def test_the_deepest_rank_of_a_method_is_where_its_last_draw_stood() -> None:
     """Both want two; what the other has drawn is passed over."""
     first, second = (
         named := ordered_rankings(
-            {"a": listed("1", "2", "3", "4"), "b": listed("1", "3", "5", "6")}, seed=13, paper_id="q"
+            {"a": listed("1", "2", "3", "4"), "b": listed("1", "3", "5", "6")}, seed=13, topic_id="q"
         )
     )
     told = {share.method: share.deepest for share in shares(draw(named, **arguments()))}
@@ -256,7 +256,7 @@ def test_the_deepest_rank_of_a_method_is_where_its_last_draw_stood() -> None:
 def test_blocks_draw_the_pools_of_the_release(shared: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     release = json.loads((shared / "csfcube" / "test-pid2pool-csfcube.json").read_text())
     quotas = []
-    for paper_id, stored in release.items():
+    for topic_id, stored in release.items():
         pairs = list(zip(stored["cands"], stored["cand_source"], strict=True))
         runs = [(method, len(list(block))) for method, block in groupby(sources[0] for _, sources in pairs)]
         cited, *blocks = runs
@@ -267,10 +267,10 @@ def test_blocks_draw_the_pools_of_the_release(shared: Path, monkeypatch: pytest.
         # Each method's ranking as far as the release tells it: all that it had, in the order of the pool.
         named = {name: listed(*(doc_id for doc_id, sources in pairs if name in sources)) for name, _ in blocks}
         order = tuple(name for name, _ in blocks)
-        monkeypatch.setattr("annot.pools.pooling.method_order", lambda methods, *, seed, paper_id, order=order: order)
+        monkeypatch.setattr("annot.pools.pooling.method_order", lambda methods, *, seed, topic_id, order=order: order)
         pool = draw(
             named,
-            paper_id="" if paper_id in stored["cands"] else paper_id,
+            topic_id="" if topic_id in stored["cands"] else topic_id,
             cited=[doc_id for doc_id, sources in pairs if sources[0] == CITED],
             cited_outside=None,
             mode="blocks",

@@ -39,7 +39,7 @@ def csfcube(release: Release) -> tuple[Runs, list[Qrel]]:
             query.query_id: rank_pool(
                 inputs,
                 baseline=baseline,
-                paper_id=query.paper_id,
+                paper_id=query.topic_id,
                 sentences=query.sentences,
                 doc_ids=pools[query.query_id],
             )

@@ -80,10 +80,10 @@ def made_up_page(
     ids = list(papers)
     facets = [("background", "method")[at % 2] for at in range(queries)]
     asked = [Query(f"{ids[at]}-{facet}", ids[at], facet, (2, 3)) for at, facet in enumerate(facets)]
-    pooled = {query.paper_id: ids[queries + at * pairs : queries + (at + 1) * pairs] for at, query in enumerate(asked)}
+    pooled = {query.topic_id: ids[queries + at * pairs : queries + (at + 1) * pairs] for at, query in enumerate(asked)}
     plan, judgements, settled = [], [], []
     for query in asked:
-        for at, doc_id in enumerate(pooled[query.paper_id]):
+        for at, doc_id in enumerate(pooled[query.topic_id]):
             plan.append(Assignment(query.query_id, doc_id, "ada", at + 1))
             grade = int(rng.integers(4))
             judgements.append(Judgement(query.query_id, doc_id, "ada", grade))
@@ -99,7 +99,7 @@ def made_up_page(
     )
     runs = {
         f"system-{number}": {
-            query.query_id: ranked(ScoredDoc(doc_id, float(rng.random())) for doc_id in pooled[query.paper_id])
+            query.query_id: ranked(ScoredDoc(doc_id, float(rng.random())) for doc_id in pooled[query.topic_id])
             for query in asked
         }
         for number in range(systems)
@@ -107,7 +107,7 @@ def made_up_page(
     matches = {
         (query.query_id, doc_id): [Match(2, int(rng.integers(SENTENCES)), 0.5), Match(3, 1, 0.25)]
         for query in asked
-        for doc_id in pooled[query.paper_id]
+        for doc_id in pooled[query.topic_id]
     }
     data = page_data(
         snapshot,

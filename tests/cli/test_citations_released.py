@@ -49,7 +49,7 @@ def cited_in(folder: Path) -> dict[str, list[str]]:
     found = {}
     for path in sorted(folder.glob("*.jsonl")):
         head, *entries = map(json.loads, path.read_text(encoding="utf-8").splitlines())
-        found[head["paper_id"]] = [one["doc_id"] for one in entries if one["drawn"]["method"] == "cited"]
+        found[head["topic_id"]] = [one["doc_id"] for one in entries if one["drawn"]["method"] == "cited"]
     return found
 
 
@@ -84,13 +84,13 @@ def test_a_reader_draws_the_same_cited_papers(released: Path, reader: Callable[[
     assert "fic1001" not in theirs[PAPER]
     assert cited_in(folder / "pools" / "queries") == theirs
     drawn = {
-        one["paper_id"]: (one["cited"], one["cited_outside"])
+        one["topic_id"]: (one["cited"], one["cited_outside"])
         for one in annot_done("pool", "--json", folder=folder).data["pools"]
     }
     heads = [
         json.loads(path.read_text(encoding="utf-8").splitlines()[0]) for path in (released / "out/pools").iterdir()
     ]
-    assert drawn == {head["paper_id"]: (len(theirs[head["paper_id"]]), head["cited_outside"]) for head in heads}
+    assert drawn == {head["topic_id"]: (len(theirs[head["topic_id"]]), head["cited_outside"]) for head in heads}
 
 
 def test_the_release_imported_has_the_same_pools(released: Path, reader: Callable[[], Path]) -> None:
@@ -98,7 +98,7 @@ def test_the_release_imported_has_the_same_pools(released: Path, reader: Callabl
     annot_done("import", "--as", "csfcube", released / "out" / "csfcube", folder=folder)
     for path in (released / "out" / "pools").glob("*.jsonl"):
         head, *theirs = map(json.loads, path.read_text(encoding="utf-8").splitlines())
-        ours = annot_done("pool", "show", head["paper_id"], "--json", folder=folder).data["entries"]
+        ours = annot_done("pool", "show", head["topic_id"], "--json", folder=folder).data["entries"]
         told = [{one["doc_id"]: one["drawn"]["method"] for one in entries} for entries in (ours, theirs)]
         assert told[0] == told[1]
 

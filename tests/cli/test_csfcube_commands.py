@@ -204,7 +204,7 @@ def test_a_new_system_tops_up_the_pools_of_the_release(study: Path) -> None:
     call = ("pool", "add", "--run", "dense.run", "--method", "dense", "--query", first)
     assert "added to a study that was judged" in annot(*call, "--depth", 3, folder=study).stderr
     done = annot_done(*call, "--depth", 3, "--grow", "--json", folder=study).data
-    assert [(one["paper_id"], one["added"]) for one in done["pools"]] == [(first, new[:2])]
+    assert [(one["topic_id"], one["added"]) for one in done["pools"]] == [(first, new[:2])]
     shown = annot_done("pool", "show", first, "--json", folder=study).data
     for old, entry in zip(pools[first]["entries"], shown["entries"], strict=False):
         assert (entry["doc_id"], entry["drawn"]) == (old["doc_id"], old["drawn"])

@@ -75,7 +75,7 @@ def test_papers_of_a_method_are_added_without_any_named(ws: Workspace) -> None:
 
 
 def test_a_pool_is_shown_by_its_query(ws: Workspace) -> None:
-    assert draw.pool_show(ws, query="p1-method").data.paper_id == "p1"
+    assert draw.pool_show(ws, query="p1-method").data.topic_id == "p1"
 
 
 @pytest.mark.parametrize(

@@ -80,7 +80,7 @@ def test_a_bare_pool_draws_what_is_on_record_whatever_annot_toml_says_by_now(fol
     # A query that is added gets a pool like the others.
     annot_done("query", "add", "fic0407", "--facet", "background", folder=folder)
     drawn = annot_done("pool", "--json", folder=folder).data
-    assert {one["paper_id"]: (one["added"] > 0, one["leaving"]) for one in drawn["pools"]} == {
+    assert {one["topic_id"]: (one["added"] > 0, one["leaving"]) for one in drawn["pools"]} == {
         "fic0407": (True, 0),
         "fic0802": (False, 0),
         "fic0903": (False, 0),

@@ -93,7 +93,7 @@ def test_a_paper_without_labels_gets_those_of_a_model_which_stay(study: Callable
 def test_a_paper_of_a_query_is_not_left_out(study: Callable[[str], Path]) -> None:
     folder = study("queried")
     with sqlite3.connect(folder / "annot.db") as connection:
-        connection.execute("DELETE FROM facet_labels WHERE paper_id = (SELECT MIN(paper_id) FROM query)")
+        connection.execute("DELETE FROM facet_labels WHERE paper_id = (SELECT MIN(topic_id) FROM query)")
     connection.close()
     refused = annot("facets", "--leave-out", folder=folder)
     assert refused.exit_code == 2

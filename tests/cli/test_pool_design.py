@@ -49,7 +49,7 @@ def test_sizes_are_those_of_pools_that_are_then_drawn_and_nothing_is_written(stu
     assert now["pairs"] + deeper["new"] == deeper["pairs"]
     for one in (now, deeper):
         drawn = annot_done("pool", "--per-method", one["per_method"], "--frozen", "--json", folder=folder).data["pools"]
-        sizes = {pool["paper_id"]: pool["size"] for pool in drawn}
+        sizes = {pool["topic_id"]: pool["size"] for pool in drawn}
         assert (one["smallest"], one["largest"]) == (min(sizes.values()), max(sizes.values()))
         assert one["mean"] == pytest.approx(sum(sizes.values()) / len(sizes))
         assert one["pairs"] == sum(sizes[query["paper_id"]] for query in queries)
@@ -77,7 +77,7 @@ def test_hours_come_from_the_judgements_there_are(study: Callable[[str], Path]) 
 def test_rankings_that_no_pool_follows_from_do_not_stay(tmp_path: Path) -> None:
     init(tmp_path, name="small", dry_run=False)
     ws = Workspace.open(tmp_path)
-    facts = {"corpus_sha256": "0" * 64, "ranking_depth": 9, "query_papers": ["q"], "methods": {}}
+    facts = {"corpus_sha256": "0" * 64, "ranking_depth": 9, "topics": ["q"], "methods": {}}
     mine, later = {"q": (ScoredDoc("a", 2.0), ScoredDoc("b", 1.0))}, {"q": (ScoredDoc("c", 1.0),)}
     write_rankings(ws, lines_of({"mine": mine, "gone": mine}), facts=facts)
     write_rankings(ws, lines_of({"mine": later}), facts=facts)

@@ -30,7 +30,7 @@ def two_methods(seed: int) -> dict[str, Ranking]:
 
 def drawn(rankings: dict[str, Ranking], paper_id: str = "q") -> Pool:
     return draw(
-        rankings, paper_id=paper_id, cited=None, cited_outside=None, mode="round-robin", per_method=6,
+        rankings, topic_id=paper_id, cited=None, cited_outside=None, mode="round-robin", per_method=6,
         ranking_depth=20, seed=3, without=(), excluded=(),
     )  # fmt: skip
 
@@ -62,7 +62,7 @@ def test_on_a_corpus_that_every_method_ranks_whole_a_method_still_draws_alone() 
         for name, order in (("one", ids), ("two", ids[::-1]))
     }
     pool = draw(
-        rankings, paper_id="q", cited=None, cited_outside=None, mode="round-robin", per_method=6,
+        rankings, topic_id="q", cited=None, cited_outside=None, mode="round-robin", per_method=6,
         ranking_depth=40, seed=3, without=(), excluded=(),
     )  # fmt: skip
     assert [method.alone for method in facts_of({"q": pool}).methods] == [6, 6]
@@ -90,7 +90,7 @@ def test_pools_are_drawn_again_as_they_are_and_a_changed_one_is_found(study: Cal
         paper_id = min(pools)
         first, *others = pools[paper_id].entries
         other = others[-1].doc_id
-        rows = "UPDATE pool_entry SET position = ? WHERE paper_id = ? AND doc_id = ?"
+        rows = "UPDATE pool_entry SET position = ? WHERE topic_id = ? AND doc_id = ?"
         for position, doc_id in ((99, first.doc_id), (1, other), (len(others) + 1, first.doc_id)):
             session.connection().exec_driver_sql(rows, (position, paper_id, doc_id))
     found = annot("check", "pools", folder=folder)

@@ -91,7 +91,7 @@ def test_a_run_draws_as_our_own_methods_do_is_replayed_and_a_changed_file_is_ref
     # It draws where it is named, and where it has nothing it runs dry.
     ours = ["abs_tfidf", "title_tfidf", "cited"]
     methods = [word for name in (*ours, "engine") for word in ("--method", name)]
-    drawn = {one["paper_id"]: one for one in annot_done("pool", *methods, "--json", folder=folder).data["pools"]}
+    drawn = {one["topic_id"]: one for one in annot_done("pool", *methods, "--json", folder=folder).data["pools"]}
     assert drawn["fic0802"]["dry"] == ["engine"]
     by_engine = [entry for entry in pool(folder, paper) if entry["drawn"]["method"] == "engine"]  # type: ignore[index]
     # The query paper never enters, and takes no rank.

@@ -24,7 +24,7 @@ def pools_of(folder: Path) -> dict[str, list[dict[str, Any]]]:
     found = {}
     for path in sorted((folder / "pools" / "queries").glob("*.jsonl")):
         head, *entries = map(json.loads, path.read_text(encoding="utf-8").splitlines())
-        found[head["paper_id"]] = entries
+        found[head["topic_id"]] = entries
     return found
 
 
@@ -117,7 +117,7 @@ def test_only_what_the_pools_lack_of_its_best_is_added_and_nothing_that_was_ther
     assert not difference(held, snapshot(folder))
     deeper = annot_done("pool", "add", "--method", "engine", "--depth", 5, "--query", PAPER, "--json", folder=folder)
     assert deeper.data["version"] == 3
-    assert [(one["paper_id"], one["added"]) for one in deeper.data["pools"]] == [(PAPER, [rankings[PAPER][4]])]
+    assert [(one["topic_id"], one["added"]) for one in deeper.data["pools"]] == [(PAPER, [rankings[PAPER][4]])]
     assert annot_done("check", "pools", "--json", folder=folder).data["pools"]["differences"] == {}
     # What is on record is drawn again, whoever asks.
     pools = pools_of(folder)
@@ -246,7 +246,7 @@ def test_pools_of_different_size_in_one_study(study: Callable[[str], Path]) -> N
     done = annot_done(
         "pool", "--query", PAPER, "--per-method", 6, "--frozen", "--json", folder=folder
     ).data["pools"]  # fmt: skip
-    assert [one["paper_id"] for one in done] == [PAPER]
+    assert [one["topic_id"] for one in done] == [PAPER]
     after = pools_of(folder)
     assert len(after[PAPER]) > len(before[PAPER])
     assert {name: of for name, of in after.items() if name != PAPER} == {

@@ -169,7 +169,7 @@ def test_options_hold_before_and_after_the_verb(
     monkeypatch.setenv("ANNOT_WORKSPACE", str(tmp_path / "another"))
     options = ["-C", folder, "--json"]
     words = ["pool", *options, "show"] if position == "before" else ["pool", "show", *options]
-    assert annot_done(*words, "fic0407-background", folder=tmp_path).data["paper_id"] == "fic0407"
+    assert annot_done(*words, "fic0407-background", folder=tmp_path).data["topic_id"] == "fic0407"
 
 
 def test_an_option_that_the_verb_does_not_have_is_refused_before_it(study: Callable[[str], Path]) -> None:
@@ -256,6 +256,6 @@ def test_ids_of_any_length_and_name_have_a_pool_file_of_their_own(tmp_path: Path
     annot_done("pool", folder=folder)
     listed = json.loads((folder / "pools" / "manifest.json").read_text(encoding="utf-8"))["files"]
     pools = [(folder / "pools" / name).read_text(encoding="utf-8") for name in listed if name.startswith("queries/")]
-    assert sorted(json.loads(text.splitlines()[0])["paper_id"] for text in pools) == sorted(ids)
+    assert sorted(json.loads(text.splitlines()[0])["topic_id"] for text in pools) == sorted(ids)
     plan = (folder / "pools" / "plan.jsonl").read_text(encoding="utf-8").splitlines()
     assert {json.loads(line)["assessor"] for line in plan} == {"a1", "a2"}

@@ -197,7 +197,7 @@ def test_queries_without_a_facet_get_the_one_that_is_named(ws: Workspace, annot:
     rows = [["q7", f"d{at}", name, 1, "", ""] for at in range(3) for name in ("a1", "a2")]
     result = annot("import", "--as", "judgements", write(tmp_path, rows), "--facet", "method")
     assert "such as q7 to q7-method" in result.stderr
-    assert table(ws, "SELECT query_id, paper_id, facet FROM query") == [("q7-method", "q7", "method")]
+    assert table(ws, "SELECT query_id, topic_id, facet FROM query") == [("q7-method", "q7", "method")]
 
 
 def test_a_dry_run_touches_nothing(ws: Workspace, annot: Run, tmp_path: Path) -> None:

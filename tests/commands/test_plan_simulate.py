@@ -158,7 +158,7 @@ def test_by_depth_the_forecast_is_said_to_be_the_most(ws: Workspace, annot: Run)
     assert "mode: the recorded pools have round-robin" in " ".join(kept.stdout.split())
     with open_store(ws.database_url) as store, store.begin() as session:
         drawn = [replace(pool, mode="depth") for pool in pools.read_pools(session).values()]
-        pools.replace_pools(session, drawn, rankings_sha256={pool.paper_id: "abc" for pool in drawn})
+        pools.replace_pools(session, drawn, rankings_sha256={pool.topic_id: "abc" for pool in drawn})
     assert said in " ".join(annot("forecast", "--design").stdout.split())
 
 

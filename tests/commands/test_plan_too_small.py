@@ -32,8 +32,8 @@ def test_a_plan_that_is_large_enough_says_nothing_of_it(ws: Workspace) -> None:
         added = [Query(f"p{at}-method", f"p{at}", "method", (1,)) for at in range(5, 11)]
         queries.put_queries(session, (*small_study.QUERIES, *added))
         known = pools.read_pools(session)
-        drawn: list[Pool] = [*known.values(), *(small_study.pool_of(query.paper_id) for query in added)]
-        pools.replace_pools(session, drawn, rankings_sha256={pool.paper_id: "abc" for pool in drawn})
+        drawn: list[Pool] = [*known.values(), *(small_study.pool_of(query.topic_id) for query in added)]
+        pools.replace_pools(session, drawn, rankings_sha256={pool.topic_id: "abc" for pool in drawn})
         assert len(people.read_assessors(session)) == 3
     assert not any("too small" in note for note in planned(ws))
 

@@ -28,7 +28,7 @@ def faults_of(call: Any, *given: Any, **named: Any) -> tuple[str, ...]:
 def test_a_query_ends_in_the_longest_facet_that_fits_or_has_the_given_one() -> None:
     rows = [row(1, "p-method"), row(2, "p-new-method"), row(3, "10-all"), row(4, "p-method"), row(5, "other")]
     found = queries_of(rows, SETTINGS, "all", name="f")
-    assert {name: (one.query_id, one.paper_id, one.facet) for name, one in found.items()} == {
+    assert {name: (one.query_id, one.topic_id, one.facet) for name, one in found.items()} == {
         "p-method": ("p-method", "p", "method"),
         "p-new-method": ("p-new-method", "p", "new-method"),
         "10-all": ("10-all", "10", "all"),

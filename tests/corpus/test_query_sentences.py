@@ -34,7 +34,7 @@ def test_a_facet_has_the_sentences_of_its_labels_and_a_whole_abstract_all() -> N
 
 def test_a_query_is_made_by_labels_or_of_chosen_sentences() -> None:
     query = make_query(PAPER, LABELS, "background", facets=FACETS, sentences=None)
-    assert (query.query_id, query.paper_id, query.facet, query.sentences) == ("p-background", "p", "background", (0, 2))
+    assert (query.query_id, query.topic_id, query.facet, query.sentences) == ("p-background", "p", "background", (0, 2))
     assert make_query(PAPER, LABELS, "method", facets=FACETS, sentences=(3, 1)).sentences == (0, 2)
 
 

@@ -43,7 +43,7 @@ def test_folds_are_as_even_as_those_of_scikit_learn(seed: int) -> None:
     """Its StratifiedGroupKFold keeps groups whole too and evens out classes; ours also takes near-copies as one."""
     queries = drawn(30)
     theirs = StratifiedGroupKFold(3, shuffle=True, random_state=seed).split(
-        queries, [query.facet for query in queries], [query.paper_id for query in queries]
+        queries, [query.facet for query in queries], [query.topic_id for query in queries]
     )
     ours = grouped_folds(queries, copies=(), count=3, seed=seed)
 

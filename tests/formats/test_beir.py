@@ -63,7 +63,7 @@ def test_the_beir_readers_of_ir_datasets_read_back_what_went_in(material: Materi
     queries = BeirQueries("x", OnDisk(tmp_path / paths.queries), GenericQuery).queries_iter()
     papers = {paper.paper_id: paper for paper in material.papers}
     assert {query.query_id: query.text for query in queries} == {
-        query.query_id: " ".join(papers[query.paper_id].sentences[at] for at in query.sentences)
+        query.query_id: " ".join(papers[query.topic_id].sentences[at] for at in query.sentences)
         for query in material.queries
     }
     qrels = BeirQrels(OnDisk(tmp_path / paths.qrels), {}).qrels_iter()
@@ -79,15 +79,15 @@ def test_the_hubs_qrels_are_those_of_the_table(material: Material) -> None:
 
 def test_top_ranked_is_the_pool_of_the_query_paper_without_the_order_of_drawing(material: Material) -> None:
     files = written(material)
-    pools = {pool.paper_id: sorted(entry.doc_id for entry in pool.entries) for pool in material.pools}
+    pools = {pool.topic_id: sorted(entry.doc_id for entry in pool.entries) for pool in material.pools}
     found = {row["query-id"]: row["corpus-ids"] for row in rows(files["top_ranked/test.jsonl"])}
-    assert found == {query.query_id: pools[query.paper_id] for query in material.queries}
+    assert found == {query.query_id: pools[query.topic_id] for query in material.queries}
 
 
 def test_a_query_that_no_pool_led_to_has_what_was_judged_to_be_ranked(material: Material) -> None:
     query = material.queries[0]
-    left = [pool for pool in material.pools if pool.paper_id != query.paper_id]
-    judged = {one.query_id: ["fic0102", "fic0101"] for one in material.queries if one.paper_id == query.paper_id}
+    left = [pool for pool in material.pools if pool.topic_id != query.topic_id]
+    judged = {one.query_id: ["fic0102", "fic0101"] for one in material.queries if one.topic_id == query.topic_id}
     files = written(material, pools=left, judged=judged)
     ranked = {row["query-id"]: row["corpus-ids"] for row in rows(files["top_ranked/test.jsonl"])}
     assert ranked[query.query_id] == ["fic0101", "fic0102"]
@@ -118,14 +118,14 @@ def test_the_bytes_do_not_depend_on_the_order_of_what_goes_in(material: Material
 
 
 def test_queries_without_a_pool_are_faults(material: Material) -> None:
-    first, second, *_ = sorted({query.paper_id for query in material.queries})
-    pools = [pool for pool in material.pools if pool.paper_id not in (first, second)]
+    first, second, *_ = sorted({query.topic_id for query in material.queries})
+    pools = [pool for pool in material.pools if pool.topic_id not in (first, second)]
     with pytest.raises(InputError) as caught:
         written(material, pools=pools)
     assert caught.value.faults == tuple(
-        f"BEIR files: query {query.query_id}: its paper {query.paper_id} has no pool"
+        f"BEIR files: query {query.query_id}: its paper {query.topic_id} has no pool"
         for query in sorted(material.queries, key=lambda query: query.query_id)
-        if query.paper_id in (first, second)
+        if query.topic_id in (first, second)
     )
 
 

@@ -27,7 +27,7 @@ def test_only_the_files_that_are_read_are_asked_for(files: dict[str, bytes]) -> 
 def test_counts_of_table_1_on_the_two_facets(release: Release) -> None:
     assert release.facets == ("background", "method")
     assert (len(release.queries), len(release.papers), len(release.pools)) == (33, 3368, 28)
-    assert len({query.paper_id for query in release.queries}) == 28
+    assert len({query.topic_id for query in release.queries}) == 28
     pairs = Counter(decision.query_id.split("-")[1] for decision in release.decisions)
     assert pairs == {"background": 1877, "method": 2174}
     assert len(release.decisions) == 4051
@@ -42,9 +42,9 @@ def test_counts_of_table_1_on_the_two_facets(release: Release) -> None:
 def test_figure_2_comes_out_of_the_grades(release: Release) -> None:
     grades = grades_by_query(release)
     both = [
-        query.paper_id
+        query.topic_id
         for query in release.queries
-        if f"{query.paper_id}-background" in grades and query.facet == "method"
+        if f"{query.topic_id}-background" in grades and query.facet == "method"
     ]
     cells = Counter(
         (grade, grades[f"{paper}-method"][doc])
@@ -60,7 +60,7 @@ def test_figure_2_comes_out_of_the_grades(release: Release) -> None:
 
 
 def test_the_share_of_cited_papers_of_low_grade_is_that_of_appendix_d(release: Release) -> None:
-    cited = {pool.paper_id: {e.doc_id for e in pool.entries if e.drawn.method == "cited"} for pool in release.pools}
+    cited = {pool.topic_id: {e.doc_id for e in pool.entries if e.drawn.method == "cited"} for pool in release.pools}
     for facet, expected in (("background", 79.70), ("method", 88.79)):
         grades = [
             decision.grade
@@ -134,7 +134,7 @@ def test_pools_are_blocks_of_one_quota_with_the_noise_dropped_and_counted(releas
 
 
 def test_an_entry_names_who_drew_it_and_who_else_had_it_and_invents_no_rank(release: Release) -> None:
-    pool = next(pool for pool in release.pools if pool.paper_id == "1587")
+    pool = next(pool for pool in release.pools if pool.topic_id == "1587")
     entries = {entry.doc_id: entry for entry in pool.entries}
     first = pool.entries[0]
     assert first.drawn == Draw("cited", None, None, 1)
@@ -152,7 +152,7 @@ def test_the_query_in_its_own_pool_is_told(release: Release) -> None:
 def test_a_query_is_the_sentences_of_its_facet(release: Release) -> None:
     papers = {paper.paper_id: paper for paper in release.papers}
     for query in release.queries:
-        labels = papers[query.paper_id].labels
+        labels = papers[query.topic_id].labels
         assert labels is not None
         inside = {labels[position] for position in query.sentences}
         outside = {label for position, label in enumerate(labels) if position not in query.sentences}
@@ -186,7 +186,7 @@ def test_but_for_what_was_cleaned_the_text_is_the_released_one(files: dict[str, 
 
 
 def test_citations_of_query_papers_are_the_cited_block_of_their_pools(release: Release) -> None:
-    cited = {pool.paper_id: {e.doc_id for e in pool.entries if e.drawn.method == "cited"} for pool in release.pools}
+    cited = {pool.topic_id: {e.doc_id for e in pool.entries if e.drawn.method == "cited"} for pool in release.pools}
     for paper in release.papers:
         assert set(paper.citations) == cited.get(paper.paper_id, set()) - {paper.paper_id}
 

@@ -71,7 +71,7 @@ def test_a_candidates_labels_and_texts_that_differ_are_counted_and_the_papers_fi
 ) -> None:
     changed = dict(small)
     records = [json.loads(line) for line in small[PAPERS].splitlines()]
-    queries = {query.paper_id for query in read(small).queries}
+    queries = {query.topic_id for query in read(small).queries}
     one, other = [record for record in records if record["paper_id"] not in queries][:2]
     one["pred_labels"] = ["other_label"] * len(one["pred_labels"])
     other["title"] = "Another Title"

@@ -87,8 +87,8 @@ def test_csfcubes_own_release_read_back_is_the_same_release(release: Release, re
     for part in ("papers", "judgements", "decisions"):
         assert set(getattr(again, part)) == set(getattr(release, part)), part
     # Turns and quotas count the noise that was dropped.
-    assert {pool.paper_id: [(e.doc_id, e.drawn.method, e.also) for e in pool.entries] for pool in again.pools} == {
-        pool.paper_id: [(e.doc_id, e.drawn.method, e.also) for e in pool.entries] for pool in release.pools
+    assert {pool.topic_id: [(e.doc_id, e.drawn.method, e.also) for e in pool.entries] for pool in again.pools} == {
+        pool.topic_id: [(e.doc_id, e.drawn.method, e.also) for e in pool.entries] for pool in release.pools
     }
 
 
@@ -115,8 +115,8 @@ def test_the_demo_read_back_is_the_demo(demo: Material) -> None:
     assert {(d.query_id, d.doc_id, d.grade) for d in again.decisions} == {
         (d.query_id, d.doc_id, d.grade) for d in demo.decisions
     }
-    assert {pool.paper_id: pool.entries for pool in again.pools} == {
-        pool.paper_id: tuple(as_told(entry) for entry in pool.entries) for pool in demo.pools
+    assert {pool.topic_id: pool.entries for pool in again.pools} == {
+        pool.topic_id: tuple(as_told(entry) for entry in pool.entries) for pool in demo.pools
     }
 
 
@@ -125,7 +125,7 @@ def test_a_pair_without_a_decision_stays_in_the_pool_only(demo: Material) -> Non
     again = read(write_csfcube(replace(demo, decisions=demo.decisions[1:]), folder="", with_text=True))
     assert (gone.query_id, gone.doc_id) not in {(d.query_id, d.doc_id) for d in again.decisions}
     assert (gone.query_id, gone.doc_id) not in {(j.query_id, j.doc_id) for j in again.judgements}
-    (pool,) = (pool for pool in again.pools if pool.paper_id == gone.query_id.split("-")[0])
+    (pool,) = (pool for pool in again.pools if pool.topic_id == gone.query_id.split("-")[0])
     assert gone.doc_id in {entry.doc_id for entry in pool.entries}
 
 

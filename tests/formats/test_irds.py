@@ -85,15 +85,15 @@ def test_ir_datasets_reads_the_collection(material: Material, tmp_path: Path, ir
     assert [query.query_id for query in dataset.queries_iter()] == sorted(q.query_id for q in material.queries)
     first = next(iter(dataset.queries_iter()))
     (query,) = (query for query in material.queries if query.query_id == first.query_id)
-    assert first.default_text() == " ".join(papers[query.paper_id].sentences[at] for at in query.sentences)
-    assert (first.paper_id, first.facet) == (query.paper_id, query.facet)
+    assert first.default_text() == " ".join(papers[query.topic_id].sentences[at] for at in query.sentences)
+    assert (first.paper_id, first.facet) == (query.topic_id, query.facet)
     assert [Qrel(*qrel[:3]) for qrel in dataset.qrels_iter()] == sorted(demo_qrels(material))
     assert dataset.qrels_defs() == dict(enumerate(GRADES))
     assert (dataset.docs_lang(), dataset.docs_count()) == ("en", len(material.papers))
-    pools = {pool.paper_id: {entry.doc_id for entry in pool.entries} for pool in material.pools}
+    pools = {pool.topic_id: {entry.doc_id for entry in pool.entries} for pool in material.pools}
     scored = list(dataset.scoreddocs_iter())
     assert {(one.query_id, one.doc_id) for one in scored} == {
-        (query.query_id, doc_id) for query in material.queries for doc_id in pools[query.paper_id]
+        (query.query_id, doc_id) for query in material.queries for doc_id in pools[query.topic_id]
     }
     assert {one.score for one in scored} == {0.0}
 

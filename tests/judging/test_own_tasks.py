@@ -89,7 +89,7 @@ def test_agreement_is_measured_from_enough_papers_on_and_again_only_when_answers
     def seen(*papers: str) -> Any:
         answers = [Judgement(paper, "d1", "a1", 1) for paper in papers]
         outcome = SimpleNamespace(of_answered_pairs=answers, decisions=(), unjudgeable=())
-        return SimpleNamespace(outcome=outcome, queries=(), papers={paper: paper for paper in papers})
+        return SimpleNamespace(outcome=outcome, queries=(), topics={paper: paper for paper in papers})
 
     so_far: Any = progress.AgreementSoFar(least_papers=2)
     assert [so_far(seen("p1")), so_far(seen("p1", "p2")), so_far(seen("p1", "p2"))] == [None, 1, 1]

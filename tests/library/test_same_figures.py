@@ -196,7 +196,7 @@ def test_the_frozen_pools_of_the_demonstration_are_drawn_again() -> None:
     assert golden
     heads = [json.loads(lines[0]) for lines in golden]
     entries = {
-        head["paper_id"]: [json.loads(line) for line in lines[1:]] for head, lines in zip(heads, golden, strict=True)
+        head["topic_id"]: [json.loads(line) for line in lines[1:]] for head, lines in zip(heads, golden, strict=True)
     }
     cited = {
         paper: [one["doc_id"] for one in pooled if one["drawn"]["method"] == "cited"]

@@ -37,7 +37,7 @@ def test_what_was_written_down_is_read_back(ws: Workspace) -> None:
     write_admissions(ws, FOUND)
     assert recorded_admissions(ws) == FOUND
     lines = (ws.pools / "admission.jsonl").read_text().splitlines()
-    assert [line[:17] for line in lines] == ['{"paper_id": "p1"', '{"paper_id": "p2"']
+    assert [line[:17] for line in lines] == ['{"topic_id": "p1"', '{"topic_id": "p2"']
 
 
 def test_a_file_that_the_manifest_does_not_name_is_refused_where_it_has_to_be_proved(ws: Workspace) -> None:
@@ -53,7 +53,7 @@ def test_a_file_that_the_manifest_does_not_name_is_refused_where_it_has_to_be_pr
     path.unlink()
     with pytest.raises(InputError, match=r"its SHA-256 is none, expected \w{12} as in"):
         recorded_admissions(ws, proved=True)
-    path.write_text('{"paper_id": "p1"}\n')
+    path.write_text('{"topic_id": "p1"}\n')
     with pytest.raises(InputError, match="not what `annot pool` writes"):
         recorded_admissions(ws)
 

@@ -82,12 +82,12 @@ def test_a_file_and_an_input_that_changed_or_went_are_told(stored: Workspace) ->
 
 def test_another_corpus_is_told_by_its_hash(stored: Workspace) -> None:
     manifest = stored.rankings / "manifest.json"
-    write_manifest(manifest, files=[], inputs={"corpus": "1" * 64}, facts={"query_papers": []})
+    write_manifest(manifest, files=[], inputs={"corpus": "1" * 64}, facts={"topics": []})
     told = "pools/rankings/manifest.json: made from another corpus (111111111111, found {})"
     assert broken(stored) == [told.format("no corpus")]
     corpus(stored, Paper("p1", "Title", ("One.",)))
     assert broken(stored) == [told.format(corpus_sha256(stored.corpus)[:12])]
-    write_manifest(manifest, files=[], inputs={"corpus": corpus_sha256(stored.corpus)}, facts={"query_papers": []})
+    write_manifest(manifest, files=[], inputs={"corpus": corpus_sha256(stored.corpus)}, facts={"topics": []})
     assert broken(stored) == []
 
 
@@ -186,7 +186,7 @@ def test_a_report_tells_how_pools_came_about(stored: Workspace) -> None:
     vectors = {"word_vectors": {"abstracts": 3}}
     manifest = stored.rankings / "manifest.json"
     methods = {"cbow": vectors, "unused": vectors}
-    write_manifest(manifest, files=[], inputs={}, facts={"query_papers": [], "methods": methods})
+    write_manifest(manifest, files=[], inputs={}, facts={"topics": [], "methods": methods})
     pools = {name: pool(name, CITED, "cbow") for name in ("p1", "p2", "p3")} | {"p4": pool("p4", "cbow")}
     found = origins_of(stored, pools)
     assert (found.alike, found.groups, found.passed_over) == (2, 1, None)
@@ -229,6 +229,6 @@ def test_only_the_methods_that_were_asked_for_are_ranked(stored: Workspace, tmp_
     assert rankings["mine"] == given["mine"]
     assert set(told["methods"]) == {"title_tfidf", "mine"}
     assert counted[-1] == (1, 1)
-    facts = {"corpus_sha256": "1", "ranking_depth": 1, "query_papers": ["p1"], "methods": {}}
-    write_manifest(stored.rankings / "manifest.json", files=[], inputs={}, facts={"query_papers": []})
+    facts = {"corpus_sha256": "1", "ranking_depth": 1, "topics": ["p1"], "methods": {}}
+    write_manifest(stored.rankings / "manifest.json", files=[], inputs={}, facts={"topics": []})
     assert joined(stored, {}, facts=facts)[1]["ranking_depth"] == 1

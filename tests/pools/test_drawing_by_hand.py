@@ -26,10 +26,10 @@ def listed(doc_ids: str) -> Ranking:
 
 def drawn(mode: str, *rankings: str, per_method: int = 2, ranking_depth: int = 50, cited: str = "") -> Pool:
     """The first ranking is that of the method that draws first."""
-    names = method_order([f"m{at}" for at in range(len(rankings))], seed=3, paper_id="q")
+    names = method_order([f"m{at}" for at in range(len(rankings))], seed=3, topic_id="q")
     return draw(
         dict(zip(names, map(listed, rankings), strict=True)),
-        paper_id="q", cited=cited or None, cited_outside=4, mode=mode, per_method=per_method,
+        topic_id="q", cited=cited or None, cited_outside=4, mode=mode, per_method=per_method,
         ranking_depth=ranking_depth, seed=3, without=(), excluded=("x",),
     )  # fmt: skip
 
@@ -109,7 +109,7 @@ def test_a_way_without_a_ranking_has_none(name: str) -> None:
     with pytest.raises(InputError) as error:
         draw(
             {name: listed("ab"), "twice": listed("aa"), "order": listed("ab")[::-1]},
-            paper_id="q", cited=None, cited_outside=None, mode="blocks", per_method=1,
+            topic_id="q", cited=None, cited_outside=None, mode="blocks", per_method=1,
             ranking_depth=5, seed=1, without=(), excluded=(),
         )  # fmt: skip
     assert [fault.partition(":")[0] for fault in error.value.faults] == [name, "twice", "order"]

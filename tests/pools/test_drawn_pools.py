@@ -51,7 +51,7 @@ def documents(pool: Pool) -> list[str]:
 
 def drawn(current: dict[str, Pool] | None = None) -> dict[str, Pool]:
     found = draw_pools(RANKINGS, {"p1": DESIGN, "p2": PLAIN}, ADMITTED, current=current or {})
-    return {pool.paper_id: pool for pool in found}
+    return {pool.topic_id: pool for pool in found}
 
 
 def test_a_pool_is_drawn_with_what_holds_for_its_paper() -> None:
@@ -90,14 +90,14 @@ def test_what_is_not_on_record_of_an_admission_is_what_holds_now_and_nothing_is_
 def recorded(ws: Workspace, *more: Pool, methods: dict[str, Any] | None = None) -> dict[str, Pool]:
     """The two drawn pools and others, in files and in the database, with their rankings."""
     write_admissions(ws, ADMITTED)
-    facts = {"corpus_sha256": "1" * 64, "ranking_depth": 50, "query_papers": ["p1", "p2"], "methods": methods or {}}
+    facts = {"corpus_sha256": "1" * 64, "ranking_depth": 50, "topics": ["p1", "p2"], "methods": methods or {}}
     write_rankings(ws, lines_of({"bm25": RANKINGS["bm25"]}), facts=facts)
     pools = [*drawn().values(), *more]
-    hashes = {pool.paper_id: _sha256(pool.paper_id) if pool.paper_id in ("p1", "p2") else "unknown" for pool in pools}
+    hashes = {pool.topic_id: _sha256(pool.topic_id) if pool.topic_id in ("p1", "p2") else "unknown" for pool in pools}
     with ws.writing() as session:
         replace_pools(session, pools, rankings_sha256=hashes)
     write_pools(ws, [pool for pool in pools if pool.per_method or pool.additions])
-    return {pool.paper_id: pool for pool in pools}
+    return {pool.topic_id: pool for pool in pools}
 
 
 def _sha256(paper_id: str) -> str:
@@ -174,7 +174,7 @@ def test_what_is_drawn_otherwise_is_told_of_its_pool(stored: Workspace) -> None:
 def test_an_imported_pool_with_an_addition_is_replayed_from_what_it_was(stored: Workspace) -> None:
     added = replace(
         IMPORTED,
-        paper_id="p3",
+        topic_id="p3",
         methods=("judged", MANUAL),
         entries=(*IMPORTED.entries, PoolEntry("h", Draw(MANUAL, None, None, 2))),
         additions=(Addition(2, MANUAL, None, ("h",), "why", None, None),),
@@ -204,7 +204,7 @@ def test_what_was_added_to_an_imported_pool_is_drawn_anew_from_what_was_imported
     )
     recorded(stored, added)
     write_admissions(stored, {**ADMITTED, "p9": Admission((), (), None, {})})
-    facts = {"corpus_sha256": "1" * 64, "ranking_depth": 50, "query_papers": ["p1", "p2", "p9"], "methods": {}}
+    facts = {"corpus_sha256": "1" * 64, "ranking_depth": 50, "topics": ["p1", "p2", "p9"], "methods": {}}
     write_rankings(stored, lines_of({"bm25": RANKINGS["bm25"], "late": {"p9": ranking("y")}}), facts=facts)
     write_pools(stored, [*drawn().values(), added])
     told = "version 2: document 2 is z (late) on record, y (late) drawn"
@@ -286,7 +286,7 @@ def test_a_method_with_one_new_document_reaches_its_quota_and_no_deeper() -> Non
     assert facts_of({"p": pool}).methods[0].alone == 1
     deeper = replace(pool, entries=(*entries, PoolEntry("c", drew("dense", 4))))
     assert facts_of({"p": deeper}).methods[0].alone == 0
-    other = replace(pool, paper_id="q", entries=(PoolEntry("a", drew("bm25", 5)),))
+    other = replace(pool, topic_id="q", entries=(PoolEntry("a", drew("bm25", 5)),))
     assert facts_of({"p": pool, "q": other}).methods[0].deepest == 5
     # Without a quota and ranks, a method has come to nothing that it did not bring.
     imported = replace(pool, per_method=None, entries=(PoolEntry("a", drew("bm25", None), (drew("dense", 1),)),))

@@ -40,7 +40,7 @@ BM25: dict[str, Ranking] = {"p2": ranking("c"), "p1": ranking("a", "b"), "p3": (
 
 
 def facts(*papers: str, corpus: str = "c1", depth: int = 5, **methods: Any) -> dict[str, Any]:
-    return {"corpus_sha256": corpus, "ranking_depth": depth, "query_papers": list(papers), "methods": methods}
+    return {"corpus_sha256": corpus, "ranking_depth": depth, "topics": list(papers), "methods": methods}
 
 
 def written(ws: Workspace, rankings: Mapping[str, Mapping[str, Ranking]], **given: Any) -> None:
@@ -80,7 +80,7 @@ def test_new_rankings_join_those_on_disk(ws: Workspace) -> None:
         "corpus_sha256": "c1",
         "inputs": {"x": "1", "y": "2"},
         "ranking_depth": 5,
-        "query_papers": ["p1", "p2", "p3", "p4"],
+        "topics": ["p1", "p2", "p3", "p4"],
         "methods": {"bm25": {"k1": 1.5}, "dense": {"space": "s", "corpus_sha256": "c2"}},
         "not_ranked": {"bm25": ["p4"], "dense": ["p2", "p3"]},
     }
@@ -102,7 +102,7 @@ def test_a_file_that_is_not_as_recorded_is_refused(ws: Workspace) -> None:
     with pytest.raises(InputError, match="SHA-256"):
         read_rankings(ws, {"bm25": ["p1"]})
     (ws.rankings / "manifest.json").write_text('{"files": {}, "inputs": {}}')
-    with pytest.raises(InputError, match="found no `query_papers`, expected a list"):
+    with pytest.raises(InputError, match="found no `topics`, expected a list"):
         read_rankings(ws, {"bm25": ["p1"]})
 
 
@@ -134,7 +134,7 @@ def test_given_rankings_leave_out_what_may_not_rank_and_end_at_the_depth(ws: Wor
     )
     assert [doc.doc_id for doc in rankings["other"]["p1"]] == ["a", "b"]
     assert rankings["other"]["p2"] == ()
-    assert (told["ranking_depth"], told["query_papers"]) == (2, ["p1", "p2"])
+    assert (told["ranking_depth"], told["topics"]) == (2, ["p1", "p2"])
     (imported,) = told["methods"]["other"].values()
     assert told["inputs"] == {"pools/imported/other.run": imported}
     assert not ws.cache.exists(), "a study that is only read keeps nothing"

@@ -27,7 +27,7 @@ from annot.pools.growth import (
     is_guarded,
     made_now,
     next_version,
-    papers_named,
+    topics_named,
     pool_changes,
     queries_of,
     record_version,
@@ -60,11 +60,11 @@ def added(before: Pool, version: int, doc_id: str) -> Pool:
 
 
 def test_a_query_paper_is_named_by_itself_or_by_its_queries() -> None:
-    assert papers_named(QUERIES, ["p1-result", "p2"]) == {"p1", "p2"}
+    assert topics_named(QUERIES, ["p1-result", "p2"]) == {"p1", "p2"}
     with pytest.raises(InputError, match="query 'p3': not in this study"):
-        papers_named(QUERIES, ["p3"])
+        topics_named(QUERIES, ["p3"])
     # A query may have the name of another query's paper: the query is meant.
-    assert papers_named([*QUERIES, Query("p1", "p9", "method", (0,))], ["p1"]) == {"p9"}
+    assert topics_named([*QUERIES, Query("p1", "p9", "method", (0,))], ["p1"]) == {"p9"}
 
 
 def test_a_change_is_what_comes_and_what_goes_by_query() -> None:
@@ -86,8 +86,8 @@ def test_grown_pools_are_those_with_an_addition_more() -> None:
     before = {"p2": pool("p2", "a"), "p1": pool("p1", "ab"), "p3": pool("p3", "a")}
     after = {"p2": added(before["p2"], 2, "x"), "p1": added(before["p1"], 2, "y"), "p3": before["p3"]}
     first, second = grown_pools(before, after, QUERIES)
-    assert (first.paper_id, first.queries, first.added, first.size) == ("p1", ("p1-method", "p1-result"), ("y",), 3)
-    assert (second.paper_id, second.queries, second.added, second.size) == ("p2", ("p2-method",), ("x",), 2)
+    assert (first.topic_id, first.queries, first.added, first.size) == ("p1", ("p1-method", "p1-result"), ("y",), 3)
+    assert (second.topic_id, second.queries, second.added, second.size) == ("p2", ("p2-method",), ("x",), 2)
     assert queries_of(QUERIES, "p2") == ("p2-method",)
     assert Grown(2, MANUAL, None, (first, second), False, ()).pairs == 3
 

@@ -47,7 +47,7 @@ def test_every_number_is_counted_from_the_rows(ws: Workspace, annot: Callable) -
     ((judgements, unjudgeable),) = rows(ws, "SELECT count(*), sum(cannot_judge IS NOT NULL) FROM judgement")
     ((adjudicated,),) = rows(ws, "SELECT count(*) FROM adjudication")
     ((pairs,),) = rows(ws, "SELECT count(*) FROM (SELECT DISTINCT query_id, doc_id FROM assignment)")
-    sizes = [size for (size,) in rows(ws, "SELECT count(*) FROM pool_entry GROUP BY paper_id")]
+    sizes = [size for (size,) in rows(ws, "SELECT count(*) FROM pool_entry GROUP BY topic_id")]
     assert unjudgeable
     assert adjudicated
     assert f"{pairs} pairs with a final grade and {judgements} judgements" in text

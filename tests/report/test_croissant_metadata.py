@@ -90,11 +90,11 @@ def test_mlcroissant_reads_every_table_through_it(material: Material, facts: Col
     }
     assert sum(1 for _ in dataset.records("queries")) == len(material.queries)
     assert sum(1 for _ in dataset.records("judgements")) == len(material.judgements)
-    pools = {pool.paper_id: sorted(entry.doc_id for entry in pool.entries) for pool in material.pools}
+    pools = {pool.topic_id: sorted(entry.doc_id for entry in pool.entries) for pool in material.pools}
     assert {
         told(row["top_ranked/query-id"]): list(map(told, row["top_ranked/corpus-ids"]))
         for row in dataset.records("top_ranked")
-    } == {query.query_id: pools[query.paper_id] for query in material.queries}
+    } == {query.query_id: pools[query.topic_id] for query in material.queries}
 
 
 def test_foreign_keys_lead_from_qrels_pools_and_judgements_to_queries_and_corpus(

@@ -43,7 +43,7 @@ def study(final: dict[tuple[str, str], int], given: tuple[tuple[str, str, str, i
     return SimpleNamespace(
         settings=SimpleNamespace(scale=scale, facets={"aim": (), "way": (), "end": ()}),
         queries=queries,
-        snapshot=SimpleNamespace(papers={query.query_id: query.paper_id for query in queries}),
+        snapshot=SimpleNamespace(topics={query.query_id: query.topic_id for query in queries}),
         decisions=[Decision(*pair, grade, "agreed") for pair, grade in final.items()],
         judgements=[*(Judgement(*one) for one in given), flagged],
         pools={"p1": pool("p1", {"d1": CITED, "d2": "bm25"}), "p2": pool("p2", {"d1": "bm25", "d4": CITED})},
@@ -183,7 +183,7 @@ def test_the_mean_of_documents_has_an_interval_between_none_and_all() -> None:
     papers = [f"p{at}" for at in range(6)]
     made = study({})
     made.queries = [Query(f"{paper}-aim", paper, "aim", ()) for paper in papers]
-    made.snapshot.papers = {query.query_id: query.paper_id for query in made.queries}
+    made.snapshot.topics = {query.query_id: query.topic_id for query in made.queries}
     made.decisions = [
         Decision(f"p{at}-aim", f"d{doc}", 3 * (doc <= min(at, 2)), "agreed") for at in range(6) for doc in range(3)
     ]

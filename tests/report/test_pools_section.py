@@ -45,7 +45,7 @@ def cited(paper_id: str, methods: list[str], mode: str = "blocks", quota: int | 
 
 
 def chapter(*pools: Any) -> Chapter:
-    drawn = {one.paper_id: one for one in pools}
+    drawn = {one.topic_id: one for one in pools}
     study: Any = SimpleNamespace(pools=drawn, pooled=True, origins=NOTHING)
     return _pools(study)
 

@@ -133,7 +133,7 @@ def made_pool(seed: int, mode: str, methods: int = 4) -> tuple[Pool, dict[str, t
 def drawn_from(rankings: Mapping[str, tuple[ScoredDoc, ...]], *, mode: str, cited: Sequence[str] | None) -> Pool:
     return draw(
         rankings,
-        paper_id="p",
+        topic_id="p",
         cited=cited,
         cited_outside=None if cited is None else 0,
         mode=mode,

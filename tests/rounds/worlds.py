@@ -112,7 +112,7 @@ def result(grade: int | None) -> list[dict[str, Any]]:
 class Rounds(Small):
     """One query of ten documents, planned for two, sent to a server in memory and answered there."""
 
-    queries: Sequence[tuple[str, Sequence[str]]] = ((QUERIES[0].paper_id, ("method",)),)
+    queries: Sequence[tuple[str, Sequence[str]]] = ((QUERIES[0].topic_id, ("method",)),)
 
     def plan(self) -> list[Assignment]:
         """In another order than the pool's: what is sent may not tell in which order it was drawn."""

@@ -17,7 +17,7 @@ from annot.study.workspace import Workspace
 from small_study import DOCUMENTS, QUERIES, FirstPairs, Small, pool_of
 from study_stages import copied, quietly
 
-PAPERS = [query.paper_id for query in QUERIES]
+PAPERS = [query.topic_id for query in QUERIES]
 
 
 def ranking(doc_ids: Sequence[str]) -> Ranking:
@@ -31,7 +31,7 @@ def ws(tmp_path: Path) -> Workspace:
     ws = copied(Small(answers=FirstPairs(10)), "judged", tmp_path / "study")
     once = {name: ranking(DOCUMENTS[:3] if name == "p1" else DOCUMENTS) for name in PAPERS}
     turned = {name: ranking(DOCUMENTS[:3] if name == "p1" else DOCUMENTS[::-1]) for name in PAPERS}
-    facts = {"corpus_sha256": "1", "ranking_depth": 50, "query_papers": PAPERS, "methods": {}}
+    facts = {"corpus_sha256": "1", "ranking_depth": 50, "topics": PAPERS, "methods": {}}
     write_rankings(ws, lines_of({"title_tfidf": once, "abs_tfidf": turned}), facts=facts)
     return ws
 

@@ -19,7 +19,7 @@ from small_study import QUERIES, Small, pool_of
 from study_stages import copied, quietly
 
 METHODS = ("title_tfidf", "abs_tfidf")
-PAPERS = [one.paper_id for one in QUERIES]
+PAPERS = [one.topic_id for one in QUERIES]
 
 
 @pytest.fixture
@@ -48,7 +48,7 @@ def test_pools_are_drawn_by_the_settings_and_then_as_they_are_on_record(ws: Work
     assert drawn(ws, dry_run=True).sent is False
     assert entries(ws) == {}
     first = drawn(ws)
-    assert [(one.paper_id, one.queries, one.size, one.added, one.leaving) for one in first.pools] == [
+    assert [(one.topic_id, one.queries, one.size, one.added, one.leaving) for one in first.pools] == [
         (name, 1, 4, 4, 0) for name in PAPERS
     ]
     before = entries(ws)
@@ -67,7 +67,7 @@ def test_pools_of_other_papers_stay_if_some_are_named(ws: Workspace) -> None:
     drawn(ws)
     before = entries(ws)
     found = drawn(ws, only=("p2-method",), overrides=DesignOverrides(per_method=3))
-    assert [(one.paper_id, one.size, one.added) for one in found.pools] == [("p2", 6, 2)]
+    assert [(one.topic_id, one.size, one.added) for one in found.pools] == [("p2", 6, 2)]
     assert depths(ws) == {"p1": 2, "p2": 3, "p3": 2, "p4": 2}
     after = entries(ws)
     assert {name: ids for name, ids in after.items() if name != "p2"} == {
@@ -122,7 +122,7 @@ def test_a_pool_is_shown_with_titles_and_counted(ws: Workspace) -> None:
     drawn(ws)
     for name in ("p1", "p1-method"):
         shown = pool.show(ws, name)
-        assert shown.pool.paper_id == "p1"
+        assert shown.pool.topic_id == "p1"
         assert shown.titles == {entry.doc_id: f"Title of {entry.doc_id}" for entry in shown.pool.entries}
         assert "Title of d" in pool.describe(shown)
     rankings, facts = pool.fresh_rankings(ws, advance=quietly)

@@ -68,7 +68,7 @@ def test_a_paper_found_by_hand_is_added_once_as_the_second_version(ws: Workspace
     made = add(ws, "d00", "d99", "d99")
     assert (made.version, made.method, made.depth) == (2, "manual", None)
     (one,) = made.pools
-    assert (one.paper_id, one.added, one.size) == ("p1", ("d99",), 11)
+    assert (one.topic_id, one.added, one.size) == ("p1", ("d99",), 11)
     assert ids(ws) == [*DOCUMENTS, "d99"]
     again = add(ws, "d99", query="p1-method")
     assert (again.version, [(one.added, one.size) for one in again.pools]) == (None, [((), 11)])
@@ -120,4 +120,4 @@ def test_a_pool_that_has_the_methods_best_already_stays_as_it_is(ws: Workspace) 
         found = top_up(ws, depth=depth)
         assert (found.version, found.depth) == (None, depth)
         assert [(one.added, one.size) for one in found.pools] == [((), 10)] * 4
-    assert [one.paper_id for one in top_up(ws, only=("p2",)).pools] == ["p2"]
+    assert [one.topic_id for one in top_up(ws, only=("p2",)).pools] == ["p2"]

@@ -20,7 +20,7 @@ from annot.study.workspace import Workspace
 from small_study import DOCUMENTS, QUERIES, Small, pool_of
 from study_stages import copied, quietly
 
-PAPERS = [query.paper_id for query in QUERIES]
+PAPERS = [query.topic_id for query in QUERIES]
 
 
 def ranking(*doc_ids: str) -> tuple[ScoredDoc, ...]:
@@ -33,7 +33,7 @@ def ws(tmp_path: Path) -> Workspace:
     ws = copied(Small(), "pooled", tmp_path / "study")
     drew = dict.fromkeys(PAPERS, ranking(*DOCUMENTS))
     methods: dict[str, Any] = {"title_tfidf": {}, "abs_tfidf": {}}
-    facts = {"corpus_sha256": "1", "ranking_depth": 50, "query_papers": PAPERS, "methods": methods}
+    facts = {"corpus_sha256": "1", "ranking_depth": 50, "topics": PAPERS, "methods": methods}
     write_rankings(ws, lines_of(dict.fromkeys(methods, drew)), facts=facts)
     return ws
 
@@ -63,7 +63,7 @@ def test_what_the_pools_lack_of_the_best_is_added_as_one_version_and_once(ws: Wo
     assert top_up(ws, file, 1, dry_run=True).version == 2, "its best is in the pools, and they say so from then on"
     found = top_up(ws, file, 2)
     assert (found.version, found.method, found.depth) == (2, "mine", 2)
-    assert [(one.paper_id, one.added, one.size) for one in found.pools] == [(name, ("d99",), 11) for name in PAPERS]
+    assert [(one.topic_id, one.added, one.size) for one in found.pools] == [(name, ("d99",), 11) for name in PAPERS]
     assert list(imported_methods(ws)) == ["mine"]
     assert any("50%" in note for note in found.notes), "of its best two, d00 was there"
     assert top_up(ws, file, 2).version is None
@@ -80,7 +80,7 @@ def test_a_run_that_ends_before_the_depth_is_named(ws: Workspace, tmp_path: Path
 
 def test_only_the_pools_that_are_named_are_topped_up(ws: Workspace, tmp_path: Path) -> None:
     found = top_up(ws, run_file(tmp_path, "d99"), 1, only=("p2-method", "p3"))
-    assert {one.paper_id for one in found.pools} == {"p2", "p3"}
+    assert {one.topic_id for one in found.pools} == {"p2", "p3"}
     assert entries(ws) == {"p1": 10, "p2": 11, "p3": 11, "p4": 10}
 
 
@@ -89,7 +89,7 @@ def test_papers_that_the_method_ranked_before_keep_that_ranking(ws: Workspace, m
 
     def rank_corpus(_ws: Workspace, **of: Any) -> tuple[dict[str, Any], dict[str, Any]]:
         asked.append(of)
-        return {name: dict.fromkeys(of["query_papers"], ranking("d99")) for name in of["methods"]}, {"made": 1}
+        return {name: dict.fromkeys(of["topics"], ranking("d99")) for name in of["methods"]}, {"made": 1}
 
     monkeypatch.setattr(pool_growth, "rank_corpus", rank_corpus)
     before = {name: pool_of(name) for name in ("p1", "p2", "p3")}
@@ -102,7 +102,7 @@ def test_papers_that_the_method_ranked_before_keep_that_ranking(ws: Workspace, m
     assert asked == []
     some = ranked({"mine": {"p2": ranking("d06")}}, given={"p1": ranking("d99")})
     assert some.of_method == {"p1": ranking("d99"), "p2": ranking("d06"), "p3": ranking("d99")}
-    assert (asked[0]["query_papers"], asked[0]["methods"], asked[0]["ranking_depth"]) == (["p1", "p3"], ["mine"], 50)
+    assert (asked[0]["topics"], asked[0]["methods"], asked[0]["ranking_depth"]) == (["p1", "p3"], ["mine"], 50)
     assert asked[0]["given"] == {"mine": {"p1": ranking("d99")}}
     with pytest.raises(MissingInput, match="--method mine: no run and no vectors of this name"):
         ranked({})

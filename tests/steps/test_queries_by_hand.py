@@ -106,7 +106,7 @@ def test_the_same_folds_again_are_no_change_and_others_need_redraw(ws: Workspace
 
 
 def test_what_two_folds_share_is_noted() -> None:
-    queries = [replace(one, paper_id=f"q{at}", query_id=f"q{at}-method") for at, one in enumerate(QUERIES[:3])]
+    queries = [replace(one, topic_id=f"q{at}", query_id=f"q{at}-method") for at, one in enumerate(QUERIES[:3])]
     pools_of = {"q0-method": ["x", "y", "q1"], "q1-method": ["x", "y", "q0"], "q2-method": ["z"]}
     texts = {f"q{at}": Paper(f"q{at}", f"Title {at}", (f"Something about {at * 7}.",)) for at in range(3)}
     found = list(query._shared(texts, queries, [["q0-method"], ["q1-method", "q2-method"]], pools_of))

@@ -22,7 +22,7 @@ def pool(paper_id: str, *doc_ids: str) -> Pool:
         for turn, doc_id in enumerate(doc_ids, 1)
     )
     return Pool(
-        paper_id=paper_id,
+        topic_id=paper_id,
         mode="round-robin",
         per_method=3,
         ranking_depth=500,
@@ -37,7 +37,7 @@ def pool(paper_id: str, *doc_ids: str) -> Pool:
 
 def write_pools(store: Store, *drawn: Pool, sha256: str = "r1") -> None:
     with store.begin() as session:
-        pools.replace_pools(session, drawn, rankings_sha256={one.paper_id: sha256 for one in drawn})
+        pools.replace_pools(session, drawn, rankings_sha256={one.topic_id: sha256 for one in drawn})
 
 
 def judge(store: Store, query_id: str, doc_id: str, assessor: str = "a1") -> None:

@@ -53,7 +53,7 @@ CREATE TABLE plan (
 );
 
 CREATE TABLE pool (
-    paper_id VARCHAR NOT NULL,
+    topic_id VARCHAR NOT NULL,
     mode VARCHAR NOT NULL,
     per_method INTEGER,
     ranking_depth INTEGER,
@@ -63,7 +63,7 @@ CREATE TABLE pool (
     dry JSON NOT NULL,
     cited_outside INTEGER,
     rankings_sha256 VARCHAR NOT NULL,
-    PRIMARY KEY (paper_id),
+    PRIMARY KEY (topic_id),
     CONSTRAINT pool_per_method CHECK (per_method IS NULL OR per_method >= 1),
     CONSTRAINT pool_ranking_depth CHECK (ranking_depth IS NULL OR ranking_depth >= 1),
     CONSTRAINT pool_cited_outside CHECK (cited_outside IS NULL OR cited_outside >= 0)
@@ -71,12 +71,12 @@ CREATE TABLE pool (
 
 CREATE TABLE query (
     query_id VARCHAR NOT NULL,
-    paper_id VARCHAR NOT NULL,
+    topic_id VARCHAR NOT NULL,
     facet VARCHAR NOT NULL,
     sentences JSON NOT NULL,
     paper_type VARCHAR,
     PRIMARY KEY (query_id),
-    CONSTRAINT query_paper_facet UNIQUE (paper_id, facet)
+    CONSTRAINT query_topic_facet UNIQUE (topic_id, facet)
 );
 
 CREATE TABLE run (
@@ -209,7 +209,7 @@ CREATE TABLE judgement (
 CREATE INDEX judgement_query_doc ON judgement (query_id, doc_id);
 
 CREATE TABLE pool_addition (
-    paper_id VARCHAR NOT NULL,
+    topic_id VARCHAR NOT NULL,
     version INTEGER NOT NULL,
     method VARCHAR NOT NULL,
     depth INTEGER,
@@ -217,8 +217,8 @@ CREATE TABLE pool_addition (
     reason VARCHAR,
     made_by VARCHAR,
     made_at VARCHAR,
-    PRIMARY KEY (paper_id, version),
-    CONSTRAINT pool_addition_pool FOREIGN KEY(paper_id) REFERENCES pool (paper_id),
+    PRIMARY KEY (topic_id, version),
+    CONSTRAINT pool_addition_pool FOREIGN KEY(topic_id) REFERENCES pool (topic_id),
     CONSTRAINT pool_addition_version_from_2 CHECK (version >= 2),
     CONSTRAINT pool_addition_depth CHECK (depth IS NULL OR depth >= 1),
     CONSTRAINT pool_addition_depth_of_ranking CHECK ((method = 'manual') = (depth IS NULL)),
@@ -226,12 +226,12 @@ CREATE TABLE pool_addition (
 );
 
 CREATE TABLE pool_entry (
-    paper_id VARCHAR NOT NULL,
+    topic_id VARCHAR NOT NULL,
     doc_id VARCHAR NOT NULL,
     position INTEGER NOT NULL,
-    PRIMARY KEY (paper_id, doc_id),
-    CONSTRAINT pool_entry_pool FOREIGN KEY(paper_id) REFERENCES pool (paper_id),
-    CONSTRAINT pool_entry_position UNIQUE (paper_id, position),
+    PRIMARY KEY (topic_id, doc_id),
+    CONSTRAINT pool_entry_pool FOREIGN KEY(topic_id) REFERENCES pool (topic_id),
+    CONSTRAINT pool_entry_position UNIQUE (topic_id, position),
     CONSTRAINT pool_entry_position_from_1 CHECK (position >= 1)
 );
 
@@ -352,17 +352,17 @@ CREATE TABLE trial_judgement (
 CREATE INDEX trial_judgement_query_doc ON trial_judgement (query_id, doc_id);
 
 CREATE TABLE draw (
-    paper_id VARCHAR NOT NULL,
+    topic_id VARCHAR NOT NULL,
     doc_id VARCHAR NOT NULL,
     method VARCHAR NOT NULL,
     rank INTEGER,
     score FLOAT,
     turn INTEGER,
     place INTEGER NOT NULL,
-    PRIMARY KEY (paper_id, doc_id, method),
-    CONSTRAINT draw_pool_entry FOREIGN KEY(paper_id, doc_id) REFERENCES pool_entry (paper_id, doc_id),
+    PRIMARY KEY (topic_id, doc_id, method),
+    CONSTRAINT draw_pool_entry FOREIGN KEY(topic_id, doc_id) REFERENCES pool_entry (topic_id, doc_id),
     CONSTRAINT draw_rank CHECK (rank IS NULL OR rank >= 1),
-    CONSTRAINT draw_place UNIQUE (paper_id, doc_id, place),
+    CONSTRAINT draw_place UNIQUE (topic_id, doc_id, place),
     CONSTRAINT draw_place_from_0 CHECK (place >= 0),
     CONSTRAINT draw_turn CHECK (turn IS NULL OR (place = 0 AND turn >= 1))
 );

@@ -124,7 +124,7 @@ def test_pools_are_read_by_their_paper_and_documents_are_counted_from_1(study: S
     write_pools(study, replace(pool("p2", "x"), mode="blocks"), pool("p1", "b", "a"))
     with study.read() as session:
         assert list(read_pools(session)) == ["p1", "p2"]
-        rows = session.connection().execute(text("SELECT doc_id, position FROM pool_entry WHERE paper_id = 'p1'"))
+        rows = session.connection().execute(text("SELECT doc_id, position FROM pool_entry WHERE topic_id = 'p1'"))
         assert sorted(map(tuple, rows)) == [("a", 2), ("b", 1)]
 
 

@@ -283,6 +283,16 @@ def test_a_row_of_a_dump_fits_its_columns(
         assert error.value.message.startswith(f"judgement.jsonl:1: {fault}")
 
 
+def test_a_dump_of_an_earlier_commit_is_refused_with_its_remedy(study: Store, tmp_path: Path) -> None:
+    dumped, folder = dumped_rows(study, tmp_path / "dump")
+    path = folder / "query.jsonl"
+    path.write_text(path.read_text().replace('"topic_id"', '"paper_id"'))
+    with pytest.raises(InputError) as error:
+        loaded(folder, dumped, tmp_path)
+    assert error.value.message.startswith("query.jsonl:1: expected the columns query_id, topic_id, facet")
+    assert error.value.hint == "restore it with the version of the program that made it"
+
+
 def test_a_dump_has_all_its_rows(study: Store, tmp_path: Path) -> None:
     dumped, folder = dumped_rows(study, tmp_path / "dump")
     assert (dumped.rows["assessor"], dumped.rows["judgement"], dumped.version) == (3, 0, len(MIGRATIONS))

@@ -58,7 +58,7 @@ def test_100_000_pool_entries_are_written_and_read_many_at_once(store: Store) ->
         )
         for paper in range(400)
     ]  # fmt: skip
-    sha256 = {pool.paper_id: "r" for pool in pools}
+    sha256 = {pool.topic_id: "r" for pool in pools}
     with many_at_once(100_000), store.begin() as session:
         replace_pools(session, pools, rankings_sha256=sha256)
     with many_at_once(100_000), store.read() as session:

@@ -127,7 +127,7 @@ def truth(ws: Workspace) -> simulated_people.Relevance:
     texts = {paper.paper_id: paper.sentences for paper in papers.read_papers(ws.corpus)}
 
     def relevance(query: Query, doc_id: str) -> float:
-        asked = [texts[query.paper_id][place] for place in query.sentences]
+        asked = [texts[query.topic_id][place] for place in query.sentences]
         return 3 * min(1.0, max(0.0, (common_words(asked, texts[doc_id]) - 0.05) / 0.22))
 
     return relevance

@@ -187,7 +187,7 @@ def test_the_study_is_reported_and_released_and_the_release_read_back(settled: S
         known_labels=ws.settings.labels.names,
         facet_labels=ws.settings.facets,
     )
-    assert [(one.paper_id, one.facet) for one in found.queries] == list(QUERIES)
+    assert [(one.topic_id, one.facet) for one in found.queries] == list(QUERIES)
     assert {(one.query_id, one.doc_id) for one in found.decisions} == set(pairs(settled))
 
 

@@ -24,7 +24,7 @@ def pooled(study: Study) -> dict[str, list[dict[str, Any]]]:
     found = {}
     for path in sorted(study.workspace.query_pools.glob("*.jsonl")):
         head, *entries = map(json.loads, path.read_text(encoding="utf-8").splitlines())
-        found[head["paper_id"]] = entries
+        found[head["topic_id"]] = entries
     return found
 
 
@@ -85,7 +85,7 @@ def test_only_what_a_top_up_added_is_sent_and_judged_and_old_scores_stand_beside
     assert not plan_on_record.check(ws).faults
     new = {name: pairs[len(planned[name]) :] for name, pairs in study.planned().items()}
     expected = {(query, doc) for one in grown.pools for query in one.queries for doc in one.added}
-    expected |= {(query, by_hand) for one in grown.pools if one.paper_id == paper_id for query in one.queries}
+    expected |= {(query, by_hand) for one in grown.pools if one.topic_id == paper_id for query in one.queries}
     assert {doc for _, doc in expected} == {rankings[paper_id][0], rankings[paper_id][2], by_hand}
     assert {*new["a1"]} == {*new["a2"]} == expected
     sent = push.push(ws, round="judging", dry_run=False, advance=quietly)

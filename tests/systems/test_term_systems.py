@@ -86,7 +86,7 @@ def test_the_baselines_keep_their_order_and_come_near_the_known_figures(csfcube:
     """NDCG%20, the query left out of its own pool, with the release's own papers as the corpus."""
     with open_store(Workspace.open(csfcube).database_url) as store, store.read() as session:
         splits = read_splits(session)
-        papers = {query.query_id: query.paper_id for query in read_queries(session)}
+        papers = {query.query_id: query.topic_id for query in read_queries(session)}
     lines = map(str.split, (csfcube / "exports/qrels.txt").read_text().splitlines())
     qrels = [Qrel(query, document, int(grade)) for query, _, document, grade in lines]
     found = {}

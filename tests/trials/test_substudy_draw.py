@@ -48,7 +48,7 @@ def test_a_draw_from_csfcube_is_like_its_appendix_b(csfcube: tuple[list[Query], 
     queries, final = csfcube
     found = draw_substudy(queries, final, per_facet=3, per_query=5, seed=seed)
     facet_of = {query.query_id: query.facet for query in queries}
-    paper_of = {query.query_id: query.paper_id for query in queries}
+    paper_of = {query.query_id: query.topic_id for query in queries}
     by_query = Counter(query_id for query_id, _ in found.pairs)
     assert found.by_facet == dict.fromkeys(FACETS, 3)
     assert len(found.pairs) == len(set(found.pairs)) == 30

@@ -313,7 +313,7 @@ WRONG: dict[str, Wrong] = {
         "",
         ("gone: not in the corpus", "annot corpus add"),
         "queried",
-        sql("UPDATE query SET paper_id = 'gone', query_id = 'gone-background' WHERE query_id = 'fic0407-background'"),
+        sql("UPDATE query SET topic_id = 'gone', query_id = 'gone-background' WHERE query_id = 'fic0407-background'"),
     ),
     "query folds: no queries": Wrong("query folds", "", ("no queries", "annot query add"), "labelled"),
     "query folds: more folds than papers": Wrong("query folds", "--folds 999", ("999 folds: expected",), "queried"),

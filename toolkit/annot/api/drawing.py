@@ -162,7 +162,7 @@ def draw_pool(
         {
             query: draw(
                 {method: ranking.get(query, ()) for method, ranking in by_method.items()},
-                paper_id=query,
+                topic_id=query,
                 cited=None if cited is None else cited.get(query, ()),
                 cited_outside=None,
                 mode=mode,

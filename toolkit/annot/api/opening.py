@@ -204,7 +204,7 @@ class OpenStudy(Displayed):
 
     def _row(self, one: Judgement | Decision) -> dict[str, Any]:
         """Its fields, with the facet and the paper of its query."""
-        of_query = {"facet": self._snapshot.facets[one.query_id], "query_paper": self._snapshot.papers[one.query_id]}
+        of_query = {"facet": self._snapshot.facets[one.query_id], "query_paper": self._snapshot.topics[one.query_id]}
         return asdict(one) | of_query
 
 

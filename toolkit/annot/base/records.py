@@ -65,10 +65,11 @@ class Paper:
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """A paper and one facet of it: TREC's topic. `query_id` is `<paper_id>-<facet>`."""
+    """A topic and what is judged of it: a paper and one facet of it. `query_id` is `<topic_id>-<facet>`."""
 
     query_id: str
-    paper_id: str
+    topic_id: str
+    """What is asked: the id of the query paper."""
     facet: str
     sentences: tuple[int, ...]
     """Positions (from 0) of the sentences of the query paper that make the query."""
@@ -137,18 +138,18 @@ class Addition:
 
 @dataclass(frozen=True, slots=True)
 class Pool:
-    """The documents to judge for a query paper, in the order drawn, with what happened while drawing.
+    """The documents to judge for a topic, in the order drawn, with what happened while drawing.
 
-    All facets of one paper share its pool.
+    All queries of one topic share its pool.
     """
 
-    paper_id: str
+    topic_id: str
     mode: str
     per_method: int | None
     ranking_depth: int | None
     seed: int | None
     methods: tuple[str, ...]
-    """The methods in the order in which they drew for this paper; `cited` first where it took part."""
+    """The methods in the order in which they drew for this topic; `cited` first where it took part."""
     without: tuple[str, ...]
     """Methods left out on request."""
     dry: tuple[str, ...]

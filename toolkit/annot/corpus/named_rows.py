@@ -93,8 +93,8 @@ def with_sentences(
     """The query with its facet's sentences, as far as its paper is among `papers` and, but for a whole abstract, was
     labelled: a screen here can emphasise them."""
     whole = not settings.facets[query.facet]
-    blank = ("",) * len(papers[query.paper_id].sentences) if query.paper_id in papers else ()
-    own = blank if whole else labels.get(query.paper_id, ())
+    blank = ("",) * len(papers[query.topic_id].sentences) if query.topic_id in papers else ()
+    own = blank if whole else labels.get(query.topic_id, ())
     return replace(query, sentences=facet_sentences(own, query.facet, facets=settings.facets))
 
 

@@ -162,7 +162,7 @@ def settling_people(ws: Workspace, *, seed: int, truth: Relevance) -> dict[str, 
 def demo_relevance() -> Relevance:
     """What is true of the packaged papers."""
     latents = packaged.latents()
-    return lambda query, doc_id: latent_relevance(query.paper_id, query.facet, doc_id, latents)
+    return lambda query, doc_id: latent_relevance(query.topic_id, query.facet, doc_id, latents)
 
 
 def _known(ws: Workspace) -> dict[str, Query]:

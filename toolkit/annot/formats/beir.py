@@ -65,18 +65,18 @@ def write_beir(
     by_id = {paper.paper_id: paper for paper in papers}
     ordered = sorted(queries, key=lambda query: query.query_id)
     grades = sorted(qrels)
-    pooled = {pool.paper_id: [entry.doc_id for entry in pool.entries] for pool in pools}
-    ranked = {query.query_id: pooled[query.paper_id] for query in ordered if query.paper_id in pooled}
+    pooled = {pool.topic_id: [entry.doc_id for entry in pool.entries] for pool in pools}
+    ranked = {query.query_id: pooled[query.topic_id] for query in ordered if query.topic_id in pooled}
     ranked |= {query_id: list(doc_ids) for query_id, doc_ids in judged.items()}
     faults = Faults("BEIR files")
     for query in ordered:
         if query.query_id not in ranked:
-            faults.add(f"query {query.query_id}: its paper {query.paper_id} has no pool")
+            faults.add(f"query {query.query_id}: its paper {query.topic_id} has no pool")
     faults.raise_if_any(hint="draw it with `annot pool`")
     paths = beir_paths(folder, with_text=with_text)
     texts = {
         paths.corpus: json_lines(_paper(paper, with_text) for _, paper in sorted(by_id.items())),
-        paths.queries: json_lines(_query(query, by_id.get(query.paper_id), with_text) for query in ordered),
+        paths.queries: json_lines(_query(query, by_id.get(query.topic_id), with_text) for query in ordered),
         paths.qrels: "".join("\t".join(map(str, row)) + "\n" for row in [QRELS_COLUMNS, *grades]),
         paths.hub_qrels: json_lines(dict(zip(QRELS_COLUMNS, qrel, strict=True)) for qrel in grades),
         paths.top_ranked: json_lines(
@@ -94,7 +94,7 @@ def _paper(paper: Paper, with_text: bool) -> dict[str, Any]:
 
 
 def _query(query: Query, paper: Paper | None, with_text: bool) -> dict[str, Any]:
-    origin = {"paper_id": query.paper_id, "facet": query.facet}
+    origin = {"paper_id": query.topic_id, "facet": query.facet}
     if query.paper_type is not None:
         origin["paper_type"] = query.paper_type
     if paper is None or not with_text:

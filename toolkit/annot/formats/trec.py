@@ -83,14 +83,14 @@ def run_lines(rankings: Mapping[str, Iterable[ScoredDoc]], *, tag: str) -> dict[
     return {query_id: _lines(query_id, documents, tag) for query_id, documents in scored.items()}
 
 
-def rankings_sha256(lines: Mapping[str, Mapping[str, str]], paper_id: str) -> str:
-    """The hash of what the pool of one query paper was drawn from: its ranking by each method, as run files.
+def rankings_sha256(lines: Mapping[str, Mapping[str, str]], topic_id: str) -> str:
+    """The hash of what the pool of one topic was drawn from: its ranking by each method, as run files.
 
-    lines: by method, then by query paper, as `run_lines` has them.
+    lines: by method, then by topic, as `run_lines` has them.
     """
     digest = hashlib.sha256()
     for method in sorted(lines):
-        digest.update(lines[method][paper_id].encode())
+        digest.update(lines[method][topic_id].encode())
     return digest.hexdigest()
 
 
@@ -175,7 +175,7 @@ HEADER = "query_id\tquery_paper"
 
 def write_query_papers(queries: Iterable[Query]) -> str:
     """The text of the file, ordered by query id."""
-    lines = sorted(f"{query.query_id}\t{query.paper_id}\n" for query in queries)
+    lines = sorted(f"{query.query_id}\t{query.topic_id}\n" for query in queries)
     return "".join((f"{HEADER}\n", *lines))
 
 

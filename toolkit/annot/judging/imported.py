@@ -67,7 +67,7 @@ def import_judgements(
         known = {query.query_id for query in read_queries(session)}
         everyone = people.read_assessors(session)
         planned = people.read_assignments(session)
-        paper_ids = [query.paper_id for query in queries.values()]
+        paper_ids = [query.topic_id for query in queries.values()]
         labels = {labelled.paper_id: labelled.labels for labelled in facet_labels.read_labels(session, paper_ids)}
     papers = find_papers(ws.corpus, paper_ids) if ws.has_corpus else {}
     persons = persons_of(rows, set(adjudicators), everyone, name=name)

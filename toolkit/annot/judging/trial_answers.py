@@ -197,7 +197,7 @@ def grades_of(answers: Iterable[Judgement | Decision]) -> dict[Pair, int]:
 
 def papers_of(queries: Iterable[Query]) -> dict[str, str]:
     """The paper of each query."""
-    return {query.query_id: query.paper_id for query in queries}
+    return {query.query_id: query.topic_id for query in queries}
 
 
 def by_person(records: Any) -> dict[str, dict[Pair, Any]]:

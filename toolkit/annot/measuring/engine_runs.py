@@ -88,7 +88,7 @@ def take_in(
             f"{file}: no query of this study has a document of this corpus",
             faults=[
                 f"found {', '.join(sorted(handed_in.run.documents)[:3])}",
-                f"expected query papers or queries, such as {queries[0].paper_id} or {queries[0].query_id}",
+                f"expected query papers or queries, such as {queries[0].topic_id} or {queries[0].query_id}",
             ],
         )
     before = imported_methods(ws).get(method)
@@ -112,7 +112,7 @@ def take_in(
     told = ImportedRanking(
         method=method,
         query_papers=len(lengths),
-        of_query_papers=len({query.paper_id for query in queries}),
+        of_query_papers=len({query.topic_id for query in queries}),
         several=found.several,
         documents=sum(lengths),
         shortest=min(lengths),

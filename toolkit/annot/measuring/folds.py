@@ -26,11 +26,11 @@ def grouped_folds(
     (`annot.measuring.folds.near_copies`). Papers come in a drawn order, those with the most queries first, each
     into the fold that has the fewest queries of its facets so far. Raises InputError for fewer papers than folds.
     """
-    first = {query.paper_id: query.paper_id for query in queries}
+    first = {query.topic_id: query.topic_id for query in queries}
     for one, two in sorted(copies):
         kept, gone = sorted((first[one], first[two]))
         first = {paper_id: kept if of == gone else of for paper_id, of in first.items()}
-    by_paper = grouped((first[one.paper_id], one) for one in sorted(queries, key=lambda one: one.query_id))
+    by_paper = grouped((first[one.topic_id], one) for one in sorted(queries, key=lambda one: one.query_id))
     if count < 2 or len(by_paper) < count:
         raise InputError(
             f"{counted(count, 'fold')}: expected at least 2 folds, and a query paper for each; "
@@ -97,9 +97,9 @@ def find_leaks(
     """Compare two sides. pools: the documents of each query. papers: the query papers at least, by id."""
     sides, judged = [], []
     for queries in (train, test):
-        judged.append({(query.paper_id, doc_id) for query in queries for doc_id in pools.get(query.query_id, ())})
+        judged.append({(query.topic_id, doc_id) for query in queries for doc_id in pools.get(query.query_id, ())})
         pairs = {(query.query_id, doc_id) for query in queries for doc_id in pools.get(query.query_id, ())}
-        sides.append(({query.paper_id for query in queries}, pairs, {doc_id for _, doc_id in pairs}))
+        sides.append(({query.topic_id for query in queries}, pairs, {doc_id for _, doc_id in pairs}))
     (own, pairs, candidates), (theirs, other_pairs, other_candidates) = sides
     return Leaks(
         tuple(sorted(own & theirs)),

@@ -92,7 +92,7 @@ class StudyGrades:
         known = {query.query_id for query in queries}
         folds = [[one for one in fold if one in known] for fold in self.recorded]
         if not any(folds):
-            copies = near_copies(self.papers[paper_id] for paper_id in {query.paper_id for query in queries})
+            copies = near_copies(self.papers[paper_id] for paper_id in {query.topic_id for query in queries})
             folds = [list(fold) for fold in grouped_folds(queries, copies=copies, count=FOLDS, seed=self.seed)]
             return folds, True
         return folds, False

@@ -68,26 +68,26 @@ def admissions(
     source = ws.corpus / CITATIONS
     sha256 = sha256_of(source) if source.is_file() else None
     found = {}
-    for paper_id, paper in query_papers.items():
+    for topic_id, paper in query_papers.items():
         cites = set(paper.citations)
-        seen = {doc.doc_id for of in rankings.values() for doc in of.get(paper_id, ())} | (cites & there)
+        seen = {doc.doc_id for of in rankings.values() for doc in of.get(topic_id, ())} | (cites & there)
         met = list(dict.fromkeys(groups[doc_id] for doc_id in sorted(seen) if doc_id in groups))
-        pool = current.get(paper_id)
+        pool = current.get(topic_id)
         barred = {}
         for version in _versions(pool, coming):
             had = {entry.doc_id for entry in as_of(pool, version).entries} if pool else set[str]()
             later = {entry.doc_id for entry in pool.entries} - had if pool else set[str]()
             out: dict[str, str | None] = {
-                **passed_over(met, standing={paper_id, *had}, later=later, cited=paper.citations),
-                **dict.fromkeys(same_title[paper_id]),
+                **passed_over(met, standing={topic_id, *had}, later=later, cited=paper.citations),
+                **dict.fromkeys(same_title[topic_id]),
             }
             barred[version] = {doc_id: out[doc_id] for doc_id in sorted(out.keys() & seen)}
-        found[paper_id] = Admission(tuple(sorted(cites & there)), tuple(sorted(cites - there)), sha256, barred)
+        found[topic_id] = Admission(tuple(sorted(cites & there)), tuple(sorted(cites - there)), sha256, barred)
     return found
 
 
 def recorded_admissions(ws: Workspace, *, proved: bool = False) -> dict[str, Admission]:
-    """What was written down, by query paper; pools of an earlier version of this program have nothing there.
+    """What was written down, by topic; pools of an earlier version of this program have nothing there.
 
     proved: raise InputError where the file is not the one that the manifest of the pools names.
     """
@@ -103,7 +103,7 @@ def recorded_admissions(ws: Workspace, *, proved: bool = False) -> dict[str, Adm
         return {}
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
-        return {json.loads(line)["paper_id"]: _ADMISSION.validate_json(line) for line in lines}
+        return {json.loads(line)["topic_id"]: _ADMISSION.validate_json(line) for line in lines}
     except (ValueError, KeyError, TypeError) as error:
         raise InputError(f"{path}: not what `annot pool` writes: {error}", hint=hint) from None
 
@@ -111,22 +111,22 @@ def recorded_admissions(ws: Workspace, *, proved: bool = False) -> dict[str, Adm
 def as_recorded(now: Mapping[str, Admission], recorded: Mapping[str, Admission]) -> dict[str, Admission]:
     """What holds where pools are drawn from what is on disk: the citations on record, and nothing that was barred."""
     return {
-        paper_id: replace(
-            recorded[paper_id],
+        topic_id: replace(
+            recorded[topic_id],
             barred={
-                version: {**barred, **recorded[paper_id].barred.get(version, {})}
+                version: {**barred, **recorded[topic_id].barred.get(version, {})}
                 for version, barred in one.barred.items()
             },
         )
-        if paper_id in recorded
+        if topic_id in recorded
         else one
-        for paper_id, one in now.items()
+        for topic_id, one in now.items()
     }
 
 
 def write_admissions(ws: Workspace, found: Mapping[str, Admission]) -> None:
-    """Write down what holds, a line a query paper; the manifest of the pools, which is to be written next, names it."""
-    write_file(ws.pools / FILE, json_lines({"paper_id": name, **asdict(one)} for name, one in sorted(found.items())))
+    """Write down what holds, a line a topic; the manifest of the pools, which is to be written next, names it."""
+    write_file(ws.pools / FILE, json_lines({"topic_id": name, **asdict(one)} for name, one in sorted(found.items())))
 
 
 def drawn_citations(ws: Workspace, papers: Mapping[str, Paper]) -> dict[str, tuple[str, ...]]:
@@ -147,12 +147,12 @@ def passed_over_in(
     """How many near-duplicates the draws of these pools came by and left: above the last that a method drew."""
     count = 0
     for pool in pools:
-        out = {doc_id for of in admitted[pool.paper_id].barred.values() for doc_id, stands in of.items() if stands} - {
+        out = {doc_id for of in admitted[pool.topic_id].barred.values() for doc_id, stands in of.items() if stands} - {
             entry.doc_id for entry in pool.entries
         }
         met: set[str] = set()
         for share in shares(pool):
-            ranking = rankings.get(share.method, {}).get(pool.paper_id, ())[: share.deepest or 0]
+            ranking = rankings.get(share.method, {}).get(pool.topic_id, ())[: share.deepest or 0]
             met |= {doc.doc_id for doc in ranking} & out
         count += len(met)
     return count

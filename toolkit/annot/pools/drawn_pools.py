@@ -35,14 +35,14 @@ def draw_pools(
     Raises InputError where a method would draw that was added later.
     """
     found = []
-    for paper_id, design in designs.items():
-        additions = current[paper_id].additions if paper_id in current else ()
-        _refuse_twice(paper_id, design, additions)
-        own = admitted[paper_id]
+    for topic_id, design in designs.items():
+        additions = current[topic_id].additions if topic_id in current else ()
+        _refuse_twice(topic_id, design, additions)
+        own = admitted[topic_id]
         with_cited = CITED in design.methods
         pool = draw(
-            {method: rankings[method][paper_id] for method in design.ranked_methods},
-            paper_id=paper_id,
+            {method: rankings[method][topic_id] for method in design.ranked_methods},
+            topic_id=topic_id,
             cited=own.cited if with_cited else None,
             cited_outside=len(own.cited_outside) if with_cited else None,
             mode=design.mode,
@@ -61,7 +61,7 @@ def with_additions(
 ) -> Pool:
     """The pool with every addition, one after the other; barred: by version."""
     of_paper: dict[str, Ranking] = {
-        method: by_paper[pool.paper_id] for method, by_paper in rankings.items() if pool.paper_id in by_paper
+        method: by_paper[pool.topic_id] for method, by_paper in rankings.items() if pool.topic_id in by_paper
     }
     for addition in additions:
         pool = extended(pool, addition, of_paper, excluded=barred.get(addition.version, {}))
@@ -91,7 +91,7 @@ def admitted_to(
 
 def write_pools(ws: Workspace, pools: Sequence[Pool]) -> None:
     """Write a file for each pool, and their manifest; files of other pools go."""
-    files = {ws.query_pools / file_name(pool.paper_id, ".jsonl"): pool for pool in pools}
+    files = {ws.query_pools / file_name(pool.topic_id, ".jsonl"): pool for pool in pools}
     for path, pool in files.items():
         write_file(path, pool_lines(pool))
     for stale in set(ws.query_pools.glob("*.jsonl")) - set(files):
@@ -116,22 +116,22 @@ def unlike_record(ws: Workspace, session: Session) -> Iterator[tuple[str, str]]:
     recorded, hashes = read_pools(session), read_rankings_sha256(session)
     designs = recorded_designs(recorded.values())
     lines = lines_on_disk(ws)
-    for paper_id, pool in recorded.items():
-        if paper_id not in designs and not pool.additions:
+    for topic_id, pool in recorded.items():
+        if topic_id not in designs and not pool.additions:
             continue
-        path = ws.query_pools / file_name(paper_id, ".jsonl")
+        path = ws.query_pools / file_name(topic_id, ".jsonl")
         name = path.relative_to(ws.root).as_posix()
         if not path.is_file():
-            yield paper_id, f"{name}: missing, but the database has this pool"
+            yield topic_id, f"{name}: missing, but the database has this pool"
         elif path.read_text(encoding="utf-8") != pool_lines(pool):
-            yield paper_id, f"{name}: differs from the pool in the database"
+            yield topic_id, f"{name}: differs from the pool in the database"
         methods = [method for method in pool.methods if method not in (CITED, MANUAL)]
-        if paper_id in designs and hashes[paper_id] != UNKNOWN_RANKINGS and lines.keys() >= {*methods}:
-            of_pool = {method: {paper_id: lines[method].get(paper_id, "")} for method in methods}
-            if rankings_sha256(of_pool, paper_id) != hashes[paper_id]:
+        if topic_id in designs and hashes[topic_id] != UNKNOWN_RANKINGS and lines.keys() >= {*methods}:
+            of_pool = {method: {topic_id: lines[method].get(topic_id, "")} for method in methods}
+            if rankings_sha256(of_pool, topic_id) != hashes[topic_id]:
                 yield (
-                    paper_id,
-                    f"{paper_id}: this pool does not follow from the rankings in pools/rankings/",
+                    topic_id,
+                    f"{topic_id}: this pool does not follow from the rankings in pools/rankings/",
                 )
 
 
@@ -141,11 +141,11 @@ def _of_all(pools: Sequence[Pool], name: str) -> Any:
     return values[0] if len(values) == 1 else values
 
 
-def _refuse_twice(paper_id: str, design: PoolDesign, additions: Sequence[Addition]) -> None:
+def _refuse_twice(topic_id: str, design: PoolDesign, additions: Sequence[Addition]) -> None:
     twice = sorted({one.method for one in additions} & set(design.methods))
     if twice:
         raise InputError(
-            f"query paper {paper_id}: {', '.join(twice)} was added after the draw",
+            f"query paper {topic_id}: {', '.join(twice)} was added after the draw",
             hint=f"leave it out with --without {twice[0]}",
         )
 
@@ -163,19 +163,19 @@ def put_judged_pools(
     queries: by their name in the rows. with_text: the query papers whose text is there; others get no pool.
     """
     documents = nested(
-        (paper_id, row.document, None) for row in rows if (paper_id := queries[row.query].paper_id) in with_text
+        (topic_id, row.document, None) for row in rows if (topic_id := queries[row.query].topic_id) in with_text
     )
     current, hashes = read_pools(session), read_rankings_sha256(session)
     outside = 0
-    for paper_id, judged in documents.items():
-        before = current.get(paper_id)
+    for topic_id, judged in documents.items():
+        before = current.get(topic_id)
         entries = before.entries if before else ()
         new = judged.keys() - {entry.doc_id for entry in entries}
         if before and before.methods != (METHOD,):
             outside += len(new)
             continue
-        current[paper_id] = Pool(
-            paper_id=paper_id,
+        current[topic_id] = Pool(
+            topic_id=topic_id,
             mode="blocks",
             per_method=None,
             ranking_depth=None,
@@ -186,6 +186,6 @@ def put_judged_pools(
             cited_outside=None,
             entries=(*entries, *(PoolEntry(doc, Draw(METHOD, None, None, None)) for doc in judged if doc in new)),
         )
-        hashes.setdefault(paper_id, METHOD)
+        hashes.setdefault(topic_id, METHOD)
     replace_pools(session, current.values(), rankings_sha256=hashes)
     return outside

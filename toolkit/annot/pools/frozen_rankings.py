@@ -41,12 +41,12 @@ def needed(designs: Mapping[str, PoolDesign], pools: Mapping[str, Pool]) -> dict
 
     designs: of the pools that are drawn; pools: those on record, of which what was added is kept.
     """
-    drawing = {paper_id: design.ranked_methods for paper_id, design in designs.items()}
-    later = {paper_id: [one.method for one in pool.additions] for paper_id, pool in pools.items()}
+    drawing = {topic_id: design.ranked_methods for topic_id, design in designs.items()}
+    later = {topic_id: [one.method for one in pool.additions] for topic_id, pool in pools.items()}
     found = grouped(
-        (method, paper_id)
-        for paper_id in dict.fromkeys((*designs, *pools))
-        for method in dict.fromkeys((*drawing.get(paper_id, ()), *later.get(paper_id, ())))
+        (method, topic_id)
+        for topic_id in dict.fromkeys((*designs, *pools))
+        for method in dict.fromkeys((*drawing.get(topic_id, ()), *later.get(topic_id, ())))
         if method != MANUAL
     )
     return dict(sorted(found.items()))
@@ -59,12 +59,12 @@ def read_rankings(ws: Workspace, wanted: Mapping[str, Collection[str]]) -> Ranki
     from it could never be drawn again.
     """
     manifest = _manifest(ws)
-    absent = sorted({paper_id for of in wanted.values() for paper_id in of} - set(manifest["query_papers"]))
+    absent = sorted({topic_id for of in wanted.values() for topic_id in of} - set(manifest["topics"]))
     absent += [
-        f"{paper_id} by {method}"
+        f"{topic_id} by {method}"
         for method, of in wanted.items()
-        for paper_id in of
-        if paper_id in manifest.get(NOT_RANKED, {}).get(method, ())
+        for topic_id in of
+        if topic_id in manifest.get(NOT_RANKED, {}).get(method, ())
     ]
     if absent:
         raise MissingInput(f"{ws.rankings}: no rankings for these query papers: {', '.join(absent)}", hint=HINT)
@@ -106,19 +106,19 @@ def joined(ws: Workspace, lines: Lines, *, facts: Mapping[str, Any]) -> tuple[Li
     if not rankings_manifest(ws).is_file():
         return lines, dict(facts)
     manifest = _manifest(ws)
-    recorded, skipped = list(manifest["query_papers"]), manifest.get(NOT_RANKED, {})
-    papers = [*recorded, *(paper_id for paper_id in facts["query_papers"] if paper_id not in recorded)]
+    recorded, skipped = list(manifest["topics"]), manifest.get(NOT_RANKED, {})
+    papers = [*recorded, *(topic_id for topic_id in facts["topics"] if topic_id not in recorded)]
     found: Lines = {}
     for method in manifest.get("methods", {}):
-        asked = [paper_id for paper_id in recorded if paper_id not in skipped.get(method, ())]
+        asked = [topic_id for topic_id in recorded if topic_id not in skipped.get(method, ())]
         there = _by_paper(_text(ws, method, manifest))
-        found[method] = {paper_id: there.get(paper_id, "") for paper_id in asked}
+        found[method] = {topic_id: there.get(topic_id, "") for topic_id in asked}
     for method, by_paper in lines.items():
         found[method] = {**found.get(method, {}), **by_paper}
     not_ranked = {
         method: missing
         for method in sorted(found)
-        if (missing := [paper_id for paper_id in papers if paper_id not in found[method]])
+        if (missing := [topic_id for topic_id in papers if topic_id not in found[method]])
     }
     methods = dict(facts["methods"])
     inputs = manifest.get("inputs", {})
@@ -128,7 +128,7 @@ def joined(ws: Workspace, lines: Lines, *, facts: Mapping[str, Any]) -> tuple[Li
         "corpus_sha256": inputs.get("corpus", facts["corpus_sha256"]),
         "inputs": {name: one for name, one in inputs.items() if name != "corpus"} | facts.get("inputs", {}),
         "ranking_depth": max(manifest.get("ranking_depth", 1), facts["ranking_depth"]),
-        "query_papers": papers,
+        "topics": papers,
         "methods": {**manifest.get("methods", {}), **methods},
     }
     return found, told | ({NOT_RANKED: not_ranked} if not_ranked else {})
@@ -149,22 +149,22 @@ def refuse_other_corpus(ws: Workspace, facts: Mapping[str, Any]) -> None:
 
 def _manifest(ws: Workspace) -> dict[str, Any]:
     manifest = read_manifest(rankings_manifest(ws), hint=HINT)
-    if not isinstance(manifest.get("query_papers"), list):
-        raise InputError(f"{rankings_manifest(ws)}: found no `query_papers`, expected a list", hint=HINT)
+    if not isinstance(manifest.get("topics"), list):
+        raise InputError(f"{rankings_manifest(ws)}: found no `topics`, expected a list", hint=HINT)
     return manifest
 
 
-def _read(ws: Workspace, method: str, manifest: Mapping[str, Any], query_papers: Iterable[str]) -> dict[str, Ranking]:
+def _read(ws: Workspace, method: str, manifest: Mapping[str, Any], topics: Iterable[str]) -> dict[str, Ranking]:
     text = _text(ws, method, manifest)
     found = read_run(text.splitlines(), name=str(ws.rankings / f"{method}.run")).rankings
     # A query paper without a usable token has an empty ranking, and so no line in the file.
-    return {paper_id: found.get(paper_id, ()) for paper_id in query_papers}
+    return {topic_id: found.get(topic_id, ()) for topic_id in topics}
 
 
 def _by_paper(text: str) -> dict[str, str]:
     """The lines of each query paper."""
     lines = text.splitlines(keepends=True)
-    return {paper_id: "".join(of) for paper_id, of in groupby(lines, key=lambda line: line.partition(" ")[0])}
+    return {topic_id: "".join(of) for topic_id, of in groupby(lines, key=lambda line: line.partition(" ")[0])}
 
 
 def _text(ws: Workspace, method: str, manifest: Mapping[str, Any]) -> str:
@@ -178,7 +178,7 @@ def rank_corpus(
     ws: Workspace,
     *,
     methods: Sequence[str],
-    query_papers: Sequence[str],
+    topics: Sequence[str],
     excluded: Callable[[], Mapping[str, Collection[str]]],
     ranking_depth: int,
     keep: bool,
@@ -206,7 +206,7 @@ def rank_corpus(
             rankings = rank_all(
                 index.inputs,
                 methods=own,
-                paper_ids=query_papers,
+                paper_ids=topics,
                 excluded=out,
                 ranking_depth=ranking_depth,
                 after_method=lambda _name: advance(next(done), len(own)),
@@ -217,17 +217,17 @@ def rank_corpus(
         digest, out = current_sha256(ws, keep=False), excluded()
     for method, sha256 in brought.items():
         rankings[method] = {
-            paper_id: tuple(
-                doc for doc in found[method].get(paper_id, ()) if doc.doc_id not in {paper_id, *out.get(paper_id, ())}
+            topic_id: tuple(
+                doc for doc in found[method].get(topic_id, ()) if doc.doc_id not in {topic_id, *out.get(topic_id, ())}
             )[:ranking_depth]
-            for paper_id in query_papers
+            for topic_id in topics
         }
         facts[method] = {"imported": sha256}
     inputs = {ranking_file(ws, method).relative_to(ws.root).as_posix(): sha256 for method, sha256 in brought.items()}
     return {method: rankings[method] for method in methods}, {
         "corpus_sha256": digest,
         "ranking_depth": ranking_depth,
-        "query_papers": list(query_papers),
+        "topics": list(topics),
         "methods": facts,
         **({"inputs": inputs} if inputs else {}),
     }

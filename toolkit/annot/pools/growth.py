@@ -21,11 +21,11 @@ from annot.store.queries import read_queries
 from annot.study.workspace import Workspace
 
 
-def papers_named(queries: Sequence[Query], names: Iterable[str]) -> set[str]:
+def topics_named(queries: Sequence[Query], names: Iterable[str]) -> set[str]:
     """The query papers of these query ids or ids of query papers. Raises InputError, with the near name, for others."""
     known = {query.query_id: query for query in queries}
-    papers = {query.paper_id for query in queries}
-    return {name if name in papers and name not in known else known_query(known, name).paper_id for name in names}
+    papers = {query.topic_id for query in queries}
+    return {name if name in papers and name not in known else known_query(known, name).topic_id for name in names}
 
 
 class PoolChange(NamedTuple):
@@ -38,11 +38,11 @@ class PoolChange(NamedTuple):
 
 def pool_changes(current: Mapping[str, Pool], drawn: Iterable[Pool], queries: Iterable[Query]) -> dict[str, PoolChange]:
     """By query, the documents that a pool did not have before, and those that it has no more."""
-    before = {paper_id: [entry.doc_id for entry in pool.entries] for paper_id, pool in current.items()}
-    after = {pool.paper_id: [entry.doc_id for entry in pool.entries] for pool in drawn}
+    before = {topic_id: [entry.doc_id for entry in pool.entries] for topic_id, pool in current.items()}
+    after = {pool.topic_id: [entry.doc_id for entry in pool.entries] for pool in drawn}
     changes = {}
     for query in queries:
-        old, new = before.get(query.paper_id, []), after.get(query.paper_id, [])
+        old, new = before.get(query.topic_id, []), after.get(query.topic_id, [])
         added = tuple(doc_id for doc_id in new if doc_id not in set(old))
         leaving = tuple(doc_id for doc_id in old if doc_id not in set(new))
         changes[query.query_id] = PoolChange(query.query_id, added, leaving)
@@ -70,7 +70,7 @@ def refuse_growth(session: Session, added: Mapping[str, int], *, grow: bool, jud
 class GrownPool:
     """A pool that was added to, in figures."""
 
-    paper_id: str
+    topic_id: str
     queries: tuple[str, ...]
     added: tuple[str, ...]
     size: int
@@ -105,22 +105,22 @@ def made_now(by: str | None) -> dict[str, str]:
     return {"made_by": by or getpass.getuser(), "made_at": moment_now()}
 
 
-def queries_of(queries: Iterable[Query], paper_id: str) -> tuple[str, ...]:
+def queries_of(queries: Iterable[Query], topic_id: str) -> tuple[str, ...]:
     """The queries that share the pool of this paper."""
-    return tuple(query.query_id for query in queries if query.paper_id == paper_id)
+    return tuple(query.query_id for query in queries if query.topic_id == topic_id)
 
 
 def grown_pools(before: Mapping[str, Pool], after: Mapping[str, Pool], queries: tuple[Query, ...]) -> list[GrownPool]:
     """The pools that have an addition more than before, by query paper."""
     return [
         GrownPool(
-            paper_id,
-            queries_of(queries, paper_id),
-            tuple(entry.doc_id for entry in pool.entries[len(before[paper_id].entries) :]),
+            topic_id,
+            queries_of(queries, topic_id),
+            tuple(entry.doc_id for entry in pool.entries[len(before[topic_id].entries) :]),
             len(pool.entries),
         )
-        for paper_id, pool in sorted(after.items())
-        if len(pool.additions) > len(before[paper_id].additions)
+        for topic_id, pool in sorted(after.items())
+        if len(pool.additions) > len(before[topic_id].additions)
     ]
 
 
@@ -144,11 +144,11 @@ def record_version(ws: Workspace, after: Mapping[str, Pool], *, rankings: Rankin
         grown = grown_pools(current, after, queries)
         refuse_unasked(session, grown, grow=grow)
         hashes = pools.read_rankings_sha256(session)
-        for paper_id, pool in after.items():
+        for topic_id, pool in after.items():
             methods = [name for name in pool.methods if name not in (CITED, MANUAL)]
-            if all(paper_id in rankings.get(name, ()) for name in methods):
-                hashes[paper_id] = rankings_sha256(
-                    lines_of({name: {paper_id: rankings[name][paper_id]} for name in methods}), paper_id
+            if all(topic_id in rankings.get(name, ()) for name in methods):
+                hashes[topic_id] = rankings_sha256(
+                    lines_of({name: {topic_id: rankings[name][topic_id]} for name in methods}), topic_id
                 )
         changed = {**current, **after}
         pools.replace_pools(session, changed.values(), rankings_sha256=hashes)

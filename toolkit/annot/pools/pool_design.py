@@ -69,7 +69,7 @@ def recorded_designs(pools: Iterable[Pool]) -> dict[str, PoolDesign]:
     for pool in (as_of(pool, 1) for pool in pools):
         if pool.per_method is not None and pool.ranking_depth is not None and pool.seed is not None:
             numbers = pool.per_method, pool.ranking_depth, pool.seed
-            found[pool.paper_id] = PoolDesign(
+            found[pool.topic_id] = PoolDesign(
                 pool.mode, *numbers, methods=tuple(sorted(pool.methods)), without=tuple(sorted(pool.without))
             )
     return found

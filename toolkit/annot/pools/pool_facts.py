@@ -68,7 +68,7 @@ def facts_of(pools: Mapping[str, Pool]) -> PoolFacts:
         hubs=tuple(sorted(doc_id for doc_id, n in times.items() if len(pools) > 2 and 2 * n >= len(pools))),
         methods=tuple(_methods(pools)),
         drought={
-            method: tuple(sorted(paper_id for paper_id, pool in pools.items() if method in pool.dry))
+            method: tuple(sorted(topic_id for topic_id, pool in pools.items() if method in pool.dry))
             for method in sorted({method for pool in pools.values() for method in pool.dry})
         },
         versions=versions_of(pools.values()),
@@ -76,8 +76,8 @@ def facts_of(pools: Mapping[str, Pool]) -> PoolFacts:
 
 
 def _methods(pools: Mapping[str, Pool]) -> Iterator[MethodFacts]:
-    of = {paper_id: {share.method: share for share in shares(pool)} for paper_id, pool in pools.items()}
-    alone = Counter(method for paper_id, pool in pools.items() for method in _alone(pool, of[paper_id].values()))
+    of = {topic_id: {share.method: share for share in shares(pool)} for topic_id, pool in pools.items()}
+    alone = Counter(method for topic_id, pool in pools.items() for method in _alone(pool, of[topic_id].values()))
     for method in sorted({method for found in of.values() for method in found}):
         mine = [found[method] for found in of.values() if method in found]
         yield MethodFacts(
@@ -145,8 +145,8 @@ def origins_of(ws: Workspace, pools: Mapping[str, Pool]) -> PoolOrigins:
     added = papers.added_files(ws.corpus) if pools else ()
     now = sha256_of(ws.corpus / papers.MANIFEST) if added else None
     earlier = sum(
-        paper_id in pools and CITED in pools[paper_id].methods and one.citations_sha256 != now
-        for paper_id, one in (recorded_admissions(ws).items() if added else ())
+        topic_id in pools and CITED in pools[topic_id].methods and one.citations_sha256 != now
+        for topic_id, one in (recorded_admissions(ws).items() if added else ())
     )
     drew = {method for pool in pools.values() for method in pool.methods}
     few = trained_on_few({name: of for name, of in method_settings(ws).items() if name in drew})
@@ -165,7 +165,7 @@ def passed_over(ws: Workspace, pools: Mapping[str, Pool], rankings: Rankings, *,
         return None
     designs = recorded_designs(pools.values())
     admitted = admitted_to(ws, set(designs), rankings, pools, proved=False, advance=advance)
-    return passed_over_in([pools[paper_id] for paper_id in designs], rankings, admitted)
+    return passed_over_in([pools[topic_id] for topic_id in designs], rankings, admitted)
 
 
 def _silent(done: int, total: int | None) -> None:
@@ -198,25 +198,25 @@ def replay(ws: Workspace, *, advance: Advance) -> Replayed:
     """
     recorded = recorded_pools(ws)
     designs = recorded_designs(recorded.values())
-    added_to = {paper_id: pool for paper_id, pool in recorded.items() if pool.additions}
+    added_to = {topic_id: pool for topic_id, pool in recorded.items() if pool.additions}
     wanted = needed(designs, recorded)
     rankings = read_rankings(ws, wanted) if wanted else {}
     admitted = admitted_to(ws, {*designs, *added_to}, rankings, recorded, proved=True, advance=advance)
     drawn = draw_pools(rankings, designs, admitted, current=recorded)
     drawn += [
-        with_additions(as_of(pool, 1), pool.additions, rankings, barred=admitted[paper_id].barred)
-        for paper_id, pool in added_to.items()
-        if paper_id not in designs
+        with_additions(as_of(pool, 1), pool.additions, rankings, barred=admitted[topic_id].barred)
+        for topic_id, pool in added_to.items()
+        if topic_id not in designs
     ]
-    found = {pool.paper_id: first_difference(recorded[pool.paper_id], pool) for pool in drawn}
+    found = {pool.topic_id: first_difference(recorded[pool.topic_id], pool) for pool in drawn}
     with ws.reading() as session:
         found = {**dict(unlike_record(ws, session)), **{name: one for name, one in found.items() if one}}
     return Replayed(
         pools=len(designs),
-        documents=sum(len(pool.entries) for pool in drawn if pool.paper_id in designs),
+        documents=sum(len(pool.entries) for pool in drawn if pool.topic_id in designs),
         added_to=len(added_to),
         imported=len(recorded) - len(designs),
-        differences={paper_id: difference for paper_id, difference in sorted(found.items()) if difference},
+        differences={topic_id: difference for topic_id, difference in sorted(found.items()) if difference},
         **_citations_since(ws, {name: one for name, one in admitted.items() if CITED in recorded[name].methods}),
     )
 

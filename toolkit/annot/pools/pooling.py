@@ -36,7 +36,7 @@ class MethodShare(NamedTuple):
 def draw(
     rankings: Mapping[str, Ranking],
     *,
-    paper_id: str,
+    topic_id: str,
     cited: Iterable[str] | None,
     cited_outside: int | None,
     mode: str,
@@ -58,8 +58,8 @@ def draw(
     """
     taking_part = {name: ranking[:ranking_depth] for name, ranking in rankings.items() if name not in without}
     _check(taking_part, mode=mode, per_method=per_method, ranking_depth=ranking_depth)
-    order = method_order(taking_part, seed=seed, paper_id=paper_id)
-    banned = {paper_id, *excluded}
+    order = method_order(taking_part, seed=seed, topic_id=topic_id)
+    banned = {topic_id, *excluded}
     first = None if cited is None or CITED in without else sorted({doc_id for doc_id in cited if doc_id not in banned})
     draws: dict[str, Draw] = {}
     for rank, doc_id in enumerate(first or (), start=1):
@@ -75,7 +75,7 @@ def draw(
         for doc_id, drawn in draws.items()
     )
     return Pool(
-        paper_id=paper_id,
+        topic_id=topic_id,
         mode=mode,
         per_method=per_method,
         ranking_depth=ranking_depth,
@@ -96,7 +96,7 @@ def _places(rankings: Mapping[str, Ranking]) -> dict[str, dict[str, Draw]]:
     }
 
 
-def method_order(methods: Iterable[str], *, seed: int, paper_id: str) -> tuple[str, ...]:
+def method_order(methods: Iterable[str], *, seed: int, topic_id: str) -> tuple[str, ...]:
     """The order in which methods draw for a paper: a shuffle keyed by seed and paper.
 
     Methods are sorted by a hash of (seed, paper, method): the order is uniform, the same on every machine and in every
@@ -104,7 +104,7 @@ def method_order(methods: Iterable[str], *, seed: int, paper_id: str) -> tuple[s
     """
 
     def key(method: str) -> tuple[bytes, str]:
-        return hashlib.sha256("\0".join((str(seed), paper_id, method)).encode()).digest(), method
+        return hashlib.sha256("\0".join((str(seed), topic_id, method)).encode()).digest(), method
 
     return tuple(sorted(methods, key=key))
 
@@ -210,7 +210,7 @@ def extended(pool: Pool, addition: Addition, rankings: Mapping[str, Ranking], *,
     named by the addition, and was not in the pool when they found it. excluded: ids that never enter, besides the paper
     itself. The addition that the pool carries names what came with it; what it named before stays in it.
     """
-    banned = {pool.paper_id, *excluded}
+    banned = {pool.topic_id, *excluded}
     places = _places({name: ranking[: pool.ranking_depth] for name, ranking in rankings.items()})
     if addition.method == MANUAL:
         had = {doc_id: Draw(MANUAL, None, None, None) for doc_id in addition.documents}

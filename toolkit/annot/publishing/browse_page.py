@@ -68,13 +68,13 @@ def page_data(
     place: dict[str, int] = {}
     queries = []
     for query in snapshot.queries:
-        pooled = _pooled(snapshot.pools.get(query.paper_id), methods)
+        pooled = _pooled(snapshot.pools.get(query.topic_id), methods)
         # Judgements that were imported may come without pools.
         doc_ids = list(dict.fromkeys((*pooled, *planned.get(query.query_id, ()))))
         queries.append(
             {
                 "id": query.query_id,
-                "paper": place.setdefault(query.paper_id, len(place)),
+                "paper": place.setdefault(query.topic_id, len(place)),
                 "facet": facets.index(query.facet),
                 "sentences": query.sentences,
                 "docs": [place.setdefault(doc_id, len(place)) for doc_id in doc_ids],

@@ -209,13 +209,13 @@ def by_query_paper(
 
     Left out are topics that are no query of the study, and documents that are not in the corpus.
     """
-    paper_of = {query.paper_id: query.paper_id for query in queries}
-    paper_of |= {query.query_id: query.paper_id for query in queries}
+    paper_of = {query.topic_id: query.topic_id for query in queries}
+    paper_of |= {query.query_id: query.topic_id for query in queries}
     known = sorted(documents.keys() & paper_of.keys())
     topics = grouped((paper_of[topic], topic) for topic in known)
     rankings = {
-        paper_id: _merged([_by_best_score(documents[topic], in_corpus) for topic in own])
-        for paper_id, own in topics.items()
+        topic_id: _merged([_by_best_score(documents[topic], in_corpus) for topic in own])
+        for topic_id, own in topics.items()
     }
     findings = {
         "missing query papers": _alone(set(paper_of.values()) - topics.keys()),

@@ -276,7 +276,7 @@ def leave_out(ws: Workspace, *, dry_run: bool) -> LeftOut:
         labelled = facet_labels.labelled_ids(session)
         drawn = pools.read_pools(session).values()
         used = {entry.doc_id for pool in drawn for entry in pool.entries}
-        used |= {query.paper_id for query in read_queries(session)}
+        used |= {query.topic_id for query in read_queries(session)}
     out = [paper_id for paper_id in papers.paper_ids(ws.corpus) if paper_id not in labelled]
     if not labelled:
         raise InputError(

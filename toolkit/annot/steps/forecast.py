@@ -220,7 +220,7 @@ def design(
         dispute_seconds=settings.forecast.dispute_seconds,
         simulations=settings.forecast.simulations,
         rules=rules,
-        papers={query.query_id: query.paper_id for query in known},
+        papers={query.query_id: query.topic_id for query in known},
     )
     pilot = Pilot(
         queries=len(joint.tables),
@@ -291,7 +291,7 @@ def pools(
     usual = overridden(
         usual_design(recorded_designs(current.values())) or design_of_settings(settings), DesignOverrides(mode=mode)
     )
-    query_papers = papers_of(ws, sorted({query.paper_id for query in queries}))
+    query_papers = papers_of(ws, sorted({query.topic_id for query in queries}))
     designs = dict.fromkeys(query_papers, usual)
     rankings = read_rankings(ws, needed(designs, current))
     duplicates = near_duplicates(ws, keep=False, advance=advance)
@@ -347,8 +347,8 @@ def describe_pools(designed: Designed, depths: Table) -> str:
 
 
 def _pairs(found: Iterable[Pool], queries: Sequence[Query]) -> set[tuple[str, str]]:
-    documents = {pool.paper_id: [entry.doc_id for entry in pool.entries] for pool in found}
-    return {(query.query_id, doc_id) for query in queries for doc_id in documents.get(query.paper_id, ())}
+    documents = {pool.topic_id: [entry.doc_id for entry in pool.entries] for pool in found}
+    return {(query.query_id, doc_id) for query in queries for doc_id in documents.get(query.topic_id, ())}
 
 
 def _evenly(judgements: int, names: Sequence[str]) -> dict[str, float]:

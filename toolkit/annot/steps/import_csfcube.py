@@ -113,7 +113,7 @@ def _store(session: Session, release: Release, run_files: dict[str, str], digest
         ),
     )
     queries.replace_queries(session, release.queries)
-    pools.replace_pools(session, release.pools, rankings_sha256={pool.paper_id: digest for pool in release.pools})
+    pools.replace_pools(session, release.pools, rankings_sha256={pool.topic_id: digest for pool in release.pools})
     names = sorted({judgement.assessor for judgement in release.judgements})
     people.put_assessors(session, [*(Assessor(name, None, False) for name in names), Assessor(ADJUDICATOR, None, True)])
     plan = _plan_of(release)
@@ -166,7 +166,7 @@ def _set_missing_policy(path: Path) -> None:
 def _counts(release: Release) -> dict[str, int]:
     return {
         "papers": len(release.papers),
-        "query papers": len({query.paper_id for query in release.queries}),
+        "query papers": len({query.topic_id for query in release.queries}),
         "queries": len(release.queries),
         "pools": len(release.pools),
         "pairs": len(release.decisions),

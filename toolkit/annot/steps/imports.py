@@ -143,11 +143,11 @@ def grades_from(
     name = ", ".join(map(str, files))
     _check_grades(rows, len(ws.settings.scale.names), name=name)
     queries = queries_of(rows, ws.settings, facet, name=name)
-    ids = {query.paper_id for query in queries.values()} | {row.document for row in rows}
+    ids = {query.topic_id for query in queries.values()} | {row.document for row in rows}
     texts = find_papers(ws.corpus, ids)
-    if not any(query.paper_id in texts for query in queries.values()):
+    if not any(query.topic_id in texts for query in queries.values()):
         raise InputError(
-            f"{name}: no query is a paper of the corpus, expected ids such as {next(iter(queries.values())).paper_id}",
+            f"{name}: no query is a paper of the corpus, expected ids such as {next(iter(queries.values())).topic_id}",
             hint="add the papers first, with `annot corpus add`",
         )
     folds = {fold: {queries[row.query].query_id for row in judged} for fold, judged in rows_of.items()}
@@ -167,7 +167,7 @@ def grades_from(
             *imported.notes,
             *sentences(
                 "commands.grades",
-                unranked=sorted(query.query_id for query in queries.values() if query.paper_id not in texts),
+                unranked=sorted(query.query_id for query in queries.values() if query.topic_id not in texts),
                 absent=len(ids - texts.keys()),
                 papers=len(ids),
                 highest=max(grades, default=0),

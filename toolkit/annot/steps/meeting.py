@@ -40,7 +40,7 @@ def write(ws: Workspace, *, since: str | None, out: Path | None) -> WrittenMeeti
     start = None if since is None else moment_given(since, option="--since")
     snapshot = read_snapshot(ws)
     meeting = meeting_of(snapshot, since=start)
-    query_papers = snapshot.papers
+    query_papers = snapshot.topics
     wanted = {pair.doc_id for pair in meeting.widest} | {remark.doc_id for remark in meeting.remarks}
     wanted |= set(query_papers.values())
     made = meeting_page(

@@ -25,7 +25,7 @@ from annot.pools.frozen_rankings import (
     refuse_other_corpus,
     write_rankings,
 )
-from annot.pools.growth import PoolChange, papers_named, pool_changes, refuse_growth
+from annot.pools.growth import PoolChange, topics_named, pool_changes, refuse_growth
 from annot.pools.near_duplicates import near_duplicates
 from annot.pools.pool_design import (
     DesignOverrides,
@@ -55,7 +55,7 @@ from annot.study.workspace import Workspace
 class DrawnPool:
     """One pool in figures."""
 
-    paper_id: str
+    topic_id: str
     queries: int
     size: int
     cited: int
@@ -68,7 +68,7 @@ class DrawnPool:
 
 
 BUILT = Columns[DrawnPool](
-    [Column("query paper", lambda one: one.paper_id)],
+    [Column("query paper", lambda one: one.topic_id)],
     [
         Column("queries", lambda one: one.queries),
         Column("pool", lambda one: one.size),
@@ -137,13 +137,13 @@ def build(
         return found if overrides.methods else without(found, absent - {*drew})
 
     design = as_asked(by_settings, ()) if usual is None else as_asked(usual, usual.methods)
-    chosen = papers_named(queries, only) if only else {query.paper_id for query in queries}
-    query_papers = papers_of(ws, [query.paper_id for query in queries if query.paper_id in chosen])
+    chosen = topics_named(queries, only) if only else {query.topic_id for query in queries}
+    query_papers = papers_of(ws, [query.topic_id for query in queries if query.topic_id in chosen])
     designs = {
-        paper_id: design
-        if redraw or paper_id not in recorded
-        else as_asked(recorded[paper_id], recorded[paper_id].methods)
-        for paper_id in query_papers
+        topic_id: design
+        if redraw or topic_id not in recorded
+        else as_asked(recorded[topic_id], recorded[topic_id].methods)
+        for topic_id in query_papers
     }
     duplicates = cache(partial(near_duplicates, ws, keep=not dry_run, advance=advance))
     wanted = needed(designs, {name: pool for name, pool in current.items() if name in designs})
@@ -154,7 +154,7 @@ def build(
         rankings, facts = rank_corpus(
             ws,
             methods=list(wanted),
-            query_papers=list(query_papers),
+            topics=list(query_papers),
             excluded=lambda: duplicates().of_same_title(query_papers),
             ranking_depth=max(one.ranking_depth for one in designs.values()),
             keep=not dry_run,
@@ -166,13 +166,13 @@ def build(
     if frozen:
         admitted = as_recorded(admitted, recorded_admissions(ws))
     drawn = draw_pools(rankings, designs, admitted, current=current)
-    staying = [pool for paper_id, pool in current.items() if only and paper_id not in chosen]
+    staying = [pool for topic_id, pool in current.items() if only and topic_id not in chosen]
     changes = pool_changes(current, [*drawn, *staying], queries)
     if not dry_run:
         lines = lines_of(rankings)
         hashes |= {
-            paper_id: rankings_sha256({name: lines[name] for name in wanted if paper_id in wanted[name]}, paper_id)
-            for paper_id in query_papers
+            topic_id: rankings_sha256({name: lines[name] for name in wanted if topic_id in wanted[name]}, topic_id)
+            for topic_id in query_papers
         }
         if facts is not None and only:
             lines, facts = joined(ws, lines, facts=facts)
@@ -184,9 +184,9 @@ def build(
         if facts is not None:
             write_rankings(ws, lines, facts=facts)
         on_record = recorded_admissions(ws) if staying else {}
-        kept = {pool.paper_id: on_record[pool.paper_id] for pool in staying if pool.paper_id in on_record}
+        kept = {pool.topic_id: on_record[pool.topic_id] for pool in staying if pool.topic_id in on_record}
         write_admissions(ws, {**kept, **admitted})
-        write_pools(ws, sorted([*drawn, *staying], key=attrgetter("paper_id")) if staying else drawn)
+        write_pools(ws, sorted([*drawn, *staying], key=attrgetter("topic_id")) if staying else drawn)
         if redraw or not current:
             note(ws, "pool", states_of(ws))
     made_with = method_settings(ws) if facts is None else facts["methods"]
@@ -200,7 +200,7 @@ def build(
         absent=[name for name in design.without if name in absent - asked_out and usual is None],
         same_title=duplicates().of_same_title(query_papers),
         passed_over=passed_over_in(drawn, rankings, admitted),
-        dry=[pool.paper_id for pool in drawn if pool.dry],
+        dry=[pool.topic_id for pool in drawn if pool.dry],
         differing=[one for one in differences(usual, by_settings) if getattr(overrides, one[0]) is None]
         if usual
         else [],
@@ -215,11 +215,11 @@ def build(
 def fresh_rankings(ws: Workspace, *, advance: Advance) -> tuple[Rankings, dict[str, Any]]:
     """Rank the corpus for every query paper by the methods of annot.toml; nothing is written."""
     with ws.reading() as session:
-        query_papers = papers_of(ws, [query.paper_id for query in read_queries(session)])
+        query_papers = papers_of(ws, [query.topic_id for query in read_queries(session)])
     return rank_corpus(
         ws,
         methods=list(design_of_settings(ws.settings).ranked_methods),
-        query_papers=list(query_papers),
+        topics=list(query_papers),
         excluded=lambda: near_duplicates(ws, keep=True, advance=advance).of_same_title(query_papers),
         ranking_depth=ws.settings.pool.ranking_depth,
         keep=True,
@@ -230,8 +230,8 @@ def fresh_rankings(ws: Workspace, *, advance: Advance) -> tuple[Rankings, dict[s
 def show(ws: Workspace, name: str) -> ShownPool:
     """The pool of a query, or of a query paper."""
     with ws.reading() as session:
-        (paper_id,) = papers_named(read_queries(session), [name])
-        pool = pools.read_pool(session, paper_id)
+        (topic_id,) = topics_named(read_queries(session), [name])
+        pool = pools.read_pool(session, topic_id)
     found = papers.find_papers(ws.corpus, [entry.doc_id for entry in pool.entries])
     return ShownPool(pool, {doc_id: paper.title for doc_id, paper in found.items()})
 
@@ -242,10 +242,10 @@ def describe(shown: ShownPool) -> str:
 
 
 def _in_figures(pool: Pool, queries: tuple[Query, ...], changes: Mapping[str, PoolChange]) -> DrawnPool:
-    own = [changes[query.query_id] for query in queries if query.paper_id == pool.paper_id]
+    own = [changes[query.query_id] for query in queries if query.topic_id == pool.topic_id]
     return DrawnPool(
-        paper_id=pool.paper_id,
-        queries=sum(query.paper_id == pool.paper_id for query in queries),
+        topic_id=pool.topic_id,
+        queries=sum(query.topic_id == pool.topic_id for query in queries),
         size=len(pool.entries),
         cited=sum(entry.drawn.method == CITED for entry in pool.entries),
         cited_outside=pool.cited_outside,

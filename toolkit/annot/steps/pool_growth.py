@@ -23,7 +23,7 @@ from annot.pools.growth import (
     is_guarded,
     made_now,
     next_version,
-    papers_named,
+    topics_named,
     queries_of,
     record_version,
     refuse_unasked,
@@ -69,8 +69,8 @@ def add(
         raise InputError("--reason: found no words, expected how the papers were found")
     with ws.reading() as session:
         queries = read_queries(session)
-        (paper_id,) = papers_named(queries, [query])
-        before = pools.read_pool(session, paper_id)
+        (topic_id,) = topics_named(queries, [query])
+        before = pools.read_pool(session, topic_id)
         current = pools.read_pools(session)
         guarded = is_guarded(session)
     there = {entry.doc_id for entry in before.entries}
@@ -83,15 +83,15 @@ def add(
         if before.additions and not dry_run:
             # An earlier run may have ended before its files were written.
             write_pools(ws, list(current.values()))
-        unchanged = GrownPool(paper_id, queries_of(queries, paper_id), (), len(before.entries))
+        unchanged = GrownPool(topic_id, queries_of(queries, topic_id), (), len(before.entries))
         return grown(None, [unchanged])
     # The rankings that the pool was drawn from show which methods had them.
-    wanted = needed(recorded_designs([before]), {paper_id: before})
+    wanted = needed(recorded_designs([before]), {topic_id: before})
     rankings = read_rankings(ws, wanted) if wanted else {}
     version = next_version(current)
     addition = Addition(version, MANUAL, None, new, reason.strip(), **made_now(by))
-    of_paper = {method: by_paper[paper_id] for method, by_paper in rankings.items()}
-    after = {paper_id: extended(before, addition, of_paper, excluded=())}
+    of_paper = {method: by_paper[topic_id] for method, by_paper in rankings.items()}
+    after = {topic_id: extended(before, addition, of_paper, excluded=())}
     found = grown_pools(current, after, queries)
     if not dry_run:
         record_version(ws, after, rankings=rankings, grow=grow)
@@ -127,20 +127,20 @@ def top_up(
         queries = read_queries(session)
         current = pools.read_pools(session)
         guarded = is_guarded(session)
-    chosen = papers_named(queries, only) if only else set(current)
-    before = {paper_id: pool for paper_id, pool in current.items() if paper_id in chosen}
+    chosen = topics_named(queries, only) if only else set(current)
+    before = {topic_id: pool for topic_id, pool in current.items() if topic_id in chosen}
     if not before:
         raise MissingInput("no pools", hint="draw them with `annot pool`")
-    drew = [paper_id for paper_id, pool in before.items() if method in as_of(pool, 1).methods]
+    drew = [topic_id for topic_id, pool in before.items() if method in as_of(pool, 1).methods]
     if len(drew) == len(before):
         raise InputError(
             f"--method {method}: already drew these pools", hint="`annot pool --per-method NUMBER` draws deeper pools"
         )
-    wanted = {paper_id: _depth_of(pool, depth) for paper_id, pool in before.items() if paper_id not in drew}
+    wanted = {topic_id: _depth_of(pool, depth) for topic_id, pool in before.items() if topic_id not in drew}
     missing = {
-        paper_id: at
-        for paper_id, at in wanted.items()
-        if at > max((one.depth for one in before[paper_id].additions if one.method == method and one.depth), default=0)
+        topic_id: at
+        for topic_id, at in wanted.items()
+        if at > max((one.depth for one in before[topic_id].additions if one.method == method and one.depth), default=0)
     }
     grown = partial(_grown, method, depth, guarded=guarded, grow=grow, dry_run=dry_run)
     if not missing:
@@ -152,7 +152,7 @@ def top_up(
         return grown(None, same, before=notes)
     query_papers = papers_of(ws, sorted(missing))
     duplicates = cache(partial(near_duplicates, ws, keep=not dry_run, advance=advance))
-    earlier = {paper_id: before[paper_id] for paper_id in missing}
+    earlier = {topic_id: before[topic_id] for topic_id in missing}
     old = needed(recorded_designs(earlier.values()), earlier)
     known = read_rankings(ws, old) if old else {}
     ranked = _ranking_of(
@@ -172,13 +172,13 @@ def top_up(
         admissions(ws, query_papers, rankings, duplicates=duplicates(), current=before, coming=version), on_record
     )
     after = {
-        paper_id: extended(
+        topic_id: extended(
             pool,
-            Addition(version, method, missing[paper_id], (), reason, **made),
-            {name: of[paper_id] for name, of in rankings.items() if paper_id in of},
-            excluded=admitted[paper_id].barred[version],
+            Addition(version, method, missing[topic_id], (), reason, **made),
+            {name: of[topic_id] for name, of in rankings.items() if topic_id in of},
+            excluded=admitted[topic_id].barred[version],
         )
-        for paper_id, pool in earlier.items()
+        for topic_id, pool in earlier.items()
     }
     found = grown_pools(current, after, queries)
     if not dry_run:
@@ -195,8 +195,8 @@ def top_up(
         "commands.topped_up",
         method=method,
         drew=drew,
-        shares=[_share(earlier[paper_id], ranked.of_method[paper_id], at) for paper_id, at in missing.items()],
-        dry=[paper_id for paper_id in after if method in after[paper_id].dry],
+        shares=[_share(earlier[topic_id], ranked.of_method[topic_id], at) for topic_id, at in missing.items()],
+        dry=[topic_id for topic_id in after if method in after[topic_id].dry],
     )
     return grown(version, found, before=notes)
 
@@ -237,11 +237,11 @@ def _depth_of(pool: Pool, depth: int | None) -> int:
     asked = depth if depth is not None else pool.per_method
     if asked is None:
         raise InputError(
-            f"query paper {pool.paper_id}: the depth of its pool is not on record", hint="give it with --depth NUMBER"
+            f"query paper {pool.topic_id}: the depth of its pool is not on record", hint="give it with --depth NUMBER"
         )
     if pool.ranking_depth is not None and asked > pool.ranking_depth:
         raise InputError(
-            f"--depth {asked}: the rankings of query paper {pool.paper_id} end at {pool.ranking_depth}",
+            f"--depth {asked}: the rankings of query paper {pool.topic_id} end at {pool.ranking_depth}",
             hint=f"give {pool.ranking_depth} or less",
         )
     return asked
@@ -259,8 +259,8 @@ def _ranking_of(
     advance: Advance,
 ) -> _Ranked:
     """Pools that the method was added to before use the same ranking; for all others it ranks now."""
-    again = {paper_id: known[method][paper_id] for paper_id in known.get(method, ())}
-    fresh = [paper_id for paper_id in before if paper_id not in again]
+    again = {topic_id: known[method][topic_id] for topic_id in known.get(method, ())}
+    fresh = [topic_id for topic_id in before if topic_id not in again]
     if not fresh:
         return _Ranked(again, {}, None)
     names = (*METHODS, *imported_methods(ws))
@@ -273,7 +273,7 @@ def _ranking_of(
     new, facts = rank_corpus(
         ws,
         methods=[method],
-        query_papers=fresh,
+        topics=fresh,
         excluded=same_title,
         ranking_depth=max(pool.ranking_depth or ws.settings.pool.ranking_depth for pool in before.values()),
         keep=keep,
@@ -294,9 +294,9 @@ def _refuse(ws: Workspace, pool: Pool, doc_ids: Sequence[str], *, keep: bool, ad
     """Raise InputError with everything that speaks against these papers, which are not in the pool."""
     there = papers.find_papers(ws.corpus, doc_ids)
     duplicates = near_duplicates(ws, keep=keep, advance=advance)
-    same_title = duplicates.of_same_title([pool.paper_id])[pool.paper_id]
+    same_title = duplicates.of_same_title([pool.topic_id])[pool.topic_id]
     group_of = {doc_id: group for group in duplicates.texts for doc_id in group}
-    taken = {pool.paper_id: "the query paper"} | {
+    taken = {pool.topic_id: "the query paper"} | {
         entry.doc_id: f"{entry.doc_id}, in the pool" for entry in pool.entries
     }
     faults = []
@@ -304,7 +304,7 @@ def _refuse(ws: Workspace, pool: Pool, doc_ids: Sequence[str], *, keep: bool, ad
         same = next((one for one in group_of.get(doc_id, ()) if one in taken), None)
         if doc_id not in there:
             faults.append(f"{doc_id}: not in the corpus")
-        elif doc_id == pool.paper_id or doc_id in same_title:
+        elif doc_id == pool.topic_id or doc_id in same_title:
             faults.append(f"{doc_id}: is the query paper, or has its title")
         elif same is not None:
             faults.append(f"{doc_id}: nearly the same text as {taken[same]}")

@@ -99,15 +99,15 @@ def remove(ws: Workspace, name: str, *, dry_run: bool) -> RemovedQuery:
         known = {query.query_id: query for query in read_queries(session)}
         query = known_query(known, name)
         remove_query(session, query.query_id)
-        last = not any(one.paper_id == query.paper_id for one in known.values() if one != query)
-        pooled = last and bool(pools.read_pools(session, query.paper_id))
+        last = not any(one.topic_id == query.topic_id for one in known.values() if one != query)
+        pooled = last and bool(pools.read_pools(session, query.topic_id))
         if pooled:
-            pools.remove_pool(session, query.paper_id)
+            pools.remove_pool(session, query.topic_id)
         if dry_run:
             session.rollback()
         else:
             keep_backup(ws, "before query remove")
-    return RemovedQuery(query.query_id, query.paper_id, pooled, len(known) - 1)
+    return RemovedQuery(query.query_id, query.topic_id, pooled, len(known) - 1)
 
 
 def listing(ws: Workspace) -> tuple[ListedQuery, ...]:
@@ -164,7 +164,7 @@ def draw(ws: Workspace, *, n: int, seed: int | None, redraw: bool, dry_run: bool
     if not queries:
         raise MissingInput("no queries", hint="add them with `annot query add`")
     chosen = ws.settings.seed if seed is None else seed
-    texts = papers.find_papers(ws.corpus, {query.paper_id for query in queries}) if ws.has_corpus else {}
+    texts = papers.find_papers(ws.corpus, {query.topic_id for query in queries}) if ws.has_corpus else {}
     folds_drawn = grouped_folds(queries, copies=near_copies(texts.values()), count=n, seed=chosen)
     splits = as_splits(queries, folds_drawn)
     wanted = {name: {fold: ids for fold, ids in folds.items() if ids} for name, folds in splits.items()}
@@ -178,7 +178,7 @@ def draw(ws: Workspace, *, n: int, seed: int | None, redraw: bool, dry_run: bool
             for name, folds in splits.items():
                 runs.put_split(session, name, folds)
     facets = tuple(sorted({query.facet for query in queries}))
-    paper_of = {query.query_id: query.paper_id for query in queries}
+    paper_of = {query.query_id: query.topic_id for query in queries}
     rows = []
     for at in range(1, n + 1):
         tests = [splits[facet][f"fold{at}_test"] for facet in facets]

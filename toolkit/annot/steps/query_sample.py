@@ -151,9 +151,9 @@ def _choose(
     chosen = tuple(
         ChosenQuery(
             query.query_id,
-            query.paper_id,
+            query.topic_id,
             query.facet,
-            found[query.paper_id].title,
+            found[query.topic_id].title,
             query.query_id not in known_queries,
         )
         for query in made

@@ -149,7 +149,7 @@ def _papers_missing(study: Snapshot, corpus: Collection[Paper]) -> Iterator[str]
     if not corpus:
         yield "no corpus: add the papers to a new study with `annot corpus add`, and import the judgements there"
         return
-    named = {query.paper_id for query in study.queries} | {doc_id for _, doc_id in study.outcome.planned}
+    named = {query.topic_id for query in study.queries} | {doc_id for _, doc_id in study.outcome.planned}
     named |= {entry.doc_id for pool in study.pools.values() for entry in pool.entries}
     for paper_id in sorted(named - {paper.paper_id for paper in corpus}):
         yield f"paper {paper_id}: not in the corpus; add it with `annot corpus add` (see [corpus] in annot.toml)"
@@ -159,7 +159,7 @@ def _pools_missing(study: Snapshot) -> Iterator[str]:
     """A query must have papers to rank."""
     planned = {query_id for query_id, _ in study.outcome.planned}
     for query in study.queries:
-        if query.query_id not in planned and query.paper_id not in study.pools:
+        if query.query_id not in planned and query.topic_id not in study.pools:
             yield f"query {query.query_id}: its paper has no pool; draw it with `annot pool`"
 
 

@@ -44,7 +44,7 @@ def certificate(ws: Workspace, *, tell: Callable[[str], None]) -> tuple[Certific
         qrels,
         pools,
         drawn_rankings(ws, pools),
-        snapshot.papers,
+        snapshot.topics,
         _score(snapshot, qrels, CONVENTION, MEASURE, ties=TIES[0]),
         _score(snapshot, qrels, LOSS_CONVENTION, LOSS_MEASURE, ties="expected"),
         measure=MEASURE,

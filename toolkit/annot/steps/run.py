@@ -109,14 +109,14 @@ def make(ws: Workspace, *, systems: tuple[str, ...], replace: bool = False, adva
     if not documents:
         raise MissingInput("no pools to rank", hint="draw them with `annot pool`")
     wanted = {doc_id for doc_ids in documents.values() for doc_id in doc_ids}
-    papers = find_papers(ws.corpus, wanted | {queries[query_id].paper_id for query_id in documents})
+    papers = find_papers(ws.corpus, wanted | {queries[query_id].topic_id for query_id in documents})
     topics = tuple(
         PooledQuery(
             query_id,
-            query.paper_id,
+            query.topic_id,
             query.facet,
             query.sentences,
-            whole=set(query.sentences) == set(range(len(papers[query.paper_id].sentences))),
+            whole=set(query.sentences) == set(range(len(papers[query.topic_id].sentences))),
             doc_ids=tuple(doc_id for doc_id in documents[query_id] if doc_id in papers),
         )
         for query_id, query in queries.items()

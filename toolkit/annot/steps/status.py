@@ -99,7 +99,7 @@ def status(ws: Workspace) -> Status:
     return Status(
         labelled_papers=stage.labelled,
         queries=len(stage.queries),
-        pools=len({query.paper_id for query in stage.queries if query.query_id in stage.documents}),
+        pools=len({query.topic_id for query in stage.queries if query.query_id in stage.documents}),
         pairs=len(outcome.planned),
         assessors=progress_of(stage.everyone, stage.plan, outcome),
         incomplete=len(outcome.incomplete),

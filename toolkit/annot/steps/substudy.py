@@ -67,7 +67,7 @@ def draw(ws: Workspace, *, assessor: str, queries: int, candidates: int, dry_run
         "sha256": hashlib.sha256(lines.encode()).hexdigest(),
         "created": moment_now(),
     }
-    paper_of = {query.query_id: query.paper_id for query in known}
+    paper_of = {query.query_id: query.topic_id for query in known}
     papers = papers_of(ws, {name for pair in drawn.pairs for name in (paper_of[pair[0]], pair[1])})
     if not dry_run:
         with ws.writing() as session:

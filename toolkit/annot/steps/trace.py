@@ -42,7 +42,7 @@ def trace(ws: Workspace, query_id: str, doc_id: str) -> Trace:
     with ws.reading() as session:
         snapshot = snapshot_of(session, ws)
         query = known_query({known.query_id: known for known in snapshot.queries}, query_id)
-        ids = [query.paper_id, doc_id]
+        ids = [query.topic_id, doc_id]
         labels = {paper.paper_id: paper for paper in facet_labels.read_labels(session, ids)}
         sent_to = [
             (project.assessor, project.round)
@@ -54,10 +54,10 @@ def trace(ws: Workspace, query_id: str, doc_id: str) -> Trace:
         settled = adjudications.read_history(session, query_id, doc_id)
         opinions = read_opinions(session, query_id, doc_id)
     outcome = snapshot.outcome
-    pool = snapshot.pools.get(query.paper_id)
+    pool = snapshot.pools.get(query.topic_id)
     texts = papers.find_papers(ws.corpus, ids) if ws.has_corpus else {}
-    pooled = _pooled(pool, doc_id, snapshot.rankings_sha256.get(query.paper_id, ""))
-    had_by = () if pooled else _had_by(ws, query.paper_id, doc_id)
+    pooled = _pooled(pool, doc_id, snapshot.rankings_sha256.get(query.topic_id, ""))
+    had_by = () if pooled else _had_by(ws, query.topic_id, doc_id)
     runs = _runs(ws, query_id, doc_id)
     if not (doc_id in texts or pooled or judged or settled or had_by or any(run.rank for run in runs)):
         _refuse_unknown(query_id, doc_id, pool, snapshot.assignments)
@@ -68,7 +68,7 @@ def trace(ws: Workspace, query_id: str, doc_id: str) -> Trace:
         doc_id=doc_id,
         facet=query.facet,
         query_sentences=tuple(place + 1 for place in query.sentences),
-        query_paper=_paper(ws, texts.get(query.paper_id), labels.get(query.paper_id)),
+        query_paper=_paper(ws, texts.get(query.topic_id), labels.get(query.topic_id)),
         document=_paper(ws, texts.get(doc_id), labels.get(doc_id)),
         corpus_sha256=recorded_sha256(ws) if texts else None,
         pool=pooled,

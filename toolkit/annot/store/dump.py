@@ -21,6 +21,7 @@ from annot.store.models import TABLES, JsonList, copy_rows
 from annot.store.schema import VERSION_TABLE, make_triggers, note_version, version_of
 
 _AT_ONCE = 1_000
+_HINT = "restore it with the version of the program that made it"
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +51,7 @@ def check_version(dumped: Dumped) -> None:
     if dumped.version != len(schema.MIGRATIONS):
         raise StoreError(
             f"the backup contains a database of version {dumped.version}, expected {len(schema.MIGRATIONS)}",
-            hint="restore it with the version of the program that made it",
+            hint=_HINT,
         )
 
 
@@ -141,7 +142,7 @@ def _row(line: bytes, where: str, kinds: Mapping[str, _Kind]) -> dict[str, Any]:
     try:
         row = json.loads(line)
         if not isinstance(row, dict) or row.keys() != kinds.keys():
-            raise InputError(f"{where}: expected the columns {', '.join(kinds)}")
+            raise InputError(f"{where}: expected the columns {', '.join(kinds)}", hint=_HINT)
         wrong = [name for name, value in row.items() if not kinds[name].fits(value)]
     except (ValueError, RecursionError) as error:
         raise InputError(f"{where}: not a row of JSON: {error}") from None

@@ -172,44 +172,44 @@ FACET_LABELS_TABLE = made(
     check("origin", "origin IN ('carried', 'corrected') OR origin LIKE 'predicted:_%'"),
 )
 """The sentence labels of a paper, joined by commas, and where they come from."""
-QUERY_TABLE = made("query", columns_of(Query, key=["query_id"]), unique("paper_facet", "paper_id", "facet"))
+QUERY_TABLE = made("query", columns_of(Query, key=["query_id"]), unique("topic_facet", "topic_id", "facet"))
 POOL_TABLE = made(
     "pool",
     [
-        *columns_of(Pool, key=["paper_id"], without=("entries", "additions")),
+        *columns_of(Pool, key=["topic_id"], without=("entries", "additions")),
         column("rankings_sha256", str),
     ],
     check("per_method", "per_method IS NULL OR per_method >= 1"),
     check("ranking_depth", "ranking_depth IS NULL OR ranking_depth >= 1"),
     check("cited_outside", "cited_outside IS NULL OR cited_outside >= 0"),
 )
-"""How the pool of one query paper was drawn; all facets of the paper share it."""
+"""How the pool of one topic was drawn; all queries of the topic share it."""
 POOL_ENTRY_TABLE = made(
     "pool_entry",
-    [column("paper_id", str, key=True), column("doc_id", str, key=True), column("position", int)],
-    to(paper_id="pool.paper_id"),
-    unique("position", "paper_id", "position"),
+    [column("topic_id", str, key=True), column("doc_id", str, key=True), column("position", int)],
+    to(topic_id="pool.topic_id"),
+    unique("position", "topic_id", "position"),
     from_1("position"),
 )
 """One document of a pool; `position` is its place in the order drawn, from 1."""
 DRAW_TABLE = made(
     "draw",
     [
-        *(column("paper_id", str, key=True), column("doc_id", str, key=True)),
+        *(column("topic_id", str, key=True), column("doc_id", str, key=True)),
         *columns_of(Draw, key=["method"]),
         column("place", int),
     ],
-    to(paper_id="pool_entry.paper_id", doc_id="pool_entry.doc_id"),
+    to(topic_id="pool_entry.topic_id", doc_id="pool_entry.doc_id"),
     check("rank", "rank IS NULL OR rank >= 1"),
-    unique("place", "paper_id", "doc_id", "place"),
+    unique("place", "topic_id", "doc_id", "place"),
     check("place_from_0", "place >= 0"),
     check("turn", "turn IS NULL OR (place = 0 AND turn >= 1)"),
 )
 """A method that had the document. `place` 0 is the one that drew it; the others follow in their order."""
 POOL_ADDITION_TABLE = made(
     "pool_addition",
-    [column("paper_id", str, key=True), *columns_of(Addition, key=["version"])],
-    to(paper_id="pool.paper_id"),
+    [column("topic_id", str, key=True), *columns_of(Addition, key=["version"])],
+    to(topic_id="pool.topic_id"),
     check("version_from_2", "version >= 2"),
     check("depth", "depth IS NULL OR depth >= 1"),
     check("depth_of_ranking", "(method = 'manual') = (depth IS NULL)"),

@@ -35,19 +35,19 @@ UNKNOWN_RANKINGS = "unknown"
 def replace_pools(session: Session, pools: Iterable[Pool], *, rankings_sha256: Mapping[str, str]) -> None:
     """Make these the pools of the study, all others go.
 
-    rankings_sha256: for each `paper_id`, the hash of what its pool was drawn from.
+    rankings_sha256: for each `topic_id`, the hash of what its pool was drawn from.
 
     Raises InputError when pairs would leave the pool that are judged, with how many judgements stand on them, or sent.
     """
     pools = list(pools)
-    check_distinct((pool.paper_id for pool in pools), what="pools")
+    check_distinct((pool.topic_id for pool in pools), what="pools")
     for pool in pools:
-        check_distinct((entry.doc_id for entry in pool.entries), what=f"pool of {pool.paper_id}")
-    staying = {(pool.paper_id, entry.doc_id) for pool in pools for entry in pool.entries}
+        check_distinct((entry.doc_id for entry in pool.entries), what=f"pool of {pool.topic_id}")
+    staying = {(pool.topic_id, entry.doc_id) for pool in pools for entry in pool.entries}
     leaving = {
         (query_id, doc_id)
-        for query_id, paper_id, doc_id in session.connection().execute(_pooled_pairs())
-        if (paper_id, doc_id) not in staying
+        for query_id, topic_id, doc_id in session.connection().execute(_pooled_pairs())
+        if (topic_id, doc_id) not in staying
     }
     hint = "`annot pool` without options draws the pools on record again; --frozen uses the rankings on record, too"
     refuse_in_use(
@@ -62,13 +62,13 @@ def replace_pools(session: Session, pools: Iterable[Pool], *, rankings_sha256: M
     for table in OF_POOLS:
         session.connection().execute(table.delete())
     for pool in pools:
-        insert_records(session, POOL_TABLE, [pool], rankings_sha256=rankings_sha256[pool.paper_id])
-        insert_records(session, POOL_ADDITION_TABLE, pool.additions, paper_id=pool.paper_id)
+        insert_records(session, POOL_TABLE, [pool], rankings_sha256=rankings_sha256[pool.topic_id])
+        insert_records(session, POOL_ADDITION_TABLE, pool.additions, topic_id=pool.topic_id)
     insert_rows(
         session,
         POOL_ENTRY_TABLE,
         (
-            {"paper_id": pool.paper_id, "doc_id": entry.doc_id, "position": position}
+            {"topic_id": pool.topic_id, "doc_id": entry.doc_id, "position": position}
             for pool in pools
             for position, entry in enumerate(pool.entries, 1)
         ),
@@ -77,7 +77,7 @@ def replace_pools(session: Session, pools: Iterable[Pool], *, rankings_sha256: M
         session,
         DRAW_TABLE,
         (
-            {"paper_id": pool.paper_id, "doc_id": entry.doc_id, "place": place}
+            {"topic_id": pool.topic_id, "doc_id": entry.doc_id, "place": place}
             | {name: getattr(draw, name) for name in field_names(Draw)}
             for pool in pools
             for entry in pool.entries
@@ -86,40 +86,40 @@ def replace_pools(session: Session, pools: Iterable[Pool], *, rankings_sha256: M
     )
 
 
-def remove_pool(session: Session, paper_id: str) -> None:
+def remove_pool(session: Session, topic_id: str) -> None:
     """Take the pool of a paper away that has no query any more."""
     for table in OF_POOLS:
-        session.connection().execute(table.delete().where(table.c.paper_id == paper_id))
+        session.connection().execute(table.delete().where(table.c.topic_id == topic_id))
 
 
-def read_pools(session: Session, paper_id: str | None = None) -> dict[str, Pool]:
-    """The pools by `paper_id`, of one paper or of all, in the order of the ids."""
-    rows = _rows(session, DRAW_TABLE, ("doc_id", *field_names(Draw)), paper_id)
+def read_pools(session: Session, topic_id: str | None = None) -> dict[str, Pool]:
+    """The pools by `topic_id`, of one paper or of all, in the order of the ids."""
+    rows = _rows(session, DRAW_TABLE, ("doc_id", *field_names(Draw)), topic_id)
     draws = grouped(((paper, doc_id), Draw(*draw)) for paper, doc_id, *draw in rows)
     entries: defaultdict[str, list[PoolEntry]] = defaultdict(list)
-    for paper, doc_id in _rows(session, POOL_ENTRY_TABLE, ["doc_id"], paper_id):
+    for paper, doc_id in _rows(session, POOL_ENTRY_TABLE, ["doc_id"], topic_id):
         drawn, *also = draws[paper, doc_id]
         entries[paper].append(PoolEntry(doc_id, drawn, tuple(also)))
-    rows = _rows(session, POOL_ADDITION_TABLE, field_names(Addition), paper_id)
+    rows = _rows(session, POOL_ADDITION_TABLE, field_names(Addition), topic_id)
     additions = grouped((paper, Addition(*added)) for paper, *added in rows)
-    facts = [name for name in field_names(Pool) if name not in ("paper_id", "entries", "additions")]
+    facts = [name for name in field_names(Pool) if name not in ("topic_id", "entries", "additions")]
     found: dict[str, Pool] = {}
-    for paper, *row in sorted(_rows(session, POOL_TABLE, facts, paper_id), key=itemgetter(0)):
+    for paper, *row in sorted(_rows(session, POOL_TABLE, facts, topic_id), key=itemgetter(0)):
         own = dict(zip(facts, row, strict=True))
-        found[paper] = Pool(paper_id=paper, entries=(*entries[paper],), additions=(*additions.get(paper, ()),), **own)
+        found[paper] = Pool(topic_id=paper, entries=(*entries[paper],), additions=(*additions.get(paper, ()),), **own)
     return found
 
 
-def read_pool(session: Session, paper_id: str) -> Pool:
+def read_pool(session: Session, topic_id: str) -> Pool:
     """The pool of one query paper. Raises MissingInput when it has none."""
-    found = read_pools(session, paper_id)
+    found = read_pools(session, topic_id)
     if not found:
-        raise MissingInput(f"query paper {paper_id}: no pool", hint="draw it with `annot pool`")
-    return found[paper_id]
+        raise MissingInput(f"query paper {topic_id}: no pool", hint="draw it with `annot pool`")
+    return found[topic_id]
 
 
 def read_rankings_sha256(session: Session) -> dict[str, str]:
-    """For each `paper_id` with a pool, the hash of what the pool was drawn from."""
+    """For each `topic_id` with a pool, the hash of what the pool was drawn from."""
     return dict(sorted(map(tuple, _rows(session, POOL_TABLE, ["rankings_sha256"]))))
 
 
@@ -131,15 +131,15 @@ def documents_by_query(session: Session) -> dict[str, tuple[str, ...]]:
 
 
 def _pooled_pairs() -> Select[Any]:
-    """(query_id, paper_id, doc_id) of each query and document of its paper's pool, in the order drawn."""
+    """(query_id, topic_id, doc_id) of each query and document of its paper's pool, in the order drawn."""
     query, entry = QUERY_TABLE, POOL_ENTRY_TABLE
-    columns = query.c.query_id, query.c.paper_id, entry.c.doc_id
-    return select(*columns).join(entry, entry.c.paper_id == query.c.paper_id).order_by(entry.c.position)
+    columns = query.c.query_id, query.c.topic_id, entry.c.doc_id
+    return select(*columns).join(entry, entry.c.topic_id == query.c.topic_id).order_by(entry.c.position)
 
 
-def _rows(session: Session, table: Table, columns: Sequence[str], paper_id: str | None = None) -> Sequence[Any]:
-    """`paper_id` and these columns, of one paper or of all, in the order drawn; pools by `paper_id`."""
-    wanted = true() if paper_id is None else table.c.paper_id == paper_id
-    order = {POOL_ENTRY_TABLE: "position", DRAW_TABLE: "place", POOL_ADDITION_TABLE: "version"}.get(table, "paper_id")
-    statement = select(table.c.paper_id, *(table.c[name] for name in columns)).where(wanted)
+def _rows(session: Session, table: Table, columns: Sequence[str], topic_id: str | None = None) -> Sequence[Any]:
+    """`topic_id` and these columns, of one paper or of all, in the order drawn; pools by `topic_id`."""
+    wanted = true() if topic_id is None else table.c.topic_id == topic_id
+    order = {POOL_ENTRY_TABLE: "position", DRAW_TABLE: "place", POOL_ADDITION_TABLE: "version"}.get(table, "topic_id")
+    statement = select(table.c.topic_id, *(table.c[name] for name in columns)).where(wanted)
     return session.connection().execute(statement.order_by(table.c[order])).all()

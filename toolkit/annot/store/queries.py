@@ -75,7 +75,7 @@ def read_queries(session: Session) -> tuple[Query, ...]:
 
 def _write(session: Session, queries: Sequence[Query], *, keep_others: bool) -> None:
     check_distinct((query.query_id for query in queries), what="queries")
-    check_distinct(((query.paper_id, query.facet) for query in queries), what="queries (paper and facet)")
+    check_distinct(((query.topic_id, query.facet) for query in queries), what="queries (paper and facet)")
     before = {query.query_id: query for query in read_queries(session)}
     known_types = {query_id: query.paper_type for query_id, query in before.items()}
     given = {
@@ -90,7 +90,7 @@ def _write(session: Session, queries: Sequence[Query], *, keep_others: bool) -> 
     delete_where(session, QUERY_TABLE, "query_id", removed)
     rows = QUERY_TABLE
     for query in changed:
-        values = {name: getattr(query, name) for name in ("paper_id", "facet", "sentences", "paper_type")}
+        values = {name: getattr(query, name) for name in ("topic_id", "facet", "sentences", "paper_type")}
         session.connection().execute(rows.update().where(rows.c.query_id == query.query_id).values(values))
     insert_records(session, QUERY_TABLE, (query for query_id, query in given.items() if query_id not in before))
 

@@ -60,14 +60,14 @@ def version_of(connection: Connection) -> int:
             )
         return 0
     if "schema_sha256" not in {column["name"] for column in inspect(connection).get_columns(VERSION_TABLE)}:
-        raise _unreleased()
+        raise _unreleased(connection)
     last = text(f"SELECT version, schema_sha256 FROM {VERSION_TABLE} ORDER BY version DESC")
     found = connection.execute(last).first()
     version, sha256 = found or (0, "")
     if version > len(MIGRATIONS):
         raise StoreError(f"the database has version {version}, expected {len(MIGRATIONS)} or less", hint="update annot")
     if version == len(MIGRATIONS) and sha256 != schema_sha256():
-        raise _unreleased()
+        raise _unreleased(connection)
     return int(version)
 
 
@@ -128,11 +128,24 @@ def make_triggers(connection: Connection) -> None:
             connection.exec_driver_sql(statement)
 
 
-def _unreleased() -> StoreError:
+def _unreleased(connection: Connection) -> StoreError:
     return StoreError(
-        "the database was made by an unreleased version of annot",
-        hint="continue with the version that made it, or make a new study in another folder with `annot init`",
+        f"the database was made by an unreleased version of annot: {_first_difference(connection)}",
+        hint="continue with the version that made it, or make a new study in another folder with `annot init` and add "
+        "the files of this one to it",
     )
+
+
+def _first_difference(connection: Connection) -> str:
+    """Where its tables first part from those declared: what is found there, and what is expected."""
+    there = inspect(connection)
+    for name, table in sorted(TABLES.tables.items()):
+        if not there.has_table(name):
+            return f"found no table {name}"
+        found, expected = [column["name"] for column in there.get_columns(name)], list(table.columns.keys())
+        if set(found) != set(expected):
+            return f"its table {name} has the columns {', '.join(found)}, expected {', '.join(expected)}"
+    return "found tables with other rules, expected those of this version"
 
 
 def _make_writable(connection: Connection, table: str) -> None:

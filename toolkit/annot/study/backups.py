@@ -293,7 +293,7 @@ def _known(store: Store) -> Iterator[tuple[str, bool]]:
     with store.read() as session:
         for name, statement in (
             ("corpus", select(labels.c.paper_id)),
-            ("pools", select(pools.c.paper_id).where(pools.c.per_method.is_not(None))),
+            ("pools", select(pools.c.topic_id).where(pools.c.per_method.is_not(None))),
         ):
             yield name, session.connection().execute(statement.limit(1)).first() is not None
 

@@ -35,7 +35,7 @@ class Snapshot:
     queries: tuple[Query, ...]
     pools: dict[str, Pool]
     rankings_sha256: dict[str, str]
-    """What each pool was drawn from, by query paper."""
+    """What each pool was drawn from, by topic."""
     people: tuple[Assessor, ...]
     plan: Plan | None
     assignments: tuple[Assignment, ...]
@@ -67,15 +67,15 @@ class Snapshot:
         return {query.query_id: query.facet for query in self.queries}
 
     @property
-    def papers(self) -> dict[str, str]:
-        """The paper of each query: the unit of chance, as several facets of one may be queries."""
-        return {query.query_id: query.paper_id for query in self.queries}
+    def topics(self) -> dict[str, str]:
+        """The topic of each query: the unit of chance, as several facets of one may be queries."""
+        return {query.query_id: query.topic_id for query in self.queries}
 
     @property
     def pooled(self) -> frozenset[str]:
         """The papers of queries and pools."""
         documents = (entry.doc_id for pool in self.pools.values() for entry in pool.entries)
-        return frozenset((*(query.paper_id for query in self.queries), *documents))
+        return frozenset((*(query.topic_id for query in self.queries), *documents))
 
     @property
     def judged_elsewhere(self) -> bool:

@@ -296,7 +296,7 @@ def _pool(paper_id: str, drawn: Mapping[str, tuple[str, ...]], kept: Collection[
     if not in_order:
         drawing.sort(key=lambda method: (method != CITED, method))
     return Pool(
-        paper_id=paper_id,
+        topic_id=paper_id,
         mode="blocks",
         per_method=quotas.pop() if in_order and len(quotas) == 1 else None,
         ranking_depth=None,

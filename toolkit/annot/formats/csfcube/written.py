@@ -52,13 +52,13 @@ def write_csfcube(material: Material, *, folder: str, with_text: bool) -> dict[s
     with_text: False leaves out the file of abstracts and the titles in the query list. The material has no `misfits`.
     """
     papers = {paper.paper_id: paper for paper in material.papers}
-    pools = sorted(material.pools, key=lambda pool: pool.paper_id)
-    files = {POOLS_FILE: json_lines([{pool.paper_id: _pool(pool) for pool in pools}])}
+    pools = sorted(material.pools, key=lambda pool: pool.topic_id)
+    files = {POOLS_FILE: json_lines([{pool.topic_id: _pool(pool) for pool in pools}])}
     for facet in {query.facet for query in material.queries}:
         files[ratings_name(facet)] = json_lines([_ratings(facet, material)])
     files[QUERIES_FILE] = _query_list(material, papers, with_text)
     if material.splits:
-        names = {query.query_id: f"{query.paper_id}_{query.facet}" for query in material.queries}
+        names = {query.query_id: f"{query.topic_id}_{query.facet}" for query in material.queries}
         splits = {
             facet: {fold: [names[query_id] for query_id in query_ids] for fold, query_ids in folds.items()}
             for facet, folds in material.splits.items()
@@ -86,7 +86,7 @@ def misfits(material: Material) -> tuple[str, ...]:
         for facet in sorted({query.facet for query in material.queries})
         if not _FACET.fullmatch(facet)
     ]
-    pooled = {pool.paper_id: {entry.doc_id for entry in pool.entries} for pool in material.pools}
+    pooled = {pool.topic_id: {entry.doc_id for entry in pool.entries} for pool in material.pools}
     decided: dict[str, set[str]] = defaultdict(set)
     for decision in material.decisions:
         decided[decision.query_id].add(decision.doc_id)
@@ -96,7 +96,7 @@ def misfits(material: Material) -> tuple[str, ...]:
             assessors[judgement.query_id].add(judgement.assessor)
     for query in material.queries:
         name, team = f"query {query.query_id}", assessors[query.query_id]
-        if query.paper_id not in pooled:
+        if query.topic_id not in pooled:
             found.append(f"{name}: its paper has no pool")
             continue
         if not decided[query.query_id]:
@@ -108,7 +108,7 @@ def misfits(material: Material) -> tuple[str, ...]:
             for assessor in sorted(team)
             if not _ASSESSOR.fullmatch(assessor)
         ]
-        outside = sorted(decided[query.query_id] - pooled[query.paper_id])
+        outside = sorted(decided[query.query_id] - pooled[query.topic_id])
         found += [f"{name}: {doc_id} is judged but not in the pool" for doc_id in outside]
     return tuple(dict.fromkeys(found))
 
@@ -118,12 +118,12 @@ def _ratings(facet: str, material: Material) -> dict[str, dict[str, list[Any]]]:
     for judgement in material.judgements:
         given.setdefault(judgement.query_id, {}).setdefault(judgement.assessor, {})[judgement.doc_id] = judgement.grade
     final = {decision.pair: decision.grade for decision in material.decisions}
-    pools = {pool.paper_id: pool for pool in material.pools}
+    pools = {pool.topic_id: pool for pool in material.pools}
     entries: dict[str, dict[str, list[Any]]] = {}
     for query in sorted(material.queries, key=lambda query: query.query_id):
         if query.facet != facet:
             continue
-        drawn = (entry.doc_id for entry in _drawn(pools[query.paper_id]))
+        drawn = (entry.doc_id for entry in _drawn(pools[query.topic_id]))
         candidates = [doc_id for doc_id in drawn if (query.query_id, doc_id) in final]
         # A grade may be missing as a row, or as a row without a grade: both are -1 here.
         columns = {
@@ -132,7 +132,7 @@ def _ratings(facet: str, material: Material) -> dict[str, dict[str, list[Any]]]:
             if not grades.keys().isdisjoint(candidates)
         }
         rows = list(zip(*columns.values(), strict=True))
-        entries[query.paper_id] = {
+        entries[query.topic_id] = {
             "cands": candidates,
             "relevance_adju": [final[query.query_id, doc_id] for doc_id in candidates],
             **{f"relevance_ann{assessor[1:]}": column for assessor, column in columns.items()},
@@ -159,16 +159,16 @@ def _drawn(pool: Pool) -> list[PoolEntry]:
 
 def _query_list(material: Material, papers: Mapping[str, Paper], with_text: bool) -> str:
     chosen = any(
-        query.sentences != positions_of(papers[query.paper_id], material.facet_labels.get(query.facet, ()))
+        query.sentences != positions_of(papers[query.topic_id], material.facet_labels.get(query.facet, ()))
         for query in material.queries
     )
     buffer = io.StringIO(newline="")
     writer = csv.writer(buffer, lineterminator="\r\n")
     writer.writerow(["pid", "facet", "year", "title", "paper type", *(["sentences"] if chosen else [])])
     for query in material.queries:
-        paper = papers[query.paper_id]
+        paper = papers[query.topic_id]
         title = paper.title if with_text else ""
-        row = [guarded(query.paper_id), query.facet, paper.year, guarded(title), guarded(query.paper_type or "")]
+        row = [guarded(query.topic_id), query.facet, paper.year, guarded(title), guarded(query.paper_type or "")]
         writer.writerow([*row, *([" ".join(map(str, query.sentences))] if chosen else [])])
     return buffer.getvalue()
 

@@ -170,7 +170,7 @@ def material_of(ws: Workspace, pairs: set[tuple[str, str]]) -> TaskMaterial:
     and InputError for labels that are not those of the study."""
     with ws.reading() as session:
         queries = {query.query_id: query for query in read_queries(session)}
-        ids = {queries[query_id].paper_id for query_id, _ in pairs} | {doc_id for _, doc_id in pairs}
+        ids = {queries[query_id].topic_id for query_id, _ in pairs} | {doc_id for _, doc_id in pairs}
         found = papers_of(ws, ids)
         labels = labels_of(session, ids)
     check_labels(ws, labels)
@@ -213,7 +213,7 @@ def tasks_of(
         tasks[asked] = judge_task(
             asked=asked,
             query=query,
-            query_paper=material.papers[query.paper_id],
+            query_paper=material.papers[query.topic_id],
             candidate=material.papers[asked.doc_id],
             facet_help=material.guidelines[query.facet].definition,
             facet_labels=facet_labels[query.facet],

@@ -187,7 +187,7 @@ def own_tasks(session: Session, round: StoredRound, assessor: str) -> dict[str, 
         times = Counter(returned.pair for returned in read_returned(session))
         return {pair_key(*pair, at): Asked(*pair) for pair in planned for at in range(1, times[pair] + 2)}
     elif round == "labels":
-        asked = {Asked(query.paper_id, LABELS_SHOWN) for query in read_queries(session)}
+        asked = {Asked(query.topic_id, LABELS_SHOWN) for query in read_queries(session)}
     else:
         asked = {assignment.asked for assignment in trials.read_assignments(session, round, assessor)}
     return {pair_key(*pair): pair for pair in asked}

@@ -271,7 +271,7 @@ def task_keys(ws: Workspace) -> TaskKeys:
         secret = read_secret(session)
         pairs = {assignment.pair for assignment in people.read_assignments(session)}
         pairs |= trials.read_pairs(session)
-        pairs |= {(query.paper_id, LABELS_SHOWN) for query in read_queries(session)}
+        pairs |= {(query.topic_id, LABELS_SHOWN) for query in read_queries(session)}
         pairs |= {asked.pair for _, asked in projects.read_asked(session)}
     if secret is None:
         with ws.writing() as session:

@@ -129,7 +129,7 @@ def papers_shared(plan: Iterable[Assignment], queries: Mapping[str, Query]) -> d
     shared: dict[str, set[str]] = {name: set() for people in members.values() for name in people}
     for (query_id, _), people in members.items():
         for name in people if len(people) > 1 else ():
-            shared[name].add(queries[query_id].paper_id)
+            shared[name].add(queries[query_id].topic_id)
     return {name: len(papers) for name, papers in sorted(shared.items())}
 
 
@@ -137,7 +137,7 @@ def papers_by_facet(plan: Iterable[Assignment], queries: Mapping[str, Query]) ->
     """By facet, the query papers that are judged."""
     asked = {queries[one.query_id] for one in plan}
     facets = sorted({query.facet for query in asked})
-    return {facet: len({query.paper_id for query in asked if query.facet == facet}) for facet in facets}
+    return {facet: len({query.topic_id for query in asked if query.facet == facet}) for facet in facets}
 
 
 MOST_DEVIATIONS = 6.0

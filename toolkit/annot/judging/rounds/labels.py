@@ -209,7 +209,7 @@ class _OnRecord(NamedTuple):
 
 def _on_record(ws: Workspace) -> _OnRecord:
     with ws.reading() as session:
-        queries = grouped((query.paper_id, query) for query in read_queries(session))
+        queries = grouped((query.topic_id, query) for query in read_queries(session))
         ids = sorted(queries)
         labels = labels_of(session, ids)
         made = {one.paper_id: one.corrected_at for one in read_labels(session, ids)}

@@ -56,7 +56,7 @@ def draw_gold(
     from. By facet in the order of its draw.
     """
     known = {query.query_id: query for query in queries}
-    settled = [one for one in decisions if one.query_id in known and one.doc_id != known[one.query_id].paper_id]
+    settled = [one for one in decisions if one.query_id in known and one.doc_id != known[one.query_id].topic_id]
     drawn: list[Decision] = []
     for facet in sorted({query.facet for query in known.values()}):
         have = sum(known[query_id].facet == facet for query_id, _ in current if query_id in known)
@@ -201,7 +201,7 @@ def draw_substudy(
     candidates: dict[str, dict[int, list[str]]] = {}
     known = {query.query_id: query for query in sorted(queries, key=lambda query: query.query_id)}
     for (query_id, doc_id), grade in sorted(final.items()):
-        if query_id in known and doc_id != known[query_id].paper_id:
+        if query_id in known and doc_id != known[query_id].topic_id:
             candidates.setdefault(query_id, {}).setdefault(grade, []).append(doc_id)
     settled = [query for name, query in known.items() if sum(map(len, candidates.get(name, {}).values())) >= per_query]
     by_facet = {
@@ -246,8 +246,8 @@ def _queries(by_facet: Mapping[str, Sequence[Query]], per_facet: int, seed: int)
     for own in by_facet.values():
         left = shuffled(own, rng)
         for _ in range(per_facet):
-            papers = {query.paper_id for query in chosen}
-            chosen.append(min(left, key=lambda query: query.paper_id in papers))
+            papers = {query.topic_id for query in chosen}
+            chosen.append(min(left, key=lambda query: query.topic_id in papers))
             left.remove(chosen[-1])
     return chosen
 

@@ -150,7 +150,7 @@ def _lacking(pool: Pool, method: str, ranks: Mapping[str, Ranking]) -> frozenset
     takes_part = CITED in first.methods and method != CITED
     left = draw(
         {name: ranks.get(name, ()) for name in first.methods if name not in (CITED, method)},
-        paper_id=pool.paper_id,
+        topic_id=pool.topic_id,
         cited=[entry.doc_id for entry in first.entries if entry.drawn.method == CITED] if takes_part else None,
         cited_outside=None,
         mode=first.mode,

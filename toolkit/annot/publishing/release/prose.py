@@ -96,7 +96,7 @@ def example_pairs(
     (query,) = (one for one in queries if one.query_id == shown[0].query_id)
     if titles is None:
         return tuple(ExamplePair(query.query_id, query.facet, one.doc_id, one.relevance) for one in shown)
-    named = (titles.get(query.paper_id) or query.query_id, query.facet)
+    named = (titles.get(query.topic_id) or query.query_id, query.facet)
     return tuple(ExamplePair(*named, titles.get(one.doc_id) or one.doc_id, one.relevance) for one in shown)
 
 

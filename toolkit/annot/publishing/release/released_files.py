@@ -74,7 +74,7 @@ def release_files(
         folder=BEIR,
         with_text=with_text,
     )
-    files |= {f"pools/{file_name(pool.paper_id, '.jsonl')}": _utf8(pool_lines(pool)) for pool in study.pools.values()}
+    files |= {f"pools/{file_name(pool.topic_id, '.jsonl')}": _utf8(pool_lines(pool)) for pool in study.pools.values()}
     files |= runs
     csfcube, misfit = _csfcube(study, citations, labels, corpus, with_text=with_text)
     files |= csfcube
@@ -157,7 +157,7 @@ def _again(run: StoredRun) -> str:
 def _judged(study: Snapshot, *, pooled: bool) -> dict[str, list[str]]:
     """The documents that somebody judged, by query; where pools led to them, of the queries alone that have none."""
     doc_ids: dict[str, list[str]] = {
-        query.query_id: [] for query in study.queries if not pooled or query.paper_id not in study.pools
+        query.query_id: [] for query in study.queries if not pooled or query.topic_id not in study.pools
     }
     for query_id, doc_id in study.outcome.planned:
         if query_id in doc_ids:
@@ -172,7 +172,7 @@ def _edges(study: Snapshot, citations: Mapping[str, tuple[str, ...]]) -> dict[st
 
 
 def _untyped(study: Snapshot) -> Iterator[str]:
-    untyped = {query.paper_id for query in study.queries if query.paper_type is None}
+    untyped = {query.topic_id for query in study.queries if query.paper_type is None}
     if untyped:
         yield f"{counted(len(untyped), 'query paper')} without a type: `annot query choose` sets it"
 

@@ -124,7 +124,7 @@ def labels(total: int) -> Columns[tuple[str, int]]:
 
 ADDED: Columns[GrownPool] = Columns(
     [
-        Column("query paper", lambda one: one.paper_id),
+        Column("query paper", lambda one: one.topic_id),
         Column("documents", lambda one: " ".join((*one.added[:SHOWN_DOCUMENTS], *_more(one.added))), ""),
     ],
     [
@@ -165,7 +165,7 @@ def documents(pool: Pool, titles: Mapping[str, str]) -> Columns[PoolEntry]:
     """The documents of a pool in the order drawn."""
     return Columns(
         [
-            Column("", lambda one: pool.paper_id, "query_paper"),
+            Column("", lambda one: pool.topic_id, "query_paper"),
             Column("", lambda one: one.doc_id, "doc_id"),
             Column("turn", lambda one: one.drawn.turn),
             Column("document", lambda one: one.doc_id, ""),

@@ -74,7 +74,7 @@ class Study:
     @property
     def query_papers(self) -> int:
         """Papers that queries were made of."""
-        return len({query.paper_id for query in self.queries})
+        return len({query.topic_id for query in self.queries})
 
     @property
     def pools(self) -> dict[str, Pool]:

@@ -51,15 +51,15 @@ def listed_queries(ws: Workspace, queries: Sequence[Query]) -> tuple[ListedQuery
     from annot.store.papers import find_papers
 
     # A query without sentences came with a file of judgements: its paper need not be here.
-    found = papers_of(ws, [query.paper_id for query in queries if query.sentences])
+    found = papers_of(ws, [query.topic_id for query in queries if query.sentences])
     if ws.has_corpus:
-        found |= find_papers(ws.corpus, [query.paper_id for query in queries])
+        found |= find_papers(ws.corpus, [query.topic_id for query in queries])
     listed = []
     for query in queries:
-        paper = found.get(query.paper_id)
+        paper = found.get(query.topic_id)
         year, title = (None, "") if paper is None else (paper.year, paper.title)
         places = tuple(place + 1 for place in query.sentences)
-        listed.append(ListedQuery(query.query_id, query.paper_id, query.facet, year, title, places, query.paper_type))
+        listed.append(ListedQuery(query.query_id, query.topic_id, query.facet, year, title, places, query.paper_type))
     return tuple(listed)
 
 

@@ -43,7 +43,7 @@ def _facets(study: Study, evaluated: Evaluated) -> Iterator[Table | Figure]:
     papers = on_facets(
         {one.query_id: one.values[leader.measure] for one in measured},
         facets=study.snapshot.facets,
-        papers=study.snapshot.papers,
+        papers=study.snapshot.topics,
     )
     if not papers:
         return
@@ -93,7 +93,7 @@ def _errors(study: Study) -> Table:
                         [cases[run, query_id, error] for query_id in ranked],
                         [of[query_id] for query_id in ranked],
                         level=study.settings.agreement.level,
-                        papers=[study.snapshot.papers[query_id] for query_id in ranked],
+                        papers=[study.snapshot.topics[query_id] for query_id in ranked],
                     )
                     for error, of in possible.items()
                 ]

@@ -103,7 +103,7 @@ def _table(study: Study, found: list[GradeExample]) -> Table:
 
 def _abstracts(study: Study, found: list[GradeExample]) -> Iterator[SideBySide]:
     """The pairs, folded: both abstracts with the sentences of the facet marked."""
-    ws, query_papers = study.snapshot.ws, study.snapshot.papers
+    ws, query_papers = study.snapshot.ws, study.snapshot.topics
     ids = sorted({paper for one in found for paper in (query_papers[one.pair[0]], one.pair[1])})
     there = papers.find_papers(ws.corpus, ids) if ws.has_corpus else {}
     # What is on the pages here is not what people elsewhere judged by.

@@ -74,7 +74,7 @@ def appendix(study: Study) -> Iterator[Chapter]:
     yield Chapter("judgements", "Judgements of each assessor", told, (table_of_given,))
     if study.decisions:
         sizes = Counter(decision.query_id for decision in study.decisions)
-        papers = study.snapshot.papers
+        papers = study.snapshot.topics
         told = sentences(
             "grades.settled",
             pairs=len(study.decisions),
@@ -159,7 +159,7 @@ def _per_query(study: Study) -> Table:
 
 def _across_facets(study: Study) -> Iterator[Table]:
     """For two facets of one paper: how often a candidate has each two grades."""
-    paper_of = {query.query_id: (query.paper_id, query.facet) for query in study.queries}
+    paper_of = {query.query_id: (query.topic_id, query.facet) for query in study.queries}
     graded: dict[str, dict[tuple[str, str], int]] = {}
     for decision in study.decisions:
         paper_id, facet = paper_of[decision.query_id]
@@ -192,7 +192,7 @@ def _cited(study: Study) -> Iterator[Table]:
         for entry in pool.entries
         if entry.drawn.method == CITED
     }
-    paper_of = {query.query_id: (query.paper_id, query.facet) for query in study.queries}
+    paper_of = {query.query_id: (query.topic_id, query.facet) for query in study.queries}
     counts = _counted(
         (decision.query_id, paper_of[decision.query_id][1], decision.grade)
         for decision in study.decisions
@@ -216,7 +216,7 @@ def _share_of(by_query: ByQuery, grades: Sequence[int], study: Study) -> Number:
 
 def _share(hits: Mapping[str, int], sizes: Mapping[str, int], study: Study) -> Number:
     """The share of all pairs, with whole query papers as the sampling units."""
-    papers = [study.snapshot.papers[name] for name in hits]
+    papers = [study.snapshot.topics[name] for name in hits]
     share = share_of_counts(list(hits.values()), [sizes[name] for name in hits], level=study.level, papers=papers)
     return measured(share, SHARE)
 
@@ -229,7 +229,7 @@ def _mean_grade(counts: Counter[int | None]) -> Number:
 def _mean(counts: Mapping[str, int], study: Study, *, most: int) -> Number:
     """The mean over queries of what is `most` in one of them, with its interval."""
     values = np.array([counts[query_id] for query_id in sorted(counts)], dtype=np.float64)
-    papers = [study.snapshot.papers[query_id] for query_id in sorted(counts)]
+    papers = [study.snapshot.topics[query_id] for query_id in sorted(counts)]
     interval = mean_interval(values, level=study.level, least=0, most=most, papers=papers)
     return Number(float(values.mean()), MEAN, interval)
 
