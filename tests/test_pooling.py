@@ -14,7 +14,6 @@ from annot.base.records import CITED, Draw, Pool, PoolEntry, Ranking, ScoredDoc,
 from annot.pools.pooling import MethodShare, draw, method_order, shares
 from hypothesis import given
 from hypothesis import strategies as st
-from type_checked import complaints
 
 METHODS = ("abs_tfidf", "specter", "title_tfidf", "title_cbow200")
 DOCUMENTS = [f"d{number:02}" for number in range(30)]
@@ -60,13 +59,6 @@ def ordered_rankings(pattern: dict[str, Ranking], *, seed: int, paper_id: str) -
     """The rankings, first to last, given to the methods in the order in which these will draw."""
     order = method_order(pattern, seed=seed, paper_id=paper_id)
     return dict(zip(order, pattern.values(), strict=True))
-
-
-def test_a_misspelt_option_of_the_design_fails_mypy(tmp_path: Path) -> None:
-    program = "from annot.pools.pool_design import DesignOverrides\nDesignOverrides({}=13)\n"
-    assert complaints(program.format("per_method"), tmp_path) == []
-    (found,) = complaints(program.format("per_methods"), tmp_path)
-    assert 'Unexpected keyword argument "per_methods"' in found
 
 
 def test_round_robin_takes_turns_and_draws_further_down_past_what_is_pooled() -> None:

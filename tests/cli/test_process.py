@@ -15,7 +15,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from command_line import difference, snapshot
+from command_line import annot_done, difference, snapshot
 
 SCRIPT = Path(sys.executable).parent / "annot"
 HEAVY = {"sklearn", "scipy", "pandas", "matplotlib", "label_studio_sdk", "torch", "gensim", "pyarrow.parquet", "numpy"}
@@ -257,7 +257,7 @@ def test_letters_that_the_terminal_does_not_have_stop_nothing(annot: list[str], 
     papers.write_text(text.replace(first["title"], f"名前 {first['title']}", 1), encoding="utf-8")
     environment = {**os.environ, "PYTHONIOENCODING": "latin-1"}
     for words in (["corpus", "add", "papers.jsonl"], ["facets"], ["query", "add", first["paper_id"], "-f", "method"]):
-        subprocess.run([*annot, *words], cwd=folder, check=True, capture_output=True)
+        annot_done(*words, folder=folder)
     command = [*annot, "query", "list", "--json"]
     listed = subprocess.run(command, cwd=folder, env=environment, check=True, capture_output=True)
     assert json.loads(listed.stdout.decode("latin-1"))["data"][0]["title"] == f"名前 {first['title']}"

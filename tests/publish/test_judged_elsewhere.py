@@ -91,7 +91,8 @@ def test_a_value_without_interval_says_why_and_no_cell_is_empty(annot: Run, stud
     assert annot("report").exit_code == 0
     page = (study / "exports" / "report.md").read_text(encoding="utf-8")
     assert re.search(r"figures have no interval: 1 query: an interval over queries needs 6\.", page)
-    assert "Dots for 1 of 2 queries" in page
+    assert "only 1 of 2 queries has a value" in page
+    assert "alpha on each query before and after" not in page, "of one query nothing is drawn"
     assert "|  |" not in page.partition("## Final grades")[0]
     assert annot("datasheet").exit_code == 0
     assert sheet(study).count("have no interval: ") == 1
@@ -131,7 +132,8 @@ def test_with_its_papers_it_is_released_and_what_was_judged_is_to_be_ranked(anno
     ]
     card = released["README.md"].decode()
     counted = "7 pairs have 3 judgements, 23 pairs have 2 judgements, 1 pair has 1 judgement"
-    assert f"31 pairs with a final grade. {counted}; an adjudicator settled" in card
+    assert "31 pairs with a final grade, " in card
+    assert f"**Judging:** {counted}; an adjudicator settled" in card
     assert "Rank the judged papers" in card
     assert "the papers judged for each query" in card
     assert 'annotations_creators:\n- "found"' in card

@@ -21,7 +21,6 @@ from annot.ranking.wordvectors import WordVectors
 from indexed import decomposed, inputs_of
 from sklearn.decomposition import TruncatedSVD
 from sklearn.feature_extraction.text import TfidfVectorizer
-from type_checked import complaints
 
 FACETS = {"background": ("background", "objective"), "method": ("method",)}
 
@@ -196,11 +195,10 @@ Baseline(score=lambda pool: pool.rows * 1.0, needs=Needs())
 """
 
 
-def test_a_method_without_settings_cannot_be_registered(tmp_path: Path) -> None:
+def test_a_method_without_settings_cannot_be_registered() -> None:
     for line in UNRECORDED.strip().splitlines()[1:]:
         with pytest.raises(TypeError, match="settings"):
             exec(f"{UNRECORDED.strip().splitlines()[0]}\n{line}")
-    assert sum('Missing named argument "settings"' in line for line in complaints(UNRECORDED, tmp_path)) == 2
 
 
 @pytest.mark.parametrize("dimensions", [12, 5000])

@@ -85,7 +85,7 @@ def test_an_interval_over_four_fifths_of_its_scale_is_read_as_too_few_papers(
 @pytest.mark.parametrize(
     ("method", "units"),
     [
-        ("jackknife over 5 queries, Student's t", "queries"),
+        ("jackknife over 5 queries, Student's t", "papers"),
         ("jackknife over 5 items, Student's t", "items"),
         ("sign test over 6 query papers", "papers"),
         ("Wilson, clustered by 4 query papers", "papers"),

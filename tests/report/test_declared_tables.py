@@ -108,3 +108,13 @@ def test_each_reason_is_said_once_with_what_it_is_a_reason_for() -> None:
         "2 figures have no interval: fewer than 4 papers.",
     )
     assert without([FIGURE]) == ()
+
+
+def test_an_interval_of_most_of_the_scale_is_data_and_a_note_and_no_bracket() -> None:
+    wide = Interval(-0.9, 0.9, 0.95, "jackknife")
+    found = table("t", [wide], [Column("A", lambda row: "a")], [Column("F", lambda row: Number(0.1, COEFFICIENT, row))])
+    assert found.notes == (
+        "1 figure has no interval: there are too few papers for one that covers less than 80% of the scale.",
+    )
+    assert not found.bracketed
+    assert data_of(found)["rows"] == [{"a": "a", "f": {"value": 0.1, "interval": wide}}]

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from annot.base.records import Decision, Judgement
+from annot.base.records import Assignment, Decision, Judgement, Paper
 from annot.publishing.report.sections import examples
 from annot.publishing.report.sections.examples import GradeExample, body, chosen
+from annot.publishing.report.side_by_side import Screens
+from annot.store import trials
+from annot.study.snapshot import read_snapshot
+from study_stages import copied, published
 
 FACETS = {"p1-aim": "aim", "p1-way": "way", "p2-aim": "aim"}
 GIVEN = {
@@ -68,6 +73,16 @@ def test_no_pair_of_training_or_hidden_gold_and_none_that_is_asked_again_is_show
     assert [one.final for one in chosen(study())] == [3, 2, 0]
 
 
+def test_pairs_of_any_round_of_trial_and_gold_pairs_are_kept_from_the_report(tmp_path: Path) -> None:
+    ws = copied(published(3), "planned", tmp_path / "study")
+    query = read_snapshot(ws).queries[0].query_id
+    with ws.writing() as session:
+        trials.replace_gold(session, [trials.Gold(query, "fic0101", 2, "because", 1)])
+        trials.replace_assignments(session, "hidden-gold", [Assignment(query, "fic0102", "a1", 1)])
+        trials.replace_assignments(session, "substudy-abstract", [Assignment(query, "fic0103", "a2", 1)])
+    assert read_snapshot(ws).trial_pairs == {(query, f"fic010{at}") for at in (1, 2, 3)}
+
+
 def test_a_pair_without_a_final_grade_is_in_no_example_and_without_any_there_is_no_chapter() -> None:
     some = {pair: grade for pair, grade in FINAL.items() if grade in (0, 2)}
     (chapter,) = body(study(final=some))
@@ -76,9 +91,45 @@ def test_a_pair_without_a_final_grade_is_in_no_example_and_without_any_there_is_
     assert list(body(study(final={}))) == []
 
 
+@pytest.mark.parametrize(("made_elsewhere", "facets"), [(None, {"aim", "way"}), ("with another tool", set())])
+def test_the_guidelines_are_quoted_only_if_the_pairs_were_judged_by_them(
+    made_elsewhere: str | None, facets: set[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[tuple[list[str], set[str]]] = []
+    there = {name: Paper(name, f"Of {name}", ("One.", "Two.")) for name in ("p1", "p2", "d1", "d3", "d4")}
+
+    def screens(_snapshot: Any, ids: list[str], of: Any) -> Screens:
+        asked.append((ids, {*of}))
+        return Screens(
+            {"p1-aim": (1,)}, {"d1": ("goal", "other")}, {"aim": ("goal",)}, ("no", "bit", "much", "same"), {}
+        )
+
+    monkeypatch.setattr(examples, "screens_of", screens)
+    monkeypatch.setattr(examples.papers, "find_papers", lambda corpus, ids: there)
+    found = study(texts=True)
+    found.made_elsewhere = made_elsewhere
+    found.snapshot.papers = {name: name[:2] for name in FACETS}
+    found.snapshot.ws = SimpleNamespace(has_corpus=True, corpus=None)
+    (chapter,) = body(found)
+    assert asked == [(["d1", "d3", "d4", "d6", "p1", "p2"], facets)]
+    # d6 is not in the corpus.
+    assert [block.summary for block in chapter.blocks] == [
+        "3 same (aim): Of d1",
+        "2 much (way): Of d3",
+        "1 bit (way): Of d4",
+    ]
+    first, _, last = chapter.blocks
+    assert [(side.title, side.marked) for side in first.sides] == [("Of p1", {1}), ("Of d1", {0})]
+    assert first.told == "The assessors gave 3 and 3. The final grade is 3 same."
+    assert last.told == "The assessors gave 1 and cannot judge. The final grade is 1 bit, set by an adjudicator."
+    (by_id,) = examples.appendix(found)
+    assert [row[3] for row in by_id.tables[0].rows] == ["d1", "d3", "d4", "d6"]
+    assert list(examples.appendix(study())) == []
+
+
 def test_without_a_licence_of_the_texts_pairs_are_shown_by_their_ids() -> None:
     (chapter,) = body(study())
     (table,) = chapter.blocks
     assert table.rows[2] == ("1 bit", "way", "p1-way", "d4", "1 and cannot judge", "an adjudicator")
-    assert "no licence for them is given" in chapter.paragraphs[0]
+    assert "they are not part of the release" in chapter.paragraphs[0]
     assert "Ada" not in str(chapter)

@@ -113,6 +113,13 @@ def test_the_grades_of_one_query_are_a_table_and_no_drawing() -> None:
     assert grades.body(study(of_way)).blocks == (grades.final_grades(study(of_way)),)
 
 
+def test_in_a_sentence_a_share_without_a_useful_interval_is_the_share_alone() -> None:
+    of_two = {pair: grade for pair, grade in FINAL.items() if pair in (("p1-way", "d2"), ("p2-aim", "d4"))}
+    chapter = grades.body(study(of_two))
+    assert "(too few papers)" in str(chapter.blocks[1].rows[-1][3])
+    assert 'a final grade: 100% have the lowest ("no"), 0% the highest' in chapter.paragraphs[0]
+
+
 def test_without_a_final_grade_the_chapter_says_so() -> None:
     assert grades.body(study({})) == Chapter("grades", "Grades", ("No pair has a final grade yet.",))
     assert list(chapters({})) == ["judgements"]

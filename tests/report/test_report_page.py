@@ -117,6 +117,16 @@ def test_the_contents_lead_to_every_section_and_open_what_is_folded(
     context.close()
 
 
+@pytest.mark.parametrize("page", [1280], indirect=True)
+def test_a_browser_that_opens_nothing_by_itself_is_helped(page: Any) -> None:
+    page.evaluate("location.hash = 'table-pools'")
+    page.evaluate("document.querySelectorAll('details').forEach(one => { one.open = false; }); scrollTo(0, 0)")
+    assert not page.locator("#table-pools").is_visible()
+    page.evaluate("dispatchEvent(new Event('hashchange'))")
+    assert 0 <= page.locator("#table-pools").bounding_box()["y"] < 900
+    assert page.evaluate("document.querySelectorAll('details[open]').length") == 1
+
+
 def test_on_paper_nothing_is_folded(study: Workspace, chromium: Any) -> None:
     context = chromium.new_context(viewport={"width": 718, "height": 1030})
     page = context.new_page()

@@ -44,6 +44,14 @@ def test_alpha_is_judged_by_both_ends_of_its_interval(low: float, high: float, v
     assert reliability(Number(0.7, COEFFICIENT)) == "unknown"
 
 
+def test_no_verdict_rests_on_an_interval_of_most_of_the_scale() -> None:
+    low, wide = (
+        Number(-0.2, COEFFICIENT, Interval(-1, 0.6, 0.95, "t")),
+        Number(-0.2, COEFFICIENT, Interval(-1, 0.61, 0.95, "t")),
+    )
+    assert (reliability(low), reliability(wide)) == ("unreliable", "unknown")
+
+
 def effect(with_swap: int = 0, tau_range: Any = (0.9, 1.0)) -> Any:
     mixed = SimpleNamespace(with_swap=with_swap, n=1000, tau_range=tau_range, tau=0.95)
     return SimpleNamespace(random_assessors=mixed, settings=SimpleNamespace(level=0.95))

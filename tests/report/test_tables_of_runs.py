@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
@@ -79,8 +80,10 @@ def test_nothing_that_is_no_run_has_the_sign_of_chance(found: Evaluated) -> None
 
 
 def test_a_drawing_has_the_runs_of_all_queries_best_first(found: Evaluated) -> None:
-    words = drawing(found).description.split("; ")
-    assert [one.partition(":")[0] for one in words] == ["best", "mixed", "worst"]
+    dots, chance, *better = drawing(found).description.split(". ")
+    assert re.findall(r"[:;] (\w+) \d+", dots) == ["best", "mixed", "worst"]
+    assert re.fullmatch(r"A random order reaches \d\d(\.\d)?( \[.+\])?", chance)
+    assert "mixed is better than worst." in better[-1]
 
 
 def test_every_convention_has_its_own_table_and_queries_only_on_request(found: Evaluated) -> None:

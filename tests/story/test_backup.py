@@ -12,11 +12,11 @@ import pytest
 from annot.store import judgements
 from annot.store.database import open_store
 from command_line import annot, annot_done
-from fixtures_studio import Studio
+from memory_studio import StudioOfMemory
 from postgres import PostgresServer
 from studies import Pair, Study, make_study
 
-pytestmark = [pytest.mark.studio, pytest.mark.postgres]
+pytestmark = pytest.mark.postgres
 
 
 def history(url: str, pairs: list[Pair]) -> list[Any]:
@@ -46,13 +46,13 @@ def projects_in(backup: Path) -> dict[str, dict[str, Any]]:
 
 
 def test_a_restored_study_changes_nothing_that_is_not_new(
-    studio: Studio,
+    memory: StudioOfMemory,
     postgres_server: PostgresServer,
     postgres_url: str,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    study = make_study(tmp_path / "study", studio, name="backed-up", per_method=4)
+    study = make_study(tmp_path / "study", memory, name="backed-up", per_method=4)
     ws, pairs = study.workspace, study.planned()["a1"]
     annot_done("push", folder=study.folder)
     study.judge("a1", dict.fromkeys(pairs[:4], 2))
@@ -80,13 +80,13 @@ def test_a_restored_study_changes_nothing_that_is_not_new(
     people = study.copy(tmp_path / "people", study.name)
     shutil.rmtree(study.folder)
     people.judge("a1", {pairs[5]: 3})
-    monkeypatch.setenv("LABEL_STUDIO_URL", studio.url)
-    monkeypatch.setenv("LABEL_STUDIO_API_KEY", studio.token)
+    monkeypatch.setenv("LABEL_STUDIO_URL", memory.url)
+    monkeypatch.setenv("LABEL_STUDIO_API_KEY", memory.token)
     for kind, url in (("sqlite", None), ("postgres", postgres_url)):
         if url is not None:
             monkeypatch.setenv("ANNOT_DATABASE", url)
         folder = tmp_path / "machines" / kind / "study"
-        restored = Study(folder, studio)
+        restored = Study(folder, memory)
         annot_done("restore", backup, folder, folder=tmp_path)
         url = restored.workspace.database_url
         assert (folder / "annot.db").exists() == (kind == "sqlite")
@@ -116,5 +116,5 @@ def test_a_restored_study_changes_nothing_that_is_not_new(
     monkeypatch.delenv("ANNOT_DATABASE")
     back = tmp_path / "back"
     annot_done("restore", second, back, folder=tmp_path)
-    assert history(Study(back, studio).workspace.database_url, pairs) == now
+    assert history(Study(back, memory).workspace.database_url, pairs) == now
     assert annot("restore", second, back, folder=tmp_path).exit_code == 2

@@ -1,28 +1,24 @@
-"""A Label Studio for each person: two assessors and an adjudicator on three real servers, one of them away at times."""
+"""A Label Studio for each person: two assessors and an adjudicator on three servers, one of them away at times."""
 
 from __future__ import annotations
 
-import shutil
-import sqlite3
 from collections.abc import Callable, Iterator
-from contextlib import closing
-from pathlib import Path
+from contextlib import ExitStack, contextmanager
 
 import pytest
 from annot.judging.exchange import audit
 from annot.judging.exchange.servers import studio_folder
-from annot.labelstudio import server
 from annot.labelstudio.accounts import make_accounts
 from annot.publishing.release.identities import secrets_of
 from annot.publishing.release.judging_facts import isolation_of
 from annot.study.snapshot import read_for_release
 from command_line import Result, annot, annot_done, difference, snapshot
 from complete_study import counting, in_dispute, rating
-from fixtures_studio import Studio, template_folder
+from fixtures_studio import Studio
+from memory_studio import StudioAtASocket, studio_at_a_socket
 from studies import PEOPLE, Study, address_of, ready
+from studio_contents import LEAD
 from study_stages import quietly
-
-pytestmark = pytest.mark.studio
 
 NAMES = tuple(name for name, _ in PEOPLE)
 ISOLATED = '\n[judging]\nisolation = "server"\n'
@@ -30,60 +26,35 @@ At = Callable[[str], Study]
 """The study as its server of this person shows it."""
 
 
-def with_template(folder: Path, day: int) -> None:
-    """An empty server's data that was made on a day of its own, which starts in seconds instead of a minute."""
-    shutil.copytree(template_folder(), folder)
-    with closing(sqlite3.connect(folder / "data" / "label_studio.sqlite3")) as connection, connection:
-        connection.execute("UPDATE organization SET created_at = ?", (f"2031-01-{day:02} 00:00:00",))
-
-
-@pytest.fixture(scope="module", autouse=True)
-def enough_memory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """However much of it others take at the moment."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(server, "MEMINFO", meminfo(tmp_path_factory.mktemp("memory"), available=16_000_000))
-        yield
-
-
-def meminfo(folder: Path, *, available: int) -> Path:
-    """What Linux tells of a machine on which so many kB are free."""
-    path = folder / "meminfo"
-    path.write_text(f"MemTotal:  {2 * available} kB\nMemAvailable:  {available} kB\n")
-    return path
-
-
 @pytest.fixture(scope="module")
-def at(studio: Studio, tmp_path_factory: pytest.TempPathFactory) -> Iterator[At]:
-    """A study whose people have their servers, started by the command; `studio` has made the template."""
+def at(tmp_path_factory: pytest.TempPathFactory) -> Iterator[At]:
+    """A study whose people have their servers, all of them running."""
     folder = tmp_path_factory.mktemp("each") / "study"
     ws = ready(folder, name="each", per_method=1, more_settings=ISOLATED)
-    for day, name in enumerate(NAMES, start=1):
-        with_template(studio_folder(ws, name), day)
-    try:
-        started = annot_done("studio", "up", "--per-assessor", "--json", folder=folder)
-        assert [state["assessor"] for state in started.data] == list(NAMES)
-        assert len({state["url"] for state in started.data}) == 3
-        assert "starting 3 servers, with up to 0.8 GB of memory each, 2.4 GB in all" in started.stderr
-
-        def of(name: str) -> Study:
-            running = server.status(studio_folder(ws, name))
-            assert running is not None
-            own = studio_folder(ws, name)
-            return Study(folder, Studio(running.url, server.credentials(own).token, own))
-
-        yield of
-    finally:
+    with ExitStack() as stack:
+        servers = {}
         for name in NAMES:
-            server.down(studio_folder(ws, name))
+            studio_folder(ws, name).mkdir(parents=True)
+            servers[name] = stack.enter_context(studio_at_a_socket(studio_folder(ws, name)))
+            Study(folder, servers[name]).as_person(name).close()  # has signed up
+        yield lambda name: Study(folder, servers[name])
+
+
+@contextmanager
+def stopped(study: Study) -> Iterator[None]:
+    """Its server is away meanwhile, and then at its old address again."""
+    assert isinstance(study.studio, StudioAtASocket)
+    running = study.studio.folder / "server.pid"
+    with running.rename(running.with_suffix(".kept")).open():
+        study.studio.switch("down")
+        yield
+        study.studio.switch("up")
+    running.with_suffix(".kept").rename(running)
 
 
 def accounts_at(study: Study) -> set[str]:
     with study.studio.gateway() as gateway:
         return set(gateway.user_ids())
-
-
-def stop(study: Study, name: str) -> None:
-    assert server.down(studio_folder(study.workspace, name))
 
 
 def run(study: Study, *typed: str) -> Result:
@@ -104,7 +75,7 @@ def test_each_server_holds_one_person_and_their_project_alone(at: At) -> None:
     assert [row["assessor"] for row in sent.data["projects"]] == ["a1", "a2"]
     for name in ("a1", "a2"):
         there = at(name)
-        assert accounts_at(there) == {server.ADMINISTRATOR, address_of(name)}
+        assert accounts_at(there) == {LEAD, address_of(name)}
         assert list(there.projects()) == [name]
         assert len(there.listed_projects()) == 2, "the labels and the pairs"
         (address,) = [row["address"] for row in sent.data["projects"] if row["assessor"] == name]
@@ -123,22 +94,19 @@ def test_a_server_that_is_away_is_named_and_the_others_are_pulled(at: At) -> Non
     before = counting(first)
     assert len(before) == len(pairs) + 2
     second.judge("a2", dict.fromkeys(pairs[2:], 1))
-    stop(first, "a2")
-    for command in (("pull",), ("push",)):
-        away = run(first, *command)
-        assert away.exit_code == 1
-        assert "could not reach 1 server" in away.stderr
-        assert "a2: the server of a2 is not running" in away.message()
-        assert counting(first) == before
-    assert "a2: not running" in annot_done("studio", "status", folder=first.folder).stdout
-    audited = audit.audit(first.workspace, advance=quietly)
-    assert [one.what for one in audited.findings] == ["a2: their server could not be reached"]
-    kept = annot_done("backup", str(first.folder.parent / "one-away.tar.gz"), "--json", folder=first.folder)
-    assert kept.data["projects"] == 2, "a1's pairs and the labels that a1 corrects"
-    assert any("no copies of the projects of a2" in note for note in kept.data["notes"])
-    back = annot_done("studio", "up", folder=first.folder)
-    assert at("a2").studio.url == second.studio.url, "people keep their links"
-    assert "starting 1 server" in back.stderr
+    with stopped(second):
+        for command in (("pull",), ("push",)):
+            away = run(first, *command)
+            assert away.exit_code == 1
+            assert "could not reach 1 server" in away.stderr
+            assert "a2: the server of a2 is not running" in away.message()
+            assert counting(first) == before
+        assert "a2: not running" in annot_done("studio", "status", folder=first.folder).stdout
+        audited = audit.audit(first.workspace, advance=quietly)
+        assert [one.what for one in audited.findings] == ["a2: their server could not be reached"]
+        kept = annot_done("backup", str(first.folder.parent / "one-away.tar.gz"), "--json", folder=first.folder)
+        assert kept.data["projects"] == 2, "a1's pairs and the labels that a1 corrects"
+        assert any("no copies of the projects of a2" in note for note in kept.data["notes"])
     annot_done("pull", "judging", folder=first.folder)
     assert len(counting(first)) == 2 * len(pairs)
     standing = snapshot(first.folder)
@@ -175,13 +143,13 @@ def test_training_goes_to_the_persons_own_server(at: At) -> None:
 
 
 def test_nothing_goes_to_an_address_that_is_nobodys_or_anothers(
-    at: At, studio: Studio, monkeypatch: pytest.MonkeyPatch
+    at: At, at_a_socket: Studio, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first, second = at("a1"), at("a2")
     there = len(first.listed_projects())
-    monkeypatch.setenv("LABEL_STUDIO_API_KEY", studio.token)
+    monkeypatch.setenv("LABEL_STUDIO_API_KEY", at_a_socket.token)
     for command in (("push",), ("pull",), ("push", "adjudication"), ("check", "server")):
-        refused = run(first, *command, "--url", studio.url)
+        refused = run(first, *command, "--url", at_a_socket.url)
         assert refused.exit_code == 2
         assert "does not belong to anyone in this study" in refused.message()
     taken = run(first, "assessor", "change", "a1", "--server", second.studio.url)
@@ -235,18 +203,6 @@ def test_the_audit_finds_other_accounts_and_projects_on_a_persons_server(at: At)
     assert [finding["kind"] for finding in found.data["server"]["findings"]] == ["strange account"]
     assert "a1: an account of a2 is on their server" in found.data["server"]["findings"][0]["what"]
     assert address_of("a2") not in found.stdout
-
-
-def test_memory_that_is_too_small_is_told_before_anything_starts(
-    tmp_path: Path, studio: Studio, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    ready(tmp_path / "study", name="small", per_method=1, more_settings=ISOLATED)
-    monkeypatch.setattr(server, "MEMINFO", meminfo(tmp_path, available=1_500_000))
-    refused = annot("studio", "up", "--per-assessor", folder=tmp_path / "study")
-    assert refused.exit_code == 2
-    assert "3 servers need up to" in refused.message()
-    assert "1.5 GB are free" in refused.message()
-    assert not list((tmp_path / "study" / ".annot").glob("studios/*"))
 
 
 def secret_texts(study: Study) -> set[str]:

@@ -107,9 +107,8 @@ class Number:
 
     @property
     def _units(self) -> str:
-        """What the interval takes as sampling units: papers, unless it says otherwise."""
-        method = self.interval.method if isinstance(self.interval, Interval) else ""
-        return next((units for units in ("queries", "items") if f" {units}" in method), "papers")
+        """What the interval takes as sampling units: papers (one of each query), or items that belong to none."""
+        return "items" if isinstance(self.interval, Interval) and " items" in self.interval.method else "papers"
 
     @property
     def bracketed(self) -> bool:
@@ -124,13 +123,9 @@ class Number:
         """The figure, and the interval with what follows it; "" where there is none."""
         digits = self.kind.published if precise else self.digits
         ends = self.ends
-        bounds = (
-            ""
-            if ends is None
-            else f"(too few {self._units})"
-            if self.lacking
-            else f"[{ends[0]:z.{digits}f}, {ends[1]:z.{digits}f}]"
-        )
+        bounds = "" if ends is None else f"[{ends[0]:z.{digits}f}, {ends[1]:z.{digits}f}]"
+        if bounds and self.lacking:
+            bounds = f"(too few {self._units})"
         return self._figure(digits), " ".join(part for part in (bounds, self.after) if part)
 
     @property

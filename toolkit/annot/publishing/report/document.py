@@ -128,8 +128,6 @@ class Document:
     title: str
     subtitle: str
     """Empty where the answers say it."""
-    about: tuple[Fact, ...] = ()
-    """Makers, version, licence and the like, as far as they are known."""
     notice: str | None = None
     """What a reader must know before believing any number in it."""
     answers: tuple[Reply, ...] = ()
@@ -137,3 +135,5 @@ class Document:
     appendix: tuple[Chapter, ...] = ()
     chain: tuple[tuple[str, str], ...] = ()
     """(file, SHA-256) of what the report was made from, corpus first."""
+    about: tuple[Fact, ...] = ()
+    """Makers, version, licence and the like, as far as they are known."""
