@@ -57,6 +57,8 @@ def test_the_headline_of_agreement_has_the_four_coefficients_that_are_reported()
     assert frame["coefficient"].tolist() == 2 * ["spearman_rho", "alpha_ordinal", "kappa", "percent"]
     assert set(frame["statistic"]) == {"median"}
     assert [*frame.columns] == [*found.to_frame().columns]
+    assert [*frame.index] == [*range(8)]
+    assert "before adjudication," not in found._repr_html_(), "the table says it"
     assert len(cells(annot.measure_agreement(RATINGS).headline._repr_html_())) == 2
     assert "adjudication  queries  pairs" in re.sub(" +", "  ", str(found.headline).lower())
 
@@ -72,12 +74,14 @@ def test_of_other_coefficients_the_headline_has_those_that_were_computed() -> No
 def test_runs_are_shown_best_first_with_chance_last() -> None:
     found = annot.evaluate({"bad": BAD, "good": GOOD}, QRELS, measure=["AP", "P@1"], convention="trec")
     assert repr(found).splitlines()[0] == "2 runs measured on 2 queries. Grades from 2 count as relevant."
-    assert repr(found).splitlines()[1].startswith("good has the highest AP: 100.0 percent. Its lead is not certain.")
+    assert repr(found).splitlines()[1].startswith("good has the highest AP: 100.0%. Its lead is not certain.")
     rows = cells(found._repr_html_())
     assert [row[0].split(" (")[0] for row in rows] == ["Run", "good", "bad", "chance"]
     frame = found.headline.to_frame()
     assert dict(zip(frame["run"], frame["value"].round(4), strict=True))["good"] == 1
     assert set(frame["measure"]) == {"AP"}
+    assert [*frame.index] == [0, 1, 2]
+    assert [*frame.columns] == [*found.to_frame().columns]
     assert {"AP", "P@1", "nDCG"} <= set(found.to_frame()["measure"])
     for note in found.notes:
         assert note.partition("`")[0] in found._repr_html_()
@@ -85,9 +89,27 @@ def test_runs_are_shown_best_first_with_chance_last() -> None:
 
 def test_a_single_run_is_shown_without_letters() -> None:
     found = annot.evaluate(GOOD, QRELS, measure="AP", convention="trec")
-    assert repr(found).splitlines()[1].startswith("run: AP 100.0 percent. A random order has ")
+    assert repr(found).splitlines()[1].startswith("AP of run: 100.0%. A random order has ")
     assert [row[0] for row in cells(found._repr_html_())] == ["Run", "run: not better than chance", "chance"]
     assert "Letters" not in found._repr_html_()
+
+
+def test_runs_of_different_facets_are_all_counted_and_the_facet_is_named() -> None:
+    rows = [(query, document, grade, query) for query, of in QRELS.items() for document, grade in of.items()]
+    qrels = pd.DataFrame(rows, columns=["query_id", "doc_id", "relevance", "facet"])
+    found = annot.evaluate({"one": {"q1": ["d1"]}, "two": {"q2": ["d2"]}}, qrels, measure="AP", convention="trec")
+    first, second = repr(found).splitlines()
+    assert first == "2 runs measured on 2 queries. Grades from 2 count as relevant."
+    assert second.startswith("AP of two on q2: 100.0%.")
+
+
+def test_without_a_value_it_says_why_and_open_disputes_leave_out_what_is_after() -> None:
+    assert repr(annot.measure_agreement([("q", "d", "a", 1), ("q", "e", "a", 2)])).endswith(
+        "median over queries: no value, because none of the queries has a value."
+    )
+    assert "after it" not in repr(annot.measure_agreement(RATINGS, final={"q0": {"d0": 0}}))
+    with pytest.raises(annot.InputError, match="coefficients: expected at least one"):
+        annot.measure_agreement(RATINGS, coefficients=[])
 
 
 def pools(queries: int) -> annot.DrawnPools:
@@ -110,6 +132,7 @@ def test_pools_say_how_large_they_are_and_who_added_what() -> None:
     frame = found.headline.to_frame()
     assert [*frame.columns] == ["query_id", "documents", "bm25", "lsa"]
     assert frame["documents"].tolist() == [1, 2, 3]
+    assert [*frame.index] == [0, 1, 2]
     assert (frame["bm25"] + frame["lsa"]).tolist() == [1, 2, 3]
 
 
@@ -121,6 +144,7 @@ def test_of_many_rows_the_first_are_shown_and_the_others_counted(monkeypatch: py
     assert "q01" in str(found.headline)
     assert "q02" not in str(found.headline)
     assert "more row" not in pools(2)._repr_html_()
+    assert "1 more row:" in pools(3)._repr_html_()
 
 
 def test_a_note_that_lists_every_query_is_shown_short() -> None:
@@ -192,7 +216,7 @@ def test_of_several_measures_the_first_compares_and_all_are_measured() -> None:
     measured = set(zip(frame["convention"], frame["measure"], strict=True))
     assert {("trec", "nDCG@2"), ("csfcube", "NDCG@1"), ("trec", "P@1"), ("csfcube", "P@1")} <= measured
     assert set(found.comparisons()["measure"]) == {"nDCG@2"}
-    assert repr(found).splitlines()[1].startswith("good has the highest nDCG@2: 100.0 percent.")
+    assert repr(found).splitlines()[1].startswith("good has the highest nDCG@2: 100.0%.")
     pd.testing.assert_frame_equal(
         *(annot.evaluate(GOOD, QRELS, measure=given).to_frame() for given in ("AP", ["AP"])),
     )

@@ -149,6 +149,7 @@ def test_runs_are_rankings_with_the_system_that_made_them(tmp_path: Path) -> Non
     (tmp_path / "exports" / "runs").mkdir(parents=True)
     for tag in ("lsa-2", "other"):
         (tmp_path / "exports" / "runs" / f"{tag}.run").write_text(f"q1 Q0 d1 1 2.5 {tag}\nq1 Q0 d2 2 7.5 {tag}\n")
+    assert "document that a run ranks, in 2 runs<" in opened(folder=tmp_path)._repr_html_()
     found = opened(folder=tmp_path).runs
     assert found.to_dict("records")[1:3] == [
         {"query_id": "q1", "doc_id": "d1", "rank": 2, "score": 2.5, "run": "lsa-2", "system": "lsa"},

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from annot.base.records import Decision, Judgement, Paper
+from annot.base.records import Assignment, Decision, Judgement, Paper
 from annot.publishing.report.sections import examples
 from annot.publishing.report.sections.examples import GradeExample, body, chosen
 from annot.publishing.report.side_by_side import Screens
+from annot.store import trials
+from annot.study.snapshot import read_snapshot
+from study_stages import copied, published
 
 FACETS = {"p1-aim": "aim", "p1-way": "way", "p2-aim": "aim"}
 GIVEN = {
@@ -67,6 +71,16 @@ def test_no_pair_of_training_or_hidden_gold_and_none_that_is_asked_again_is_show
     assert shown == {("p1-aim", "d2"), ("p1-way", "d3"), ("p1-way", "d4"), ("p2-aim", "d6")}
     monkeypatch.setattr(examples, "asked_again", lambda snapshot: {("p1-way", "d4"), ("p1-aim", "d3")})
     assert [one.final for one in chosen(study())] == [3, 2, 0]
+
+
+def test_pairs_of_any_round_of_trial_and_gold_pairs_are_kept_from_the_report(tmp_path: Path) -> None:
+    ws = copied(published(3), "planned", tmp_path / "study")
+    query = read_snapshot(ws).queries[0].query_id
+    with ws.writing() as session:
+        trials.replace_gold(session, [trials.Gold(query, "fic0101", 2, "because", 1)])
+        trials.replace_assignments(session, "hidden-gold", [Assignment(query, "fic0102", "a1", 1)])
+        trials.replace_assignments(session, "substudy-abstract", [Assignment(query, "fic0103", "a2", 1)])
+    assert read_snapshot(ws).trial_pairs == {(query, f"fic010{at}") for at in (1, 2, 3)}
 
 
 def test_a_pair_without_a_final_grade_is_in_no_example_and_without_any_there_is_no_chapter() -> None:

@@ -160,13 +160,14 @@ class MeasuredAgreement(Displayed):
 
         found, name = self._found, next((one for one in self._names if one == "alpha_ordinal"), self._names[0])
         queries: int | None
-        figures: list[object]
+        figures: list[Any]
         if isinstance(found, ItemAgreement):
             queries, pairs, figures = None, found.items, [found.figures[name]]
         else:
             together = found.groups[-1]
             queries, pairs = together.n_queries, together.n_pairs
-            figures = [row[name] for row in self._shown().records if row["facet"] == together.name]
+            before, *after = (row[name] for row in self._shown().records if row["facet"] == together.name)
+            figures = [before, *(one for one in after if isinstance(one, Number) and one.value is not None)]
         told = {"queries": queries, "pairs": pairs, "title": TITLES[name], "figures": figures}
         return sentences("library.agreement", scale=self.scale, missing=self.missing, **told)
 
@@ -260,6 +261,8 @@ def measure_agreement(
     found = ratings_in(ratings, name="ratings", clusters=clusters)
     grades = scale_of(found.judgements, scale)
     check_name(missing, tuple(POLICIES), what="missing")
+    if not coefficients:
+        raise InputError("coefficients: expected at least one")
     for name in coefficients:
         check_name(name, tuple(COEFFICIENTS), what="coefficient")
     if level is not None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from textwrap import shorten
 from typing import TYPE_CHECKING
 
@@ -51,7 +51,7 @@ class Displayed:
         return render("notebook.html.j2", values, overrides=None)
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True, eq=False)
 class Headline(Displayed):
     """The few figures that one reports, as a table that is shown rounded, with its intervals.
 
@@ -59,7 +59,7 @@ class Headline(Displayed):
     """
 
     _table: Table
-    _frame: pd.DataFrame = field(repr=False)
+    _frame: pd.DataFrame
     notes = ()
     _hint = "headline_hint"
 

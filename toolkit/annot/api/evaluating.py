@@ -125,7 +125,9 @@ class MeasuredRuns(Displayed):
         return found
 
     def _said(self) -> tuple[str, ...]:
-        return sentences("library.runs", best=self._best, evaluated=self._evaluated)
+        of = self._evaluated.evaluations
+        queries = {query.query_id for by in of.values() for query in by[self._evaluated.convention].queries}
+        return sentences("library.runs", runs=len(of), queries=len(queries), best=self._best, evaluated=self._evaluated)
 
     def _shown(self) -> Table:
         return by_measure(self._evaluated, self._best)
