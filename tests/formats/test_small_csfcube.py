@@ -237,7 +237,7 @@ def test_a_file_of_a_release_is_known_by_its_path(path: str, is_one: bool) -> No
 
 def written(*papers: Paper, entries: tuple[PoolEntry, ...] = ()) -> dict[str, Any]:
     pool = Pool(
-        **{"paper_id": "p", "mode": "blocks", "per_method": None, "ranking_depth": None, "seed": None},
+        **{"topic_id": "p", "mode": "blocks", "per_method": None, "ranking_depth": None, "seed": None},
         **{"methods": ("m",), "without": (), "dry": (), "cited_outside": None, "entries": entries},
     )
     material = Material(papers, (), (pool,), (), (), {}, {})

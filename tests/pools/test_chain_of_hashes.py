@@ -221,7 +221,7 @@ def test_only_the_methods_that_were_asked_for_are_ranked(stored: Workspace, tmp_
     given = {"mine": {"p1": (ScoredDoc("p2", 1.0),)}}
     counted: list[tuple[int, int | None]] = []
     rankings, told = rank_corpus(
-        stored, methods=["title_tfidf", "mine"], query_papers=["p1"], excluded=dict, ranking_depth=5, keep=False,
+        stored, methods=["title_tfidf", "mine"], topics=["p1"], excluded=dict, ranking_depth=5, keep=False,
         advance=lambda done, total: counted.append((done, total)), given=given,
     )  # fmt: skip
     assert list(rankings) == ["title_tfidf", "mine"]

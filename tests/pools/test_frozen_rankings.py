@@ -125,7 +125,7 @@ def test_given_rankings_leave_out_what_may_not_rank_and_end_at_the_depth(ws: Wor
     rankings, told = rank_corpus(
         ws,
         methods=["other"],
-        query_papers=["p1", "p2"],
+        topics=["p1", "p2"],
         excluded=lambda: {"p1": ["out"]},
         ranking_depth=2,
         keep=False,
@@ -148,7 +148,7 @@ def test_rankings_that_were_imported_and_are_not_asked_for_play_no_part(ws: Work
     rankings, told = rank_corpus(
         ws,
         methods=["mine"],
-        query_papers=["p1"],
+        topics=["p1"],
         excluded=dict,
         ranking_depth=2,
         keep=False,

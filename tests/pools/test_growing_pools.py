@@ -27,12 +27,12 @@ from annot.pools.growth import (
     is_guarded,
     made_now,
     next_version,
-    topics_named,
     pool_changes,
     queries_of,
     record_version,
     refuse_growth,
     refuse_unasked,
+    topics_named,
 )
 from annot.store import pools
 from annot.store.judgements import SourcedJudgement, record_judgements

@@ -25,7 +25,7 @@ from annot.pools.frozen_rankings import (
     refuse_other_corpus,
     write_rankings,
 )
-from annot.pools.growth import PoolChange, topics_named, pool_changes, refuse_growth
+from annot.pools.growth import PoolChange, pool_changes, refuse_growth, topics_named
 from annot.pools.near_duplicates import near_duplicates
 from annot.pools.pool_design import (
     DesignOverrides,

@@ -23,10 +23,10 @@ from annot.pools.growth import (
     is_guarded,
     made_now,
     next_version,
-    topics_named,
     queries_of,
     record_version,
     refuse_unasked,
+    topics_named,
 )
 from annot.pools.near_duplicates import near_duplicates
 from annot.pools.pool_design import recorded_designs
