@@ -28,7 +28,7 @@ def snapshot(**more: Any) -> Any:
     outcome = SimpleNamespace(
         of_answered_pairs="answered", decisions="decided", unjudgeable=("x",), judgements="all", everything=()
     )
-    usual = {"outcome": outcome, "ws": SimpleNamespace(settings=SETTINGS), "facets": {}, "papers": {}, "runs": ()}
+    usual = {"outcome": outcome, "ws": SimpleNamespace(settings=SETTINGS), "facets": {}, "topics": {}, "runs": ()}
     return SimpleNamespace(**(usual | more))
 
 

@@ -94,6 +94,16 @@ CREATE TABLE task_secret (
     CONSTRAINT task_secret_one CHECK (id = 1)
 );
 
+CREATE TABLE topic (
+    topic_id VARCHAR NOT NULL,
+    title VARCHAR NOT NULL,
+    description VARCHAR,
+    narrative VARCHAR,
+    fields JSON NOT NULL,
+    PRIMARY KEY (topic_id),
+    CONSTRAINT topic_title CHECK (title <> '')
+);
+
 CREATE TABLE trial (
     name VARCHAR NOT NULL,
     facts JSON NOT NULL,

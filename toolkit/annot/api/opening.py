@@ -67,7 +67,10 @@ class OpenStudy(Displayed):
         ``sentences`` are the places of the query's sentences in the abstract, from 1, as text: ``2,3``. ``year`` is a
         whole number, or empty. Titles and years are read from the corpus when the table is first used.
         """
-        return tidy.listed(study_tables.QUERIES, study_tables.listed_queries(self._snapshot.ws, self._snapshot.queries))
+        return tidy.listed(
+            study_tables.QUERIES,
+            study_tables.listed_queries(self._snapshot.ws, self._snapshot.queries, self._snapshot.texts),
+        )
 
     @cached_property
     def papers(self) -> pd.DataFrame:

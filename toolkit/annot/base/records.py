@@ -8,8 +8,8 @@ memory. trec_eval has a tie rule of its own: the larger id first; its measures a
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Literal, NamedTuple, TypeVar
 
@@ -64,15 +64,37 @@ class Paper:
 
 
 @dataclass(frozen=True, slots=True)
+class Topic:
+    """A topic that is a text; one that is a paper has no record but the paper's."""
+
+    topic_id: str
+    title: str
+    """The short form; of a question, the question."""
+    description: str | None = None
+    """What is asked, in a sentence or two."""
+    narrative: str | None = None
+    """What counts as an answer, and what does not."""
+    fields: Mapping[str, str] = field(default_factory=dict)
+    """What else its source has of it, by name."""
+
+
+WHOLE = "whole"
+"""The facet of a query of which the whole is judged."""
+
+
+@dataclass(frozen=True, slots=True)
 class Query:
-    """A topic and what is judged of it: a paper and one facet of it. `query_id` is `<topic_id>-<facet>`."""
+    """A topic and what is judged of it: a facet, or the whole.
+
+    `query_id` is `<topic_id>-<facet>` of a paper, and the topic's id where a text is judged whole.
+    """
 
     query_id: str
     topic_id: str
-    """What is asked: the id of the query paper."""
+    """What is asked: the id of the query paper, or of a text."""
     facet: str
     sentences: tuple[int, ...]
-    """Positions (from 0) of the sentences of the query paper that make the query."""
+    """Positions (from 0) of the sentences of the query paper that make the query; none of a text."""
     paper_type: str | None = None
     """What kind of paper it is, as the rating sheet or the imported release has it."""
 

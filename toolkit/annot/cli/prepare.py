@@ -169,11 +169,23 @@ def query_add(
         Path | None, option("Add the queries of a CSV file with the columns paper_id, facet and optionally sentences.")
     ] = None,
     sentences: Annotated[str | None, option("Its sentences, counted from 1, as in 2,3.", shown="the facet's")] = None,
+    text: Annotated[str | None, option("Add a topic that is a text: its title, or the question. Needs --id.")] = None,
+    topic_id: Annotated[str | None, option("Id of the topic that is a text.", "--id")] = None,
+    description: Annotated[str | None, option("Of the text: what is asked, in a sentence or two.")] = None,
+    narrative: Annotated[str | None, option("Of the text: what counts as an answer, and what does not.")] = None,
     dry_run: DryRunOption = False,
 ) -> Output:
-    """Add a query: a facet of a paper, or chosen sentences of it. --file adds many."""
+    """Add a query: a facet of a paper, chosen sentences of it, or a text. --file adds many."""
+    from annot.base.records import Topic
     from annot.steps import query as step
 
+    if text is not None or topic_id is not None or description is not None or narrative is not None:
+        if text is None or topic_id is None:
+            raise InputError("found a topic without --text and --id, expected both")
+        if file is not None or paper is not None or facet is not None or sentences is not None:
+            raise InputError("found --text and a paper, --facet, --sentences or --file; expected --text alone")
+        topic = Topic(topic_id, text, description, narrative)
+        return Output(step.add_text(ws, topic, dry_run=dry_run), f"{topic_id}: {text}")
     if file is not None:
         if paper is not None or facet is not None or sentences is not None:
             raise InputError(

@@ -7,7 +7,7 @@ the pool must still follow from what is on disk.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 
 from pydantic import TypeAdapter
@@ -32,7 +32,7 @@ Barred = Mapping[str, str | None]
 
 @dataclass(frozen=True, slots=True)
 class Admission:
-    """What holds for the pool of one query paper."""
+    """What holds for the pool of one topic."""
 
     cited: tuple[str, ...]
     """The papers of the corpus that it cites, by id."""
@@ -49,7 +49,7 @@ _ADMISSION = TypeAdapter(Admission)
 
 def admissions(
     ws: Workspace,
-    query_papers: Mapping[str, Paper],
+    citations: Mapping[str, Sequence[str]],
     rankings: Mapping[str, Mapping[str, Ranking]],
     *,
     duplicates: NearDuplicates,
@@ -58,18 +58,18 @@ def admissions(
 ) -> dict[str, Admission]:
     """What holds by the corpus and its citations as they are now, for the drawn pools and for every top-up on record.
 
-    rankings: by method, then query paper. current: the pools on record, which keep what they have. coming: the version
-    that is about to be made.
+    citations: what each topic cites. rankings: by method, then topic. current: the pools on record, which keep what
+    they have. coming: the version that is about to be made.
     """
     groups = {doc_id: group for group in duplicates.texts for doc_id in group}
-    same_title = duplicates.of_same_title(query_papers)
-    cited = {doc_id for paper in query_papers.values() for doc_id in paper.citations}
+    same_title = duplicates.of_same_title(citations)
+    cited = {doc_id for of_topic in citations.values() for doc_id in of_topic}
     there = known_ids(ws.corpus, cited) if cited else frozenset()
     source = ws.corpus / CITATIONS
     sha256 = sha256_of(source) if source.is_file() else None
     found = {}
-    for topic_id, paper in query_papers.items():
-        cites = set(paper.citations)
+    for topic_id, of_topic in citations.items():
+        cites = set(of_topic)
         seen = {doc.doc_id for of in rankings.values() for doc in of.get(topic_id, ())} | (cites & there)
         met = list(dict.fromkeys(groups[doc_id] for doc_id in sorted(seen) if doc_id in groups))
         pool = current.get(topic_id)
@@ -78,7 +78,7 @@ def admissions(
             had = {entry.doc_id for entry in as_of(pool, version).entries} if pool else set[str]()
             later = {entry.doc_id for entry in pool.entries} - had if pool else set[str]()
             out: dict[str, str | None] = {
-                **passed_over(met, standing={topic_id, *had}, later=later, cited=paper.citations),
+                **passed_over(met, standing={topic_id, *had}, later=later, cited=of_topic),
                 **dict.fromkeys(same_title[topic_id]),
             }
             barred[version] = {doc_id: out[doc_id] for doc_id in sorted(out.keys() & seen)}

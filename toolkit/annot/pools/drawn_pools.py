@@ -10,7 +10,6 @@ from sqlmodel import Session
 from annot.base.errors import InputError
 from annot.base.names import file_name
 from annot.base.records import CITED, MANUAL, Addition, Advance, Draw, Pool, PoolEntry, Query, Ranking, nested
-from annot.corpus.corpus_facts import papers_of
 from annot.formats.judgements_file import FileJudgement, pool_lines
 from annot.formats.trec import rankings_sha256
 from annot.pools.admission import FILE, Admission, Barred, admissions, recorded_admissions
@@ -18,8 +17,10 @@ from annot.pools.frozen_rankings import MANIFEST, Rankings, lines_on_disk, ranki
 from annot.pools.near_duplicates import near_duplicates
 from annot.pools.pool_design import PoolDesign, recorded_designs
 from annot.pools.pooling import draw, extended
+from annot.pools.topics import topics_of
 from annot.store.papers import MANIFEST as CITATIONS
 from annot.store.pools import UNKNOWN_RANKINGS, read_pools, read_rankings_sha256, replace_pools
+from annot.store.topics import read_topics
 from annot.study.workspace import Workspace, sha256_of, write_file, write_manifest
 
 
@@ -30,7 +31,7 @@ def draw_pools(
     *,
     current: Mapping[str, Pool],
 ) -> list[Pool]:
-    """The pool of every query paper that has a design, drawn as that says, with what was added to the one on record.
+    """The pool of every topic that has a design, drawn as that says, with what was added to the one on record.
 
     Raises InputError where a method would draw that was added later.
     """
@@ -60,32 +61,34 @@ def with_additions(
     pool: Pool, additions: Sequence[Addition], rankings: Rankings, *, barred: Mapping[int, Barred]
 ) -> Pool:
     """The pool with every addition, one after the other; barred: by version."""
-    of_paper: dict[str, Ranking] = {
-        method: by_paper[pool.topic_id] for method, by_paper in rankings.items() if pool.topic_id in by_paper
+    of_topic: dict[str, Ranking] = {
+        method: by_topic[pool.topic_id] for method, by_topic in rankings.items() if pool.topic_id in by_topic
     }
     for addition in additions:
-        pool = extended(pool, addition, of_paper, excluded=barred.get(addition.version, {}))
+        pool = extended(pool, addition, of_topic, excluded=barred.get(addition.version, {}))
     return pool
 
 
 def admitted_to(
     ws: Workspace,
-    paper_ids: set[str],
+    topic_ids: set[str],
     rankings: Rankings,
     recorded: Mapping[str, Pool],
     *,
     proved: bool,
     advance: Advance,
 ) -> dict[str, Admission]:
-    """What the pools of these papers were drawn with; of a pool that does not say, what holds now.
+    """What the pools of these topics were drawn with; of a pool that does not say, what holds now.
 
     proved: raise InputError where what is on disk is not what its manifest names.
     """
-    found = {name: one for name, one in recorded_admissions(ws, proved=proved).items() if name in paper_ids}
-    if untold := sorted(paper_ids - found.keys()):
-        papers = papers_of(ws, untold)
+    found = {name: one for name, one in recorded_admissions(ws, proved=proved).items() if name in topic_ids}
+    if untold := sorted(topic_ids - found.keys()):
+        with ws.reading() as session:
+            texts = read_topics(session)
+        citations = topics_of(ws, untold, texts).citations
         duplicates = near_duplicates(ws, keep=False, advance=advance)
-        found |= admissions(ws, papers, rankings, duplicates=duplicates, current=recorded)
+        found |= admissions(ws, citations, rankings, duplicates=duplicates, current=recorded)
     return found
 
 
@@ -109,7 +112,7 @@ def write_pools(ws: Workspace, pools: Sequence[Pool]) -> None:
 
 
 def unlike_record(ws: Workspace, session: Session) -> Iterator[tuple[str, str]]:
-    """Where the files of the pools are not what the database has: the query paper, and what is found.
+    """Where the files of the pools are not what the database has: the topic, and what is found.
 
     An imported pool has no file before something is added to it.
     """

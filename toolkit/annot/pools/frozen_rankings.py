@@ -16,17 +16,18 @@ from annot.corpus.corpus_facts import current_sha256
 from annot.formats.trec import read_run, run_lines, write_run
 from annot.pools.pool_design import PoolDesign
 from annot.ranking.index import open_index
-from annot.ranking.methods import method_named, rank_all
+from annot.ranking.methods import method_named, rank_all, ranks_texts
 from annot.ranking.submission import imported_methods, ranking_file, read_imported
+from annot.ranking.tokens import Field
 from annot.study.workspace import Workspace, read_manifest, text_of, write_file, write_manifest
 
 MANIFEST = "manifest.json"
 NOT_RANKED = "not_ranked"
-"""In the manifest: by method, the query papers that it was not asked for; those of all others it was."""
+"""In the manifest: by method, the topics that it was not asked for; those of all others it was."""
 HINT = "make new rankings with `annot pool`, without --frozen"
 
 Rankings = dict[str, dict[str, Ranking]]
-"""By method, then by query paper."""
+"""By method, then by topic."""
 Lines = dict[str, dict[str, str]]
 """The same as lines of run files."""
 
@@ -37,7 +38,7 @@ def rankings_manifest(ws: Workspace) -> Path:
 
 
 def needed(designs: Mapping[str, PoolDesign], pools: Mapping[str, Pool]) -> dict[str, list[str]]:
-    """By method, the query papers whose pools follow from its ranking.
+    """By method, the topics whose pools follow from its ranking.
 
     designs: of the pools that are drawn; pools: those on record, of which what was added is kept.
     """
@@ -53,7 +54,7 @@ def needed(designs: Mapping[str, PoolDesign], pools: Mapping[str, Pool]) -> dict
 
 
 def read_rankings(ws: Workspace, wanted: Mapping[str, Collection[str]]) -> Rankings:
-    """The rankings on disk. wanted: by method, for which query papers.
+    """The rankings on disk. wanted: by method, for which topics.
 
     Raises MissingInput for what is not there, InputError for a file that is not what its manifest says: pools drawn
     from it could never be drawn again.
@@ -77,19 +78,19 @@ def method_settings(ws: Workspace) -> dict[str, Any]:
 
 
 def lines_of(rankings: Mapping[str, Mapping[str, Ranking]]) -> Lines:
-    """The rankings as they are written: TREC runs whose topics are the query papers."""
-    return {method: run_lines(by_paper, tag=method) for method, by_paper in rankings.items()}
+    """The rankings as they are written: TREC runs."""
+    return {method: run_lines(by_topic, tag=method) for method, by_topic in rankings.items()}
 
 
 def lines_on_disk(ws: Workspace) -> Lines:
     """The run files as they are there, whatever their manifest says."""
-    return {path.stem: _by_paper(path.read_text(encoding="utf-8")) for path in sorted(ws.rankings.glob("*.run"))}
+    return {path.stem: _by_topic(path.read_text(encoding="utf-8")) for path in sorted(ws.rankings.glob("*.run"))}
 
 
 def write_rankings(ws: Workspace, lines: Lines, *, facts: Mapping[str, Any]) -> None:
     """Write a run file for each method, and the manifest; all others go."""
-    for method, by_paper in lines.items():
-        write_file(ws.rankings / f"{method}.run", "".join(of for _, of in sorted(by_paper.items())))
+    for method, by_topic in lines.items():
+        write_file(ws.rankings / f"{method}.run", "".join(of for _, of in sorted(by_topic.items())))
     for stale in ws.rankings.glob("*.run"):
         if stale.stem not in lines:
             stale.unlink()
@@ -107,18 +108,18 @@ def joined(ws: Workspace, lines: Lines, *, facts: Mapping[str, Any]) -> tuple[Li
         return lines, dict(facts)
     manifest = _manifest(ws)
     recorded, skipped = list(manifest["topics"]), manifest.get(NOT_RANKED, {})
-    papers = [*recorded, *(topic_id for topic_id in facts["topics"] if topic_id not in recorded)]
+    topics = [*recorded, *(topic_id for topic_id in facts["topics"] if topic_id not in recorded)]
     found: Lines = {}
     for method in manifest.get("methods", {}):
         asked = [topic_id for topic_id in recorded if topic_id not in skipped.get(method, ())]
-        there = _by_paper(_text(ws, method, manifest))
+        there = _by_topic(_text(ws, method, manifest))
         found[method] = {topic_id: there.get(topic_id, "") for topic_id in asked}
-    for method, by_paper in lines.items():
-        found[method] = {**found.get(method, {}), **by_paper}
+    for method, by_topic in lines.items():
+        found[method] = {**found.get(method, {}), **by_topic}
     not_ranked = {
         method: missing
         for method in sorted(found)
-        if (missing := [topic_id for topic_id in papers if topic_id not in found[method]])
+        if (missing := [topic_id for topic_id in topics if topic_id not in found[method]])
     }
     methods = dict(facts["methods"])
     inputs = manifest.get("inputs", {})
@@ -128,7 +129,7 @@ def joined(ws: Workspace, lines: Lines, *, facts: Mapping[str, Any]) -> tuple[Li
         "corpus_sha256": inputs.get("corpus", facts["corpus_sha256"]),
         "inputs": {name: one for name, one in inputs.items() if name != "corpus"} | facts.get("inputs", {}),
         "ranking_depth": max(manifest.get("ranking_depth", 1), facts["ranking_depth"]),
-        "topics": papers,
+        "topics": topics,
         "methods": {**manifest.get("methods", {}), **methods},
     }
     return found, told | ({NOT_RANKED: not_ranked} if not_ranked else {})
@@ -157,12 +158,12 @@ def _manifest(ws: Workspace) -> dict[str, Any]:
 def _read(ws: Workspace, method: str, manifest: Mapping[str, Any], topics: Iterable[str]) -> dict[str, Ranking]:
     text = _text(ws, method, manifest)
     found = read_run(text.splitlines(), name=str(ws.rankings / f"{method}.run")).rankings
-    # A query paper without a usable token has an empty ranking, and so no line in the file.
+    # A topic without a usable token has an empty ranking, and so no line in the file.
     return {topic_id: found.get(topic_id, ()) for topic_id in topics}
 
 
-def _by_paper(text: str) -> dict[str, str]:
-    """The lines of each query paper."""
+def _by_topic(text: str) -> dict[str, str]:
+    """The lines of each topic."""
     lines = text.splitlines(keepends=True)
     return {topic_id: "".join(of) for topic_id, of in groupby(lines, key=lambda line: line.partition(" ")[0])}
 
@@ -184,12 +185,14 @@ def rank_corpus(
     keep: bool,
     advance: Advance,
     given: Mapping[str, Mapping[str, Ranking]] = MappingProxyType({}),
+    texts: Mapping[str, Mapping[Field, str]] = MappingProxyType({}),
 ) -> tuple[Rankings, dict[str, Any]]:
-    """The best `ranking_depth` papers for each query paper by every method, and the facts of `write_rankings`.
+    """The best `ranking_depth` papers for each topic by every method, and the facts of `write_rankings`.
 
-    excluded: by query paper, the papers that must not rank for it, besides itself; asked once all is there to rank by.
+    excluded: by topic, the papers that must not rank for it, besides itself; asked once all is there to rank by.
     keep: what an index lacks is made and kept. given: by method, rankings that are being imported and need not be
-    kept yet. Raises MissingInput for a method that is neither ours nor imported.
+    kept yet. texts: what of the topics that are texts is held against each field of the papers; a method that cannot
+    rank for a text is not asked. Raises MissingInput for a method that is neither ours nor imported.
     """
     brought = {name: str(about["sha256"]) for name, about in imported_methods(ws).items() if name in methods}
     for name, of in given.items():
@@ -206,7 +209,8 @@ def rank_corpus(
             rankings = rank_all(
                 index.inputs,
                 methods=own,
-                paper_ids=topics,
+                paper_ids=[topic_id for topic_id in topics if topic_id not in texts],
+                texts={topic_id: texts[topic_id] for topic_id in topics if topic_id in texts},
                 excluded=out,
                 ranking_depth=ranking_depth,
                 after_method=lambda _name: advance(next(done), len(own)),
@@ -223,11 +227,13 @@ def rank_corpus(
             for topic_id in topics
         }
         facts[method] = {"imported": sha256}
+    not_ranked = {name: sorted(texts) for name in sorted(own) if texts and not ranks_texts(name)}
     inputs = {ranking_file(ws, method).relative_to(ws.root).as_posix(): sha256 for method, sha256 in brought.items()}
     return {method: rankings[method] for method in methods}, {
         "corpus_sha256": digest,
         "ranking_depth": ranking_depth,
         "topics": list(topics),
         "methods": facts,
+        **({NOT_RANKED: not_ranked} if not_ranked else {}),
         **({"inputs": inputs} if inputs else {}),
     }

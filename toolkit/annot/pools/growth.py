@@ -22,10 +22,10 @@ from annot.study.workspace import Workspace
 
 
 def topics_named(queries: Sequence[Query], names: Iterable[str]) -> set[str]:
-    """The query papers of these query ids or ids of query papers. Raises InputError, with the near name, for others."""
+    """The topics of these ids of queries or topics. Raises InputError, with the near name, for others."""
     known = {query.query_id: query for query in queries}
-    papers = {query.topic_id for query in queries}
-    return {name if name in papers and name not in known else known_query(known, name).topic_id for name in names}
+    topics = {query.topic_id for query in queries}
+    return {name if name in topics and name not in known else known_query(known, name).topic_id for name in names}
 
 
 class PoolChange(NamedTuple):
@@ -106,12 +106,12 @@ def made_now(by: str | None) -> dict[str, str]:
 
 
 def queries_of(queries: Iterable[Query], topic_id: str) -> tuple[str, ...]:
-    """The queries that share the pool of this paper."""
+    """The queries that share the pool of this topic."""
     return tuple(query.query_id for query in queries if query.topic_id == topic_id)
 
 
 def grown_pools(before: Mapping[str, Pool], after: Mapping[str, Pool], queries: tuple[Query, ...]) -> list[GrownPool]:
-    """The pools that have an addition more than before, by query paper."""
+    """The pools that have an addition more than before, by topic."""
     return [
         GrownPool(
             topic_id,

@@ -63,7 +63,7 @@ def without(design: PoolDesign, names: Iterable[str]) -> PoolDesign:
 
 
 def recorded_designs(pools: Iterable[Pool]) -> dict[str, PoolDesign]:
-    """By query paper, how its pool was drawn, before anything was added to it; an imported pool does not say, and is
+    """By topic, how its pool was drawn, before anything was added to it; an imported pool does not say, and is
     not among them."""
     found = {}
     for pool in (as_of(pool, 1) for pool in pools):
@@ -77,7 +77,7 @@ def recorded_designs(pools: Iterable[Pool]) -> dict[str, PoolDesign]:
 
 def usual_design(designs: Mapping[str, PoolDesign]) -> PoolDesign | None:
     """The design of most pools: a query that is added gets a pool like the others. None where there is none."""
-    return Counter(designs[paper_id] for paper_id in sorted(designs)).most_common()[0][0] if designs else None
+    return Counter(designs[topic_id] for topic_id in sorted(designs)).most_common()[0][0] if designs else None
 
 
 def overridden(design: PoolDesign, by: DesignOverrides) -> PoolDesign:

@@ -52,7 +52,7 @@ class PoolFacts:
     """Documents in at least half of the pools."""
     methods: tuple[MethodFacts, ...]
     drought: dict[str, tuple[str, ...]]
-    """By method, the query papers in whose pools it ran out of new documents."""
+    """By method, the topics in whose pools it ran out of new documents."""
     versions: tuple[Version, ...]
     """What was added after the draw."""
     passed_over: int | None = None
@@ -60,7 +60,7 @@ class PoolFacts:
 
 
 def facts_of(pools: Mapping[str, Pool]) -> PoolFacts:
-    """pools: by query paper."""
+    """pools: by topic."""
     times = Counter(entry.doc_id for pool in pools.values() for entry in pool.entries)
     return PoolFacts(
         sizes=tuple(sorted(len(pool.entries) for pool in pools.values())),
@@ -134,7 +134,7 @@ class PoolOrigins:
 def origins_of(ws: Workspace, pools: Mapping[str, Pool]) -> PoolOrigins:
     """Counted from the corpus and from what is on disk of the pools, and nothing is written.
 
-    pools: those on record, by query paper. A report is made although a file of the rankings is gone or another one.
+    pools: those on record, by topic. A report is made although a file of the rankings is gone or another one.
     """
     # A report needs no cluster that runs.
     ws = ws.replaced("machine", cluster="")
@@ -187,7 +187,7 @@ class Replayed:
     cited_gone: int
     """Citations of query papers that pools were drawn with, and that the corpus no longer has."""
     differences: dict[str, str]
-    """By query paper."""
+    """By topic."""
 
 
 def replay(ws: Workspace, *, advance: Advance) -> Replayed:
@@ -222,7 +222,7 @@ def replay(ws: Workspace, *, advance: Advance) -> Replayed:
 
 
 def recorded_pools(ws: Workspace) -> dict[str, Pool]:
-    """The pools on record, by query paper. Raises MissingInput where there are none."""
+    """The pools on record, by topic. Raises MissingInput where there are none."""
     with ws.reading() as session:
         found = read_pools(session)
     if not found:

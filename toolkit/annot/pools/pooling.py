@@ -1,4 +1,4 @@
-"""Drawing the pool of a query paper from rankings, and what is added to it later.
+"""Drawing the pool of a topic from rankings, and what is added to it later.
 
 `round-robin` is team-draft multileaving used for pooling: turn by turn, every method brings one document that is not
 in the pool yet. `blocks` is CSFCube's way: each method brings its whole quota before the next begins. In both a
@@ -46,13 +46,13 @@ def draw(
     without: Collection[str],
     excluded: Collection[str],
 ) -> Pool:
-    """The pool of one query paper. It depends on nothing but the arguments, and on no other paper's pool.
+    """The pool of one topic. It depends on nothing but the arguments, and on no other topic's pool.
 
-    rankings: each method's ranking for this paper; only the first `ranking_depth` are looked at, and the rank of a
+    rankings: each method's ranking for this topic; only the first `ranking_depth` are looked at, and the rank of a
     draw is the place there. cited: the papers it cites that are in the corpus, None where the arm takes no part;
     cited_outside: how many more it cites. per_method: the quota of each ranking; in mode `depth` how
     many of its best, new or not. without: methods left out, passed
-    over here and recorded. excluded: ids that never enter, besides the paper itself.
+    over here and recorded. excluded: ids that never enter, besides the topic itself.
     Raises InputError with every fault: an unknown mode, a quota or depth below 1, a ranking that is not in the order
     of `annot.base.records` or has a document twice.
     """
@@ -97,9 +97,9 @@ def _places(rankings: Mapping[str, Ranking]) -> dict[str, dict[str, Draw]]:
 
 
 def method_order(methods: Iterable[str], *, seed: int, topic_id: str) -> tuple[str, ...]:
-    """The order in which methods draw for a paper: a shuffle keyed by seed and paper.
+    """The order in which methods draw for a topic: a shuffle keyed by seed and topic.
 
-    Methods are sorted by a hash of (seed, paper, method): the order is uniform, the same on every machine and in every
+    Methods are sorted by a hash of (seed, topic, method): the order is uniform, the same on every machine and in every
     version, and leaving one method out does not reorder the rest.
     """
 
@@ -207,7 +207,7 @@ def extended(pool: Pool, addition: Addition, rankings: Mapping[str, Ranking], *,
 
     rankings: of the addition's method, and of the others as far as they are known: they tell which of them had the new
     documents, too. Those that the pool has already get the method as one more that had them. What a person found is
-    named by the addition, and was not in the pool when they found it. excluded: ids that never enter, besides the paper
+    named by the addition, and was not in the pool when they found it. excluded: ids that never enter, besides the topic
     itself. The addition that the pool carries names what came with it; what it named before stays in it.
     """
     banned = {pool.topic_id, *excluded}

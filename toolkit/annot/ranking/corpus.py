@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Any, get_args
 
 import numpy as np
@@ -22,6 +22,7 @@ from annot.base.cores import in_threads
 from annot.base.errors import InputError
 from annot.base.storage import as_arrays, as_strings, strings_of
 from annot.ranking.tokens import (
+    RULES,
     Field,
     Rule,
     Sparse,
@@ -266,6 +267,16 @@ class Corpus:
         found = counted(tokens, np.array([0, len(tokens)]), len(vocabulary))
         columns = self.places(rule)[number][found.indices]
         return sparse(found.data, columns, found.indptr, self._width(rule))
+
+    def texts(self, texts: Sequence[str], rule: Rule) -> Sparse:
+        """The counts of texts that are not in the corpus, a row each; tokens that no paper has are left out."""
+        import pyarrow.compute as pc
+
+        found = [RULES[rule].findall(text.lower()) for text in texts]
+        known = pc.fill_null(pc.index_in(strings_of(chain.from_iterable(found)), value_set=self.tokens(rule)), -1)
+        ids, ends = numbers(known), np.cumsum([0, *map(len, found)])
+        kept = np.flatnonzero(ids >= 0)
+        return counted(ids[kept], np.searchsorted(kept, ends), self._width(rule))
 
     def _width(self, rule: Rule) -> int:
         return len(self._arrays[f"{rule}_tokens_offsets"]) - 1

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -69,12 +70,12 @@ class RankingInputs:
         assert self.word_vectors is not None
         return self.word_vectors.rows(self.corpus.tokens("words"))
 
-    def average(self, query: Sparse, *, weighted: bool) -> NDArray[np.float32]:
-        """The average of one row of counts of abstracts, as a document of these tokens would have it."""
+    def average(self, query: Sparse, *, weighted: bool, field: Field = "abstract") -> NDArray[np.float32]:
+        """The average of one row of counts, as a document of the field with these tokens would have it."""
         assert self.word_vectors is not None, "these methods rank by word vectors"
         used, each = query.indices, np.arange(query.nnz)
         rows = self.word_vectors.rows(self.corpus.tokens("words").take(used))
-        idf = self.corpus.statistics("abstract", "words").smooth_idf[used] if weighted else None
+        idf = self.corpus.statistics(field, "words").smooth_idf[used] if weighted else None
         row = sparse(query.data, each, query.indptr, query.nnz)
         averages = Averages(row, rows, self.word_vectors, idf=idf).average(row)
         return np.asarray(averages[0])
@@ -105,6 +106,15 @@ class Queries(NamedTuple):
     """How many papers each wants."""
 
 
+class Texts(NamedTuple):
+    """Topics that are texts."""
+
+    of: Sequence[Mapping[Field, str]]
+    """What of each is held against each field of the papers."""
+    depths: Rows
+    """How many papers each wants."""
+
+
 class Needs(NamedTuple):
     """What has to be made, or to be there, besides tokens and counts."""
 
@@ -128,13 +138,19 @@ class Method(HasSettings):
     """Ranks the whole corpus for query papers, one after the other in the order given."""
 
     rank: Callable[[RankingInputs, Queries], list[Ranking]]
+    rank_texts: Callable[[RankingInputs, Texts], list[Ranking]] | None = None
+    """The same for texts; None where the method needs a vector of the query paper."""
 
 
 def _by_tfidf(field: Field) -> Method:
     def rank(inputs: RankingInputs, queries: Queries) -> list[Ranking]:
         return term_scores.rank(inputs.corpus, field, queries.rows, depths=queries.depths, each=inputs.each)
 
-    return Method(rank=rank, settings=lambda _: dict(TFIDF), needs=Needs())
+    def rank_texts(inputs: RankingInputs, texts: Texts) -> list[Ranking]:
+        counts = inputs.corpus.texts([text[field] for text in texts.of], "terms")
+        return term_scores.rank_counts(inputs.corpus, field, counts, depths=texts.depths, each=inputs.each)
+
+    return Method(rank=rank, rank_texts=rank_texts, settings=lambda _: dict(TFIDF), needs=Needs())
 
 
 def _by_average(field: Field, *, weighted: bool) -> Method:
@@ -143,8 +159,18 @@ def _by_average(field: Field, *, weighted: bool) -> Method:
         wanted = source[queries.rows]
         return dense.search(source, ids, wanted, metric="l2", depths=queries.depths, each=inputs.each)
 
-    needs = Needs(averages=((field, weighted),))
-    return Method(rank=rank, settings=lambda inputs: _averaged(inputs, weighted=weighted), needs=needs)
+    def rank_texts(inputs: RankingInputs, texts: Texts) -> list[Ranking]:
+        source, ids = inputs.averages_by(field, weighted=weighted), inputs.corpus.paper_ids
+        counts = inputs.corpus.texts([text[field] for text in texts.of], "words")
+        wanted = np.stack([inputs.average(row, weighted=weighted, field=field) for row in counts])
+        return dense.search(source, ids, wanted, metric="l2", depths=texts.depths, each=inputs.each)
+
+    return Method(
+        rank=rank,
+        rank_texts=rank_texts,
+        settings=lambda inputs: _averaged(inputs, weighted=weighted),
+        needs=Needs(averages=((field, weighted),)),
+    )
 
 
 def _by_vectors(name: str) -> Method:
@@ -183,31 +209,43 @@ def method_named(name: str) -> Method:
     return METHODS.get(name) or _by_vectors(name)
 
 
+def ranks_texts(name: str) -> bool:
+    """Whether the method of this name can rank for a topic that is a text."""
+    return method_named(name).rank_texts is not None
+
+
 def rank_all(
     inputs: RankingInputs,
     *,
     methods: Sequence[str],
     paper_ids: Sequence[str],
+    texts: Mapping[str, Mapping[Field, str]] = MappingProxyType({}),
     excluded: Mapping[str, Collection[str]],
     ranking_depth: int,
     after_method: Callable[[str], None],
 ) -> dict[str, dict[str, Ranking]]:
-    """The best `ranking_depth` papers of the corpus for each of the query papers, taken whole, by every method.
+    """The best `ranking_depth` papers of the corpus for each of the query papers, taken whole, by every method, and for
+    each of the texts by those that can rank for one.
 
-    excluded: for a query paper, the ids that must not rank for it; the paper itself never does. A query paper without
-    a usable token, or with a vector of zeros, gets an empty ranking. after_method: called as each is done. Returns
-    rankings by method, then by query paper, methods in the order given. Raises InputError for papers not in the corpus.
+    texts: by topic, what is held against each field of the papers. excluded: for a query paper, the ids that must not
+    rank for it; the paper itself never does. A topic without a usable token, or with a vector of zeros, gets an empty
+    ranking. after_method: called as each is done. Returns rankings by method, then by topic, methods in the order
+    given. Raises InputError for papers not in the corpus.
     """
     banned = [{paper_id, *excluded.get(paper_id, ())} for paper_id in paper_ids]
     depths = np.array([ranking_depth + len(ids) for ids in banned], dtype=np.int64)
     queries = Queries(paper_ids, inputs.corpus.rows(paper_ids), depths)
     done: dict[str, dict[str, Ranking]] = {}
     for name in methods:
-        found = method_named(name).rank(inputs, queries)
+        method = method_named(name)
+        found = method.rank(inputs, queries) if paper_ids else []
         done[name] = {
             paper_id: tuple(doc for doc in ranking if doc.doc_id not in ids)[:ranking_depth]
             for paper_id, ids, ranking in zip(paper_ids, banned, found, strict=True)
         }
+        if texts and method.rank_texts is not None:
+            asked = Texts(list(texts.values()), np.full(len(texts), ranking_depth, dtype=np.int64))
+            done[name] |= zip(texts, method.rank_texts(inputs, asked), strict=True)
         after_method(name)
     return done
 

@@ -103,9 +103,16 @@ def rank(
     corpus: Corpus, field: Field, queries: Rows, *, depths: NDArray[np.int64], each: Each = in_threads
 ) -> list[Ranking]:
     """The best documents for each query paper. queries: rows, shape (queries,); depths: shape (queries,)."""
+    return rank_counts(corpus, field, corpus.counts(field, "terms", queries), depths=depths, each=each)
+
+
+def rank_counts(
+    corpus: Corpus, field: Field, queries: Sparse, *, depths: NDArray[np.int64], each: Each = in_threads
+) -> list[Ranking]:
+    """The best documents for each row of counts. depths: shape (queries,)."""
     idf = corpus.statistics(field, "terms").smooth_idf
     # One side carries both weights and its own length, so that the corpus's counts are used as they are.
-    weights = unit(corpus.counts(field, "terms", queries), idf)
+    weights = unit(queries, idf)
     weights.data *= idf[weights.indices]
     least = np.full(len(depths), -np.inf)
     found = each(_Search(corpus, field, weights, depths, least), range(len(corpus.shards)))

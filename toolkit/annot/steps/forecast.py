@@ -11,7 +11,6 @@ from annot.base.errors import MissingInput
 from annot.base.names import check_name
 from annot.base.records import CITED, Advance, Pool, Query, Ranking
 from annot.base.stats.values import Estimate, Undefined
-from annot.corpus.corpus_facts import papers_of
 from annot.judging.planning.drawing import FEWEST_FOR_REPEATS
 from annot.judging.progress import Look, progress_of, rules_of, settled_of
 from annot.measuring.agreement.coefficients import COEFFICIENTS, TITLES
@@ -34,6 +33,7 @@ from annot.pools.pool_design import (
     recorded_designs,
     usual_design,
 )
+from annot.pools.topics import for_texts, topics_of
 from annot.publishing.report.cells import COST, HOURS, SHARE, Number, measured
 from annot.publishing.report.cells import coefficient as kind_of
 from annot.publishing.report.document import Table
@@ -45,6 +45,7 @@ from annot.publishing.report.words import sentences
 from annot.store import people
 from annot.store.pools import read_pools
 from annot.store.queries import read_queries
+from annot.store.topics import read_topics
 from annot.study.outcome import outcome_of
 from annot.study.snapshot import read_snapshot
 from annot.study.workspace import Workspace
@@ -287,15 +288,17 @@ def pools(
     with ws.reading() as session:
         queries = read_queries(session)
         current = read_pools(session)
+        texts = read_topics(session)
         given = [answer for answer in outcome_of(session, settings).judgements if answer.counts]
     usual = overridden(
         usual_design(recorded_designs(current.values())) or design_of_settings(settings), DesignOverrides(mode=mode)
     )
-    query_papers = papers_of(ws, sorted({query.topic_id for query in queries}))
-    designs = dict.fromkeys(query_papers, usual)
+    topics = topics_of(ws, {query.topic_id for query in queries}, texts)
+    of_texts = for_texts(ws, usual) if topics.texts else usual
+    designs = {topic_id: of_texts if topic_id in texts else usual for topic_id in topics.ids}
     rankings = read_rankings(ws, needed(designs, current))
     duplicates = near_duplicates(ws, keep=False, advance=advance)
-    now = admissions(ws, query_papers, rankings, duplicates=duplicates, current=current)
+    now = admissions(ws, topics.citations, rankings, duplicates=duplicates, current=current)
     admitted = as_recorded(now, recorded_admissions(ws))
     rules = rules_of(settings)
     by_assessor = {name: [one for one in given if one.assessor == name] for name in {one.assessor for one in given}}
@@ -303,7 +306,7 @@ def pools(
     chosen = tuple(depths) or tuple(sorted({*DEPTHS, usual.per_method}))
 
     def of_depth(depth: int) -> DesignedPools:
-        deep = dict.fromkeys(query_papers, replace(usual, per_method=depth))
+        deep = {topic_id: replace(design, per_method=depth) for topic_id, design in designs.items()}
         found = draw_pools(rankings, deep, admitted, current=current)
         pairs = _pairs(found, queries)
         judgements = len(pairs) * settings.judging.per_pair
@@ -315,7 +318,8 @@ def pools(
         return DesignedPools(
             per_method=depth,
             shared=mean(
-                _shared([rankings[method][paper_id] for method in usual.ranked_methods], depth) for paper_id in designs
+                _shared([rankings[method][topic_id] for method in design.ranked_methods], depth)
+                for topic_id, design in designs.items()
             ),
             smallest=min(sizes),
             mean=mean(sizes),
@@ -332,7 +336,7 @@ def pools(
         mode=usual.mode,
         methods=usual.methods,
         queries=len(queries),
-        pools=len(query_papers),
+        pools=len(designs),
         per_pair=settings.judging.per_pair,
         timed=sum(seconds_of(one) is not None for one in given) if seconds is None else 0,
         level=rules.level,

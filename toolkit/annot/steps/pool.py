@@ -1,4 +1,4 @@
-"""Drawing the pools: rank the corpus for each query paper by every method, draw, write, remember."""
+"""Drawing the pools: rank the corpus for each topic by every method, draw, write, remember."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from typing import Any
 
 from annot.base.errors import MissingInput
 from annot.base.records import CITED, Advance, Pool, Query
-from annot.corpus.corpus_facts import papers_of
 from annot.formats.trec import rankings_sha256
 from annot.pools.admission import admissions, as_recorded, passed_over_in, recorded_admissions, write_admissions
 from annot.pools.drawn_pools import draw_pools, write_pools
@@ -39,6 +38,7 @@ from annot.pools.pool_design import (
 )
 from annot.pools.pool_facts import PoolFacts, drawn_rankings, facts_of, passed_over, recorded_pools
 from annot.pools.pooling import shares
+from annot.pools.topics import for_texts, of_papers_alone, searched, topics_of
 from annot.publishing.report.tables import Column, Columns
 from annot.publishing.report.terminal import rendered
 from annot.publishing.report.words import sentences
@@ -46,6 +46,7 @@ from annot.ranking.paper_vectors import absent_by_default
 from annot.ranking.wordvectors import trained_on_few
 from annot.store import papers, pools, projects
 from annot.store.queries import read_queries
+from annot.store.topics import read_topics
 from annot.study.backups import keep_backup
 from annot.study.made import note, states_of
 from annot.study.workspace import Workspace
@@ -110,9 +111,9 @@ def build(
     dry_run: bool,
     advance: Advance,
 ) -> BuiltPools:
-    """Rank, draw and write the pool of every query paper: as those on record were drawn, or else as annot.toml says.
+    """Rank, draw and write the pool of every topic: as those on record were drawn, or else as annot.toml says.
 
-    overrides: what the command line names instead. only: queries or query papers; the pools
+    overrides: what the command line names instead. only: queries or topics; the pools
     of all others stay as they are. redraw: annot.toml counts, whatever is on record. frozen: draw from the rankings in
     `pools/rankings/` as they are. grow: pairs may be added to a study that was sent. Raises InputError where they
     would be without it, and where pairs that were sent or judged would leave.
@@ -123,10 +124,14 @@ def build(
         current = pools.read_pools(session)
         hashes = pools.read_rankings_sha256(session)
         sent = projects.was_sent(session)
+        texts = read_topics(session)
     if not queries:
         raise MissingInput("no queries", hint="add them with `annot query add` or `annot query choose`")
     recorded = recorded_designs(current.values())
-    usual = None if redraw else usual_design(recorded)
+    usual, usual_of_texts = (
+        None if redraw else usual_design({name: one for name, one in recorded.items() if (name in texts) is text})
+        for text in (False, True)
+    )
     absent = set(absent_by_default(ws))
     if frozen:
         absent -= {path.stem for path in ws.rankings.glob("*.run")}
@@ -138,13 +143,14 @@ def build(
 
     design = as_asked(by_settings, ()) if usual is None else as_asked(usual, usual.methods)
     chosen = topics_named(queries, only) if only else {query.topic_id for query in queries}
-    query_papers = papers_of(ws, [query.topic_id for query in queries if query.topic_id in chosen])
-    designs = {
-        topic_id: design
-        if redraw or topic_id not in recorded
-        else as_asked(recorded[topic_id], recorded[topic_id].methods)
-        for topic_id in query_papers
-    }
+    topics = topics_of(ws, chosen, texts)
+
+    def design_of(topic_id: str) -> PoolDesign:
+        drew = None if redraw else recorded.get(topic_id, usual_of_texts if topic_id in texts else None)
+        found = design if drew is None else as_asked(drew, drew.methods)
+        return for_texts(ws, found) if topic_id in texts else found
+
+    designs = {topic_id: design_of(topic_id) for topic_id in topics.ids}
     duplicates = cache(partial(near_duplicates, ws, keep=not dry_run, advance=advance))
     wanted = needed(designs, {name: pool for name, pool in current.items() if name in designs})
     facts: dict[str, Any] | None = None
@@ -154,15 +160,16 @@ def build(
         rankings, facts = rank_corpus(
             ws,
             methods=list(wanted),
-            topics=list(query_papers),
-            excluded=lambda: duplicates().of_same_title(query_papers),
+            topics=topics.ids,
+            texts={name: searched(topic) for name, topic in topics.texts.items()},
+            excluded=lambda: duplicates().of_same_title(topics.papers),
             ranking_depth=max(one.ranking_depth for one in designs.values()),
             keep=not dry_run,
             advance=advance,
         )
         if only:
             refuse_other_corpus(ws, facts)
-    admitted = admissions(ws, query_papers, rankings, duplicates=duplicates(), current=current)
+    admitted = admissions(ws, topics.citations, rankings, duplicates=duplicates(), current=current)
     if frozen:
         admitted = as_recorded(admitted, recorded_admissions(ws))
     drawn = draw_pools(rankings, designs, admitted, current=current)
@@ -172,7 +179,7 @@ def build(
         lines = lines_of(rankings)
         hashes |= {
             topic_id: rankings_sha256({name: lines[name] for name in wanted if topic_id in wanted[name]}, topic_id)
-            for topic_id in query_papers
+            for topic_id in topics.ids
         }
         if facts is not None and only:
             lines, facts = joined(ws, lines, facts=facts)
@@ -197,8 +204,10 @@ def build(
         sizes=[len(pool.entries) for pool in drawn],
         left_out=[name for name in design.without if name in asked_out],
         out_on_record=[name for name in design.without if name not in absent | asked_out],
-        absent=[name for name in design.without if name in absent - asked_out and usual is None],
-        same_title=duplicates().of_same_title(query_papers),
+        absent=[name for name in design.without if name in absent - asked_out and (redraw or not recorded)],
+        same_title=duplicates().of_same_title(topics.papers),
+        texts=[name for name in topics.texts if redraw or name not in recorded],
+        not_for_texts=of_papers_alone(ws, design.methods),
         passed_over=passed_over_in(drawn, rankings, admitted),
         dry=[pool.topic_id for pool in drawn if pool.dry],
         differing=[one for one in differences(usual, by_settings) if getattr(overrides, one[0]) is None]
@@ -213,14 +222,15 @@ def build(
 
 
 def fresh_rankings(ws: Workspace, *, advance: Advance) -> tuple[Rankings, dict[str, Any]]:
-    """Rank the corpus for every query paper by the methods of annot.toml; nothing is written."""
+    """Rank the corpus for every topic by the methods of annot.toml; nothing is written."""
     with ws.reading() as session:
-        query_papers = papers_of(ws, [query.topic_id for query in read_queries(session)])
+        topics = topics_of(ws, [query.topic_id for query in read_queries(session)], read_topics(session))
     return rank_corpus(
         ws,
         methods=list(design_of_settings(ws.settings).ranked_methods),
-        topics=list(query_papers),
-        excluded=lambda: near_duplicates(ws, keep=True, advance=advance).of_same_title(query_papers),
+        topics=topics.ids,
+        texts={name: searched(topic) for name, topic in topics.texts.items()},
+        excluded=lambda: near_duplicates(ws, keep=True, advance=advance).of_same_title(topics.papers),
         ranking_depth=ws.settings.pool.ranking_depth,
         keep=True,
         advance=advance,
@@ -228,7 +238,7 @@ def fresh_rankings(ws: Workspace, *, advance: Advance) -> tuple[Rankings, dict[s
 
 
 def show(ws: Workspace, name: str) -> ShownPool:
-    """The pool of a query, or of a query paper."""
+    """The pool of a query, or of a topic."""
     with ws.reading() as session:
         (topic_id,) = topics_named(read_queries(session), [name])
         pool = pools.read_pool(session, topic_id)

@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 from annot.base.errors import InputError, MissingInput
 from annot.base.names import near
 from annot.base.records import CITED, MANUAL, Addition, Advance, Draw, Pool, Ranking
-from annot.corpus.corpus_facts import papers_of
 from annot.measuring.engine_runs import take_in
 from annot.pools.admission import admissions, as_recorded, recorded_admissions, write_admissions
 from annot.pools.drawn_pools import write_pools
@@ -31,11 +30,14 @@ from annot.pools.growth import (
 from annot.pools.near_duplicates import near_duplicates
 from annot.pools.pool_design import recorded_designs
 from annot.pools.pooling import as_of, extended
+from annot.pools.topics import of_papers_alone, searched, topics_of
 from annot.publishing.report.words import sentences
 from annot.ranking.methods import METHODS
 from annot.ranking.submission import imported_methods
+from annot.ranking.tokens import Field
 from annot.store import papers, pools
 from annot.store.queries import read_queries
+from annot.store.topics import read_topics
 from annot.study.workspace import Workspace
 
 
@@ -58,9 +60,9 @@ def add(
     dry_run: bool,
     advance: Advance,
 ) -> Grown:
-    """Add the documents to the pool of a query paper as a version of its own; what is in it already stays as it is.
+    """Add the documents to the pool of a topic as a version of its own; what is in it already stays as it is.
 
-    query: a query or a query paper, whose queries share the pool. by: who adds them; None takes the account of this
+    query: a query or a topic, whose queries share the pool. by: who adds them; None takes the account of this
     machine. grow: pairs may be added to a study that was sent or judged. Raises InputError for an unknown query, for
     documents that are not in the corpus, have the query paper's title, or nearly the text of the query paper or of
     another paper of the pool, and where the study would grow unasked.
@@ -90,8 +92,8 @@ def add(
     rankings = read_rankings(ws, wanted) if wanted else {}
     version = next_version(current)
     addition = Addition(version, MANUAL, None, new, reason.strip(), **made_now(by))
-    of_paper = {method: by_paper[topic_id] for method, by_paper in rankings.items()}
-    after = {topic_id: extended(before, addition, of_paper, excluded=())}
+    of_topic = {method: by_topic[topic_id] for method, by_topic in rankings.items()}
+    after = {topic_id: extended(before, addition, of_topic, excluded=())}
     found = grown_pools(current, after, queries)
     if not dry_run:
         record_version(ws, after, rankings=rankings, grow=grow)
@@ -114,7 +116,7 @@ def top_up(
     """Add what the pools lack of the first `depth` papers of a method that did not draw them, as one version.
 
     method: built in or imported; file: its run, which is imported first. depth: None takes how
-    many papers each method brought when the pool was drawn. only: queries or query papers; without any, all pools.
+    many papers each method brought when the pool was drawn. only: queries or topics; without any, all pools.
     The same again adds nothing. by: None takes the account of this machine. Raises InputError where the method drew all
     these pools, where a pool does not tell its depth, and where the study would grow unasked.
     """
@@ -127,6 +129,7 @@ def top_up(
         queries = read_queries(session)
         current = pools.read_pools(session)
         guarded = is_guarded(session)
+        texts = read_topics(session)
     chosen = topics_named(queries, only) if only else set(current)
     before = {topic_id: pool for topic_id, pool in current.items() if topic_id in chosen}
     if not before:
@@ -150,7 +153,12 @@ def top_up(
         same = [GrownPool(name, queries_of(queries, name), (), len(before[name].entries)) for name in wanted]
         notes = sentences("commands.topped_up", method=method, drew=drew, shares=[], dry=[])
         return grown(None, same, before=notes)
-    query_papers = papers_of(ws, sorted(missing))
+    topics = topics_of(ws, missing, texts)
+    if topics.texts and of_papers_alone(ws, [] if given is not None else [method]):
+        raise InputError(
+            f"--method {method}: cannot rank for a topic that is a text ({', '.join(topics.texts)})",
+            hint="name the queries of papers, or import a run of the method with --run",
+        )
     duplicates = cache(partial(near_duplicates, ws, keep=not dry_run, advance=advance))
     earlier = {topic_id: before[topic_id] for topic_id in missing}
     old = needed(recorded_designs(earlier.values()), earlier)
@@ -161,7 +169,8 @@ def top_up(
         earlier,
         given,
         known,
-        lambda: duplicates().of_same_title(query_papers),
+        lambda: duplicates().of_same_title(topics.papers),
+        {name: searched(topic) for name, topic in topics.texts.items()},
         keep=not dry_run,
         advance=advance,
     )
@@ -169,7 +178,7 @@ def top_up(
     version, made = next_version(current), made_now(by)
     on_record = recorded_admissions(ws)
     admitted = as_recorded(
-        admissions(ws, query_papers, rankings, duplicates=duplicates(), current=before, coming=version), on_record
+        admissions(ws, topics.citations, rankings, duplicates=duplicates(), current=before, coming=version), on_record
     )
     after = {
         topic_id: extended(
@@ -254,6 +263,7 @@ def _ranking_of(
     given: Mapping[str, Ranking] | None,
     known: Rankings,
     same_title: Callable[[], Mapping[str, tuple[str, ...]]],
+    texts: Mapping[str, Mapping[Field, str]],
     *,
     keep: bool,
     advance: Advance,
@@ -279,6 +289,7 @@ def _ranking_of(
         keep=keep,
         advance=advance,
         given={} if given is None else {method: given},
+        texts=texts,
     )
     return _Ranked({**again, **new[method]}, new, facts)
 

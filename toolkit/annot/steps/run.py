@@ -34,6 +34,7 @@ from annot.store.papers import find_papers
 from annot.store.people import read_assignments
 from annot.store.pools import documents_by_query
 from annot.store.queries import read_queries
+from annot.store.topics import read_topics
 from annot.study.made import note, states_of
 from annot.study.workspace import Workspace, write_file
 
@@ -99,6 +100,7 @@ def make(ws: Workspace, *, systems: tuple[str, ...], replace: bool = False, adva
     with ws.reading() as session:
         queries = {query.query_id: query for query in read_queries(session)}
         documents = documents_by_query(session)
+        texts = read_topics(session)
         imported = {run.tag for run in runs.read_runs(session) if run.kind == Source.IMPORTED}
     theirs = [system.name for system in chosen if system.name in imported]
     if theirs and not replace:
@@ -108,6 +110,11 @@ def make(ws: Workspace, *, systems: tuple[str, ...], replace: bool = False, adva
         )
     if not documents:
         raise MissingInput("no pools to rank", hint="draw them with `annot pool`")
+    if of_texts := [query_id for query_id in documents if queries[query_id].topic_id in texts]:
+        raise InputError(
+            f"systems cannot rank for topics that are texts: {', '.join(of_texts)}",
+            hint="import the runs of other engines with `annot run import`",
+        )
     wanted = {doc_id for doc_ids in documents.values() for doc_id in doc_ids}
     papers = find_papers(ws.corpus, wanted | {queries[query_id].topic_id for query_id in documents})
     topics = tuple(

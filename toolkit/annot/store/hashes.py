@@ -90,7 +90,7 @@ def _hashes(content: dict[str, Any]) -> Iterator[str]:
 
 
 PARTS = {
-    "queries": ("query",),
+    "queries": ("query", "topic"),
     "pools": ("pool", "pool_addition"),
     "people": ("assessor",),
     "planned": ("plan", "returned"),

@@ -43,7 +43,7 @@ from sqlmodel import Session
 
 from annot.base.errors import InputError
 from annot.base.names import counted
-from annot.base.records import Addition, Draw, Pool, Query
+from annot.base.records import Addition, Draw, Pool, Query, Topic
 
 GRADE_IN_RANGE = "grade IS NULL OR (grade >= 0 AND grade <= 9)"
 HIGHEST_GRADE = 9
@@ -172,6 +172,8 @@ FACET_LABELS_TABLE = made(
     check("origin", "origin IN ('carried', 'corrected') OR origin LIKE 'predicted:_%'"),
 )
 """The sentence labels of a paper, joined by commas, and where they come from."""
+TOPIC_TABLE = made("topic", columns_of(Topic, key=["topic_id"]), check("title", "title <> ''"))
+"""The topics that are texts."""
 QUERY_TABLE = made("query", columns_of(Query, key=["query_id"]), unique("topic_facet", "topic_id", "facet"))
 POOL_TABLE = made(
     "pool",

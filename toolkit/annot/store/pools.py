@@ -1,4 +1,4 @@
-"""The pools: which documents are judged for a query paper, and how each came in."""
+"""The pools: which documents are judged for a topic, and how each came in."""
 
 from __future__ import annotations
 
@@ -87,31 +87,31 @@ def replace_pools(session: Session, pools: Iterable[Pool], *, rankings_sha256: M
 
 
 def remove_pool(session: Session, topic_id: str) -> None:
-    """Take the pool of a paper away that has no query any more."""
+    """Take the pool of a topic away that has no query any more."""
     for table in OF_POOLS:
         session.connection().execute(table.delete().where(table.c.topic_id == topic_id))
 
 
 def read_pools(session: Session, topic_id: str | None = None) -> dict[str, Pool]:
-    """The pools by `topic_id`, of one paper or of all, in the order of the ids."""
+    """The pools by `topic_id`, of one topic or of all, in the order of the ids."""
     rows = _rows(session, DRAW_TABLE, ("doc_id", *field_names(Draw)), topic_id)
-    draws = grouped(((paper, doc_id), Draw(*draw)) for paper, doc_id, *draw in rows)
+    draws = grouped(((topic, doc_id), Draw(*draw)) for topic, doc_id, *draw in rows)
     entries: defaultdict[str, list[PoolEntry]] = defaultdict(list)
-    for paper, doc_id in _rows(session, POOL_ENTRY_TABLE, ["doc_id"], topic_id):
-        drawn, *also = draws[paper, doc_id]
-        entries[paper].append(PoolEntry(doc_id, drawn, tuple(also)))
+    for topic, doc_id in _rows(session, POOL_ENTRY_TABLE, ["doc_id"], topic_id):
+        drawn, *also = draws[topic, doc_id]
+        entries[topic].append(PoolEntry(doc_id, drawn, tuple(also)))
     rows = _rows(session, POOL_ADDITION_TABLE, field_names(Addition), topic_id)
-    additions = grouped((paper, Addition(*added)) for paper, *added in rows)
+    additions = grouped((topic, Addition(*added)) for topic, *added in rows)
     facts = [name for name in field_names(Pool) if name not in ("topic_id", "entries", "additions")]
     found: dict[str, Pool] = {}
-    for paper, *row in sorted(_rows(session, POOL_TABLE, facts, topic_id), key=itemgetter(0)):
+    for topic, *row in sorted(_rows(session, POOL_TABLE, facts, topic_id), key=itemgetter(0)):
         own = dict(zip(facts, row, strict=True))
-        found[paper] = Pool(topic_id=paper, entries=(*entries[paper],), additions=(*additions.get(paper, ()),), **own)
+        found[topic] = Pool(topic_id=topic, entries=(*entries[topic],), additions=(*additions.get(topic, ()),), **own)
     return found
 
 
 def read_pool(session: Session, topic_id: str) -> Pool:
-    """The pool of one query paper. Raises MissingInput when it has none."""
+    """The pool of one topic. Raises MissingInput when it has none."""
     found = read_pools(session, topic_id)
     if not found:
         raise MissingInput(f"query paper {topic_id}: no pool", hint="draw it with `annot pool`")
@@ -124,21 +124,21 @@ def read_rankings_sha256(session: Session) -> dict[str, str]:
 
 
 def documents_by_query(session: Session) -> dict[str, tuple[str, ...]]:
-    """The documents to judge of each query, in the order drawn; a query whose paper has no pool is left out."""
+    """The documents to judge of each query, in the order drawn; a query whose topic has no pool is left out."""
     found = session.connection().execute(_pooled_pairs())
-    documents = grouped((query_id, doc_id) for query_id, _paper_id, doc_id in found)
+    documents = grouped((query_id, doc_id) for query_id, _topic_id, doc_id in found)
     return {query_id: tuple(doc_ids) for query_id, doc_ids in sorted(documents.items())}
 
 
 def _pooled_pairs() -> Select[Any]:
-    """(query_id, topic_id, doc_id) of each query and document of its paper's pool, in the order drawn."""
+    """(query_id, topic_id, doc_id) of each query and document of its topic's pool, in the order drawn."""
     query, entry = QUERY_TABLE, POOL_ENTRY_TABLE
     columns = query.c.query_id, query.c.topic_id, entry.c.doc_id
     return select(*columns).join(entry, entry.c.topic_id == query.c.topic_id).order_by(entry.c.position)
 
 
 def _rows(session: Session, table: Table, columns: Sequence[str], topic_id: str | None = None) -> Sequence[Any]:
-    """`topic_id` and these columns, of one paper or of all, in the order drawn; pools by `topic_id`."""
+    """`topic_id` and these columns, of one topic or of all, in the order drawn; pools by `topic_id`."""
     wanted = true() if topic_id is None else table.c.topic_id == topic_id
     order = {POOL_ENTRY_TABLE: "position", DRAW_TABLE: "place", POOL_ADDITION_TABLE: "version"}.get(table, "topic_id")
     statement = select(table.c.topic_id, *(table.c[name] for name in columns)).where(wanted)

@@ -73,6 +73,11 @@ def read_queries(session: Session) -> tuple[Query, ...]:
     return tuple(sorted(read_records(session, QUERY_TABLE, Query), key=lambda query: query.query_id))
 
 
+def refuse_judged(session: Session, query_ids: Iterable[str], what: str) -> None:
+    """Raise InputError, with what stands on them, where pairs of these queries were judged or sent."""
+    _refuse(session, query_ids, _JUDGED, what)
+
+
 def _write(session: Session, queries: Sequence[Query], *, keep_others: bool) -> None:
     check_distinct((query.query_id for query in queries), what="queries")
     check_distinct(((query.topic_id, query.facet) for query in queries), what="queries (paper and facet)")

@@ -8,7 +8,7 @@ from typing import Any
 from sqlmodel import Session
 
 from annot.base.errors import MissingInput
-from annot.base.records import Assessor, Assignment, Judgement, Pool, Query, Source
+from annot.base.records import Assessor, Assignment, Judgement, Pool, Query, Source, Topic
 from annot.labelstudio.studio_records import Payload
 from annot.store import adjudications, facet_labels, judgements, people, pools, projects, runs, trials
 from annot.store.adjudications import read_accepted
@@ -19,6 +19,7 @@ from annot.store.projects import Project
 from annot.store.queries import read_queries
 from annot.store.revisions import Sourced
 from annot.store.runs import Imported, StoredRun
+from annot.store.topics import read_topics
 from annot.study.adjudication import Pair
 from annot.study.made import States, states_of
 from annot.study.outcome import Outcome, outcome_from
@@ -58,6 +59,8 @@ class Snapshot:
     """Pairs of training, hidden gold and sub-study: what people answer there, they answer without knowing the grade."""
     notices: tuple[Notice, ...] = ()
     """What people were told of the publication of their words, the oldest first."""
+    texts: dict[str, Topic] = field(default_factory=dict)
+    """The topics that are texts, by id; all others are papers."""
     states: States = field(default_factory=dict)
     """By which it is told, later, whether what is made of this is old."""
 
@@ -163,5 +166,6 @@ def snapshot_of(session: Session, ws: Workspace) -> Snapshot:
         trials=trials.read_trials(session),
         trial_pairs=frozenset((*trials.read_pairs(session), *(gold.pair for gold in trials.read_gold(session)))),
         notices=read_notices(session),
+        texts=read_topics(session),
         states=states_of(ws, session),
     )

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
@@ -14,7 +14,7 @@ from annot.publishing.report.tables import Column, Columns
 from annot.publishing.report.terminal import bar, share_done
 
 if TYPE_CHECKING:
-    from annot.base.records import Assessor, Assignment, Query
+    from annot.base.records import Assessor, Assignment, Query, Topic
     from annot.study.outcome import Outcome
     from annot.study.snapshot import Snapshot
     from annot.study.workspace import Workspace
@@ -45,19 +45,22 @@ QUERIES = Columns[ListedQuery](
 )
 
 
-def listed_queries(ws: Workspace, queries: Sequence[Query]) -> tuple[ListedQuery, ...]:
-    """These queries with the titles of their papers; only these papers are read of the corpus."""
+def listed_queries(ws: Workspace, queries: Sequence[Query], texts: Mapping[str, Topic]) -> tuple[ListedQuery, ...]:
+    """These queries with the titles of their topics. texts: the topics that are texts; of the corpus, only the papers
+    of the others are read."""
     from annot.corpus.corpus_facts import papers_of
     from annot.store.papers import find_papers
 
     # A query without sentences came with a file of judgements: its paper need not be here.
     found = papers_of(ws, [query.topic_id for query in queries if query.sentences])
     if ws.has_corpus:
-        found |= find_papers(ws.corpus, [query.topic_id for query in queries])
+        found |= find_papers(ws.corpus, [query.topic_id for query in queries if query.topic_id not in texts])
     listed = []
     for query in queries:
         paper = found.get(query.topic_id)
         year, title = (None, "") if paper is None else (paper.year, paper.title)
+        if query.topic_id in texts:
+            title = texts[query.topic_id].title
         places = tuple(place + 1 for place in query.sentences)
         listed.append(ListedQuery(query.query_id, query.topic_id, query.facet, year, title, places, query.paper_type))
     return tuple(listed)
