@@ -69,6 +69,7 @@ def test_a_large_result_is_shown_short(outputs: dict[str, list[Any]]) -> None:
     (shown,) = outputs["large"]
     assert len(shown.data["text/plain"]) < 400
     assert len(shown.data["text/html"]) < 10_000
+    assert shown.data["text/html"].count("<tr>") == 1 + 30, "a heading, and as many rows as the page says"
 
 
 def test_printed_it_is_two_lines(outputs: dict[str, list[Any]]) -> None:

@@ -252,4 +252,8 @@ def test_a_figure_for_a_notebook_is_the_same_drawing_in_black_on_white() -> None
     assert not any(stand_in in buffer.getvalue() for stand_in in figures.OF_PAGE)
     for label in (*axes.get_xticklabels(), *axes.get_yticklabels(), *made.legends[0].texts):
         assert (to_hex(label.get_color()), label.get_size()) == ("#000000", 8)
-    assert made._repr_png_().startswith(b"\x89PNG")
+    png = made._repr_png_()
+    assert png.startswith(b"\x89PNG")
+    # Width and height are the first two numbers of the header: 144 pixels an inch, so that letters are sharp.
+    size = int.from_bytes(png[16:20], "big"), int.from_bytes(png[20:24], "big")
+    assert size == pytest.approx((7.2 * 144, 2.46 * 144), abs=1)

@@ -1,5 +1,5 @@
-"""One declaration a table: its columns, and what each says of a row. Page, Markdown, LaTeX and terminal, CSV, JSON and
-pandas come from it.
+"""One declaration a table: its columns, and what each says of a row. Page, notebook, Markdown, LaTeX and terminal, CSV,
+JSON and pandas come from it.
 
 A section declares a table beside what makes its rows. Whatever else a column needs (the coefficients, the other rows)
 it takes from the function around it, so that a type checker reads all of it.
