@@ -6,9 +6,11 @@ import json
 import subprocess
 import sys
 import tomllib
+from importlib.metadata import distributions
 
 import pytest
 from audit_versions import CHECKOUT, findings
+from packaging.specifiers import SpecifierSet
 
 ADVISORIES = (CHECKOUT / "advisories.toml").read_text(encoding="utf-8")
 
@@ -18,6 +20,14 @@ def test_no_pinned_version_has_a_known_fault() -> None:
         [sys.executable, str(CHECKOUT / "tests" / "audit_versions.py")], capture_output=True, text=True
     )
     assert (done.returncode, done.stdout) == (0, ""), done.stdout + done.stderr
+
+
+def test_every_pinned_version_installs_on_the_oldest_python_that_is_promised() -> None:
+    promised = tomllib.loads((CHECKOUT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["requires-python"]
+    (oldest,) = (one.version for one in SpecifierSet(promised) if one.operator == ">=")
+    wanted = {one.name: one.metadata["Requires-Python"] or "" for one in distributions()}
+    refusing = {name: wish for name, wish in wanted.items() if not SpecifierSet(wish).contains(f"{oldest}.0")}
+    assert refusing == {}
 
 
 @pytest.mark.parametrize(
