@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from annot.base.judged import without_ids
 from annot.base.records import (
     Adjudication,
     Asked,
@@ -17,7 +18,6 @@ from annot.base.records import (
     nested,
     ranked,
     round_score,
-    without_ids,
 )
 
 

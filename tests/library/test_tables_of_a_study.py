@@ -40,6 +40,7 @@ def opened(*pools: Pool, folder: Path = Path("study")) -> OpenStudy:
         assignments=(Assignment("q1", "d1", "a1", 1), Assignment("q1", "d2", "a1", 2, 2)),
         facets={"q1": "aim"},
         topics={"q1": "p1"},
+        texts={},
         pools=dict(enumerate(pools)),
         outcome=SimpleNamespace(
             everything=(

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from annot.base.errors import InputError
-from annot.base.records import Addition, Draw, Paper, Pool, PoolEntry, ScoredDoc
+from annot.base.records import Addition, Draw, Pool, PoolEntry, ScoredDoc
 from annot.base.settings import Settings
 from annot.pools.admission import (
     Admission,
@@ -66,8 +66,7 @@ def pool(*doc_ids: str, additions: tuple[Addition, ...] = ()) -> Pool:
 def held(ws: Workspace, current: dict[str, Pool], coming: int | None = None, cited: str = "") -> Admission:
     rankings = {"bm25": {"p": tuple(ScoredDoc(doc_id, 0.0) for doc_id in "abctxz")}}
     duplicates = NearDuplicates((("a", "b", "c"), ("p", "x"), ("y", "w")), (("p", "t"), ("s", "z")))
-    papers = {"p": Paper("p", "Title", (), citations=tuple(cited))}
-    return admissions(ws, papers, rankings, duplicates=duplicates, current=current, coming=coming)["p"]
+    return admissions(ws, {"p": tuple(cited)}, rankings, duplicates=duplicates, current=current, coming=coming)["p"]
 
 
 def test_of_near_duplicates_one_may_enter_and_of_the_query_papers_title_none(ws: Workspace) -> None:

@@ -95,7 +95,7 @@ def test_papers_that_the_method_ranked_before_keep_that_ranking(ws: Workspace, m
     before = {name: pool_of(name) for name in ("p1", "p2", "p3")}
 
     def ranked(known: dict[str, Any], given: Any = None, method: str = "mine") -> Any:
-        return pool_growth._ranking_of(ws, method, before, given, known, dict, keep=False, advance=quietly)
+        return pool_growth._ranking_of(ws, method, before, given, known, dict, {}, keep=False, advance=quietly)
 
     old = {"mine": {"p1": ranking("d05"), "p2": ranking("d06"), "p3": ranking("d07")}}
     assert ranked(old).of_method == old["mine"]

@@ -7,7 +7,6 @@ memory. trec_eval has a tie rule of its own: the larger id first; its measures a
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -357,20 +356,6 @@ class Qrel(NamedTuple):
     query_id: str
     doc_id: str
     relevance: int
-
-
-WITHOUT_IDS = (
-    (r"^by account .*", "by another account than the planned one"),
-    (r"\baccount \S+,", "another account,"),
-    (r"\bannotation \d+", "a later annotation"),
-)
-
-
-def without_ids(flag: str) -> str:
-    """The flag without the server's ids of accounts and annotations, which stay in the database."""
-    for pattern, words in WITHOUT_IDS:
-        flag = re.sub(pattern, words, flag)
-    return flag
 
 
 SCORE_DIGITS = 6

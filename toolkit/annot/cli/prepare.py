@@ -171,8 +171,8 @@ def query_add(
     sentences: Annotated[str | None, option("Its sentences, counted from 1, as in 2,3.", shown="the facet's")] = None,
     text: Annotated[str | None, option("Add a topic that is a text: its title, or the question. Needs --id.")] = None,
     topic_id: Annotated[str | None, option("Id of the topic that is a text.", "--id")] = None,
-    description: Annotated[str | None, option("Of the text: what is asked, in a sentence or two.")] = None,
-    narrative: Annotated[str | None, option("Of the text: what counts as an answer, and what does not.")] = None,
+    description: Annotated[str | None, option("What --text asks, in a sentence or two.")] = None,
+    narrative: Annotated[str | None, option("What counts as an answer to --text, and what does not.")] = None,
     dry_run: DryRunOption = False,
 ) -> Output:
     """Add a query: a facet of a paper, chosen sentences of it, or a text. --file adds many."""

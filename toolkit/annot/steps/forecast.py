@@ -44,8 +44,7 @@ from annot.publishing.report.terminal import rendered, table_text
 from annot.publishing.report.words import sentences
 from annot.store import people
 from annot.store.pools import read_pools
-from annot.store.queries import read_queries
-from annot.store.topics import read_topics
+from annot.store.queries import read_queries, read_topics
 from annot.study.outcome import outcome_of
 from annot.study.snapshot import read_snapshot
 from annot.study.workspace import Workspace

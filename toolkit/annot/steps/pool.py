@@ -45,8 +45,7 @@ from annot.publishing.report.words import sentences
 from annot.ranking.paper_vectors import absent_by_default
 from annot.ranking.wordvectors import trained_on_few
 from annot.store import papers, pools, projects
-from annot.store.queries import read_queries
-from annot.store.topics import read_topics
+from annot.store.queries import read_queries, read_topics
 from annot.study.backups import keep_backup
 from annot.study.made import note, states_of
 from annot.study.workspace import Workspace

@@ -36,8 +36,7 @@ from annot.ranking.methods import METHODS
 from annot.ranking.submission import imported_methods
 from annot.ranking.tokens import Field
 from annot.store import papers, pools
-from annot.store.queries import read_queries
-from annot.store.topics import read_topics
+from annot.store.queries import read_queries, read_topics
 from annot.study.workspace import Workspace
 
 

@@ -18,8 +18,7 @@ from annot.publishing.report.study_tables import ListedQuery, listed_queries
 from annot.publishing.report.tables import Column, Columns, each
 from annot.store import papers, pools, runs
 from annot.store.pools import documents_by_query
-from annot.store.queries import put_queries, read_queries, remove_query
-from annot.store.topics import put_topics, read_topics, remove_topic
+from annot.store.queries import put_queries, put_topics, read_queries, read_topics, remove_query, remove_topic
 from annot.study.backups import keep_backup
 from annot.study.workspace import Workspace, given_bytes
 

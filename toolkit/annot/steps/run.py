@@ -33,8 +33,7 @@ from annot.store import runs
 from annot.store.papers import find_papers
 from annot.store.people import read_assignments
 from annot.store.pools import documents_by_query
-from annot.store.queries import read_queries
-from annot.store.topics import read_topics
+from annot.store.queries import read_queries, read_topics
 from annot.study.made import note, states_of
 from annot.study.workspace import Workspace, write_file
 

@@ -16,10 +16,9 @@ from annot.store.guidelines import SentGuidelines, read_guidelines
 from annot.store.judgements import read_returned
 from annot.store.people import Notice, Plan, read_notices
 from annot.store.projects import Project
-from annot.store.queries import read_queries
+from annot.store.queries import read_queries, read_topics
 from annot.store.revisions import Sourced
 from annot.store.runs import Imported, StoredRun
-from annot.store.topics import read_topics
 from annot.study.adjudication import Pair
 from annot.study.made import States, states_of
 from annot.study.outcome import Outcome, outcome_from
