@@ -17,6 +17,7 @@ import study_stages
 from annot.labelstudio import door
 from annot.publishing.report import figures
 from free_ports import FreePorts, held_ports
+from label_studio_sdk.core import http_client
 from needs import unavailable
 
 pytest_plugins = ["fixtures_studio"]
@@ -26,6 +27,8 @@ hypothesis.settings.register_profile("annot", deadline=None, suppress_health_che
 hypothesis.settings.load_profile("annot")
 # The same of a server: that it is waited for would stand among the words that tests compare.
 door.SAID_AFTER = 3600.0
+# The client waits a second and then two before it asks a server again that is not there.
+http_client.INITIAL_RETRY_DELAY_SECONDS = 0.01
 # Whoever starts the tests in the background may have Ctrl-C ignored in all that they start.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import jinja2
 import pytest
+from annot import open_study
 from annot.publishing.report import words
 from command_line import annot
 from test_trials_told import on_record_of_both
@@ -60,6 +61,7 @@ def test_every_template_renders_on_a_complete_study(
         prepare(folder)
         result = annot(*name.split(), *typed.split(), folder=folder)
         assert "correct the template" not in result.stderr, result.message()
+    assert open_study(stages["measured"])._repr_html_()
     assert TEMPLATES - rendered <= WITH_A_SERVER
 
 

@@ -71,6 +71,7 @@ class _Server(ThreadingHTTPServer):
 
 
 class _Handler(BaseHTTPRequestHandler):
+    wbufsize = -1  # head and body go out together
     plan: ClassVar[Plan]
 
     def _any(self) -> None:
