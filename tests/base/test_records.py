@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from annot.base.judged import without_ids
+from annot.base.names import without_ids
 from annot.base.records import (
     Adjudication,
     Asked,

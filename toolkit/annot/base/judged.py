@@ -1,8 +1,7 @@
-"""Which judgements count: of several revisions the latest, and none that carries flags. Flags as others read them."""
+"""Which judgements count: of several revisions the latest, and none that carries flags."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterable, Mapping
 
 from annot.base.errors import InputError
@@ -71,17 +70,3 @@ def _latest(judgements: Iterable[Judgement]) -> tuple[tuple[Judgement, ...], lis
 def _refuse(faults: Collection[str]) -> None:
     if faults:
         raise InputError("these judgements cannot be used", faults=faults)
-
-
-WITHOUT_IDS = (
-    (r"^by account .*", "by another account than the planned one"),
-    (r"\baccount \S+,", "another account,"),
-    (r"\bannotation \d+", "a later annotation"),
-)
-
-
-def without_ids(flag: str) -> str:
-    """The flag without the server's ids of accounts and annotations, which stay in the database."""
-    for pattern, words in WITHOUT_IDS:
-        flag = re.sub(pattern, words, flag)
-    return flag

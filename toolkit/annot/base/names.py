@@ -1,4 +1,4 @@
-"""Names that people type: found, or refused with the near one. Names of files after ids; moments; counts in words."""
+"""Names that people type: found, or refused with the near one. Names of files; moments; counts; words without ids."""
 
 from __future__ import annotations
 
@@ -108,3 +108,17 @@ def counted(n: int, name: str, plural: str = "") -> str:
 def verb(n: int, one: str, many: str) -> str:
     """The verb after so many of something: `{{ n | counted("pair") }} {{ n | verb("lacks", "lack") }} a grade`."""
     return one if n == 1 else many
+
+
+WITHOUT_IDS = (
+    (r"^by account .*", "by another account than the planned one"),
+    (r"\baccount \S+,", "another account,"),
+    (r"\bannotation \d+", "a later annotation"),
+)
+
+
+def without_ids(flag: str) -> str:
+    """The flag without the server's ids of accounts and annotations, which stay in the database."""
+    for pattern, words in WITHOUT_IDS:
+        flag = re.sub(pattern, words, flag)
+    return flag

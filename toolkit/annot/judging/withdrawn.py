@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from sqlmodel import Session
 
-from annot.base.judged import without_ids
+from annot.base.names import without_ids
 from annot.base.records import SUPERSEDED, Asked, grouped
 from annot.store.adjudications import ADJUDICATIONS
 from annot.store.judgements import JUDGEMENTS

@@ -6,8 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 
 from annot.base.errors import InputError, MissingInput
-from annot.base.judged import without_ids
-from annot.base.names import counted
+from annot.base.names import counted, without_ids
 from annot.base.records import Qrel, Query
 from annot.formats.json_lines import json_lines
 from annot.formats.judgements_file import decided, judgement_record

@@ -9,8 +9,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
 
 from annot.base.errors import MissingInput
-from annot.base.judged import without_ids
-from annot.base.names import counted
+from annot.base.names import counted, without_ids
 from annot.base.records import OLDER, SUPERSEDED, Advance, Asked
 from annot.judging.exchange.rounds import ANSWERS, PARTS, Round, own_tasks
 from annot.judging.exchange.sending import counting

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
-from annot.base.judged import without_ids
+from annot.base.names import without_ids
 from annot.base.records import Source
 from annot.formats.csfcube import ADJUDICATOR
 from annot.measuring.measured import repeats_of
