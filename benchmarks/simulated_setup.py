@@ -58,8 +58,8 @@ class Size:
 
     @property
     def facets(self) -> tuple[str, ...]:
-        """Those of the queries; each paper has a query of each."""
-        return FACETS[: 3 if self.query_facets > 8 else 2]
+        """Those of the queries; each paper has a query of each, but in a study of few."""
+        return FACETS[: 3 if self.query_facets > 8 else 1]
 
     @property
     def names(self) -> list[str]:

@@ -111,12 +111,24 @@ class StudioAtASocket(Studio):
     server: StudioInMemory
     listening: Listening
 
-    def switch(self, word: str) -> None:
-        """Go "down", or "up" again at the same port."""
+    def switch(self, word: str, port: int | None = None) -> None:
+        """Go "down", or "up" again at the same port or another one."""
         if word == "down":
             self.listening.close()
         elif self.listening.closed:
-            self.listening = Listening(self.server, self.listening.port)
+            self.listening = Listening(self.server, self.listening.port if port is None else port)
+            self.url = self.server.url = f"http://127.0.0.1:{self.listening.port}"
+            (self.folder / "port").write_text(str(self.listening.port), encoding="ascii")
+
+    @contextmanager
+    def stopped(self, port: int | None = None) -> Iterator[None]:
+        """It does not run meanwhile; then it does, at the same port or another one."""
+        running = self.folder / "server.pid"
+        aside = running.rename(running.with_suffix(".kept"))
+        self.switch("down")
+        yield
+        self.switch("up", port)
+        aside.rename(running)
 
 
 @contextmanager

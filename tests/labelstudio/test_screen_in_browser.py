@@ -27,12 +27,13 @@ column is back at its marks, wherever it had been scrolled to (4).
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from annot.labelstudio.screens import instructions_html, screen_of
 from annot.labelstudio.tasks import adjudicate_task, facets_task, returned_task
-from browsing import ADJUDICATE, CONTRASTS, LINES, corrected, judging, open_screen, stored, stored_labels
+from browsing import ADJUDICATE, CONTRASTS, LINES, Screen, corrected, judging, open_screen, stored, stored_labels
 from fixtures_studio import Studio
 from labelling_texts import CANDIDATE, HELP, LABELS, QUERY, SCALE, long_text, opinion, task, text
 
@@ -48,7 +49,15 @@ SIZES = [(1280, 720), (1440, 900), (1920, 1080)]
 @pytest.fixture(scope="module")
 def plain_project(studio: Studio) -> int:
     """Tasks of ordinary length that tests look at and leave alone."""
+    studio.account("colleague")
     return judging(studio, [task(1, query=long_text(QUERY, 15), candidate=long_text(CANDIDATE, 15))])
+
+
+@pytest.fixture(scope="module")
+def plain_screen(studio: Studio, signed_in: Any, plain_project: int) -> Iterator[Screen]:
+    """The first of them, on a laptop."""
+    with open_screen(studio, signed_in, plain_project) as screen:
+        yield screen
 
 
 @pytest.mark.parametrize("size", SIZES, ids=str)
@@ -74,18 +83,17 @@ def test_the_whole_window_is_for_the_pair(
             assert all(1.4 <= line["height"] / line["size"] <= 1.6 for line in lines)
 
 
-def test_the_bar_says_what_to_judge_and_how_far(studio: Studio, signed_in: Any, plain_project: int) -> None:
-    with open_screen(studio, signed_in, plain_project) as screen:
-        facet = screen.page.locator(".a-facet h4")
-        assert facet.nth(0).inner_text().lower() == "method"
-        assert facet.nth(1).inner_text() == HELP["method"]
-        assert screen.progress == "1 of 300 · query 1, candidate 1 of 300"
-        grades = screen.page.locator(".a-grades .ant-radio-wrapper")
-        names = [" ".join(text.split()) for text in grades.all_inner_texts()]
-        assert names == ["0 Irrelevant", "1 Related", "2 Similar", "3 Near-identical", "Cannot judge c"]
-        screen.page.reload()
-        screen.settle()
-        assert screen.progress == "1 of 300 · query 1, candidate 1 of 300"
+def test_the_bar_says_what_to_judge_and_how_far(plain_screen: Screen) -> None:
+    facet = plain_screen.page.locator(".a-facet h4")
+    assert facet.nth(0).inner_text().lower() == "method"
+    assert facet.nth(1).inner_text() == HELP["method"]
+    assert plain_screen.progress == "1 of 300 · query 1, candidate 1 of 300"
+    grades = plain_screen.page.locator(".a-grades .ant-radio-wrapper")
+    names = [" ".join(text.split()) for text in grades.all_inner_texts()]
+    assert names == ["0 Irrelevant", "1 Related", "2 Similar", "3 Near-identical", "Cannot judge c"]
+    plain_screen.page.reload()
+    plain_screen.settle()
+    assert plain_screen.progress == "1 of 300 · query 1, candidate 1 of 300"
 
 
 def test_cannot_judge_asks_for_a_reason_and_replaces_the_grade(studio: Studio, signed_in: Any) -> None:
@@ -143,13 +151,12 @@ def test_only_sentences_of_the_facet_are_marked_and_at_once_when_relabelled(stud
     assert (labels["cand-2"], labels["query-0"]) == ("background", "other")
 
 
-def test_a_mark_can_be_told_without_colour(studio: Studio, signed_in: Any, plain_project: int) -> None:
-    with open_screen(studio, signed_in, plain_project) as screen:
-        marked = [mark for mark in screen.marks if mark["bar"] != "none"]
-        others = [mark for mark in screen.marks if mark["bar"] == "none"]
-        assert min(mark["weight"] for mark in marked) > max(mark["weight"] for mark in others)
-        assert {mark["tag"] for mark in marked} == {"method"}
-        assert "method" not in {mark["tag"] for mark in others}
+def test_a_mark_can_be_told_without_colour(plain_screen: Screen) -> None:
+    marked = [mark for mark in plain_screen.marks if mark["bar"] != "none"]
+    others = [mark for mark in plain_screen.marks if mark["bar"] == "none"]
+    assert min(mark["weight"] for mark in marked) > max(mark["weight"] for mark in others)
+    assert {mark["tag"] for mark in marked} == {"method"}
+    assert "method" not in {mark["tag"] for mark in others}
 
 
 def test_an_abstract_without_the_facet_says_so(studio: Studio, signed_in: Any) -> None:
@@ -222,14 +229,12 @@ def test_everything_can_be_read_in_light_and_dark(studio: Studio, signed_in: Any
         assert low == []
 
 
-def test_nothing_of_others_or_of_the_model_is_on_the_screen(studio: Studio, signed_in: Any, plain_project: int) -> None:
-    studio.account("colleague")
-    with open_screen(studio, signed_in, plain_project) as screen:
-        seen = screen.page.locator("body").inner_text()
-        assert "sentence-labels" not in seen
-        assert "colleague" not in seen
-        assert not screen.page.locator("a[href$='/settings']").first.is_visible()
-        assert f"/projects/{plain_project}/data?labeling=1" in screen.page.url
+def test_nothing_of_others_or_of_the_model_is_on_the_screen(plain_screen: Screen, plain_project: int) -> None:
+    seen = plain_screen.page.locator("body").inner_text()
+    assert "sentence-labels" not in seen
+    assert "colleague" not in seen
+    assert not plain_screen.page.locator("a[href$='/settings']").first.is_visible()
+    assert f"/projects/{plain_project}/data?labeling=1" in plain_screen.page.url
 
 
 def test_the_adjudicator_sees_both_opinions_and_settles_with_keys(studio: Studio, signed_in: Any) -> None:

@@ -18,7 +18,7 @@ from fixtures_studio import Studio
 from studies import KILLED, Pair, Study, command, make_study
 from study_stages import quietly
 
-PUSH_KILLS, OTHER_KILLS = 5, 3
+PUSH_KILLS, OTHER_KILLS = 3, 2
 """A push writes most, in most steps. On the server in memory (`tests/rounds`) each request is one at which it dies."""
 TRIES = 2.5
 """Runs for each kill, at most. A kill that comes after the end is none, and is drawn again: times vary."""

@@ -2,25 +2,17 @@
 
 from __future__ import annotations
 
-import os
-import shutil
-import sqlite3
-import tempfile
-from collections.abc import Iterator
-from contextlib import closing
 from pathlib import Path
 
 import httpx
 import pytest
 from annot.base.errors import MissingInput, StudioError
 from annot.base.records import Assessor
-from annot.labelstudio import server
 from annot.steps import assessor as assessors
 from annot.store import people
 from annot.store.database import open_store
 from complete_study import http
-from fixtures_studio import GUARD, Studio, template_folder
-from free_ports import FreePorts
+from fixtures_studio import GUARD, Studio
 from memory_studio import studio_at_a_socket
 from studies import PEOPLE, Study, add_people, address_of, make_study
 from test_changes import exported, fetch, people_ids, row, send
@@ -68,56 +60,32 @@ def remove_account(studio: Studio, user_id: int | None) -> None:
     assert answer.status_code in (200, 204), answer.text
 
 
-@pytest.fixture
-def own_server(studio: Studio) -> Iterator[Studio]:
-    """A second Label Studio, which a test may stop and start."""
-    folder = Path(tempfile.mkdtemp(prefix="annot-restarted-"))
-    shutil.copytree(template_folder(), folder, dirs_exist_ok=True)
-    (database,) = (folder / "data").glob("*.sqlite3")
-    with closing(sqlite3.connect(database)) as connection, connection:
-        # An installation of its own, not the other's data at another address.
-        connection.execute("UPDATE organization SET created_at = '2031-03-14 15:09:26.535897'")
-    try:
-        running = up(folder)
-        yield Studio(running.url, server.credentials(folder).token, folder)
-    finally:
-        server.down(folder)
-        shutil.rmtree(folder, ignore_errors=True)
-
-
-def up(folder: Path, port: int | None = None) -> server.Server:
-    return server.up(folder, environ=os.environ, port=port, say=lambda text: None)
-
-
-@pytest.mark.studio
-def test_a_study_goes_on_after_its_server_was_stopped_and_came_back_at_another_port(
-    own_server: Studio, tmp_path: Path, free_ports: FreePorts
-) -> None:
-    study = make_study(tmp_path / "study", own_server, name="restarted", per_method=3)
-    send(study)
-    (database,) = (own_server.folder / "data").glob("*.sqlite3")
-    assert database.read_bytes()[18:20] == b"\x02\x02", "not in write-ahead mode: judging takes twice as long"
-    pairs = study.planned()["a1"]
-    study.judge("a1", {pairs[0]: 1, pairs[1]: 2})
-    fetch(study)
-    held = exported(study)
-    server.down(own_server.folder)
-    with pytest.raises(StudioError, match="no Label Studio is running here") as raised:
-        fetch(study)
-    assert raised.value.exit_code == 3
-    with pytest.raises(StudioError):
+def test_a_study_goes_on_after_its_server_was_stopped_and_came_back_at_another_port(tmp_path: Path) -> None:
+    with studio_at_a_socket(made_folder(tmp_path / "server")) as own_server:
+        study = make_study(tmp_path / "study", own_server, name="restarted", per_method=3)
         send(study)
-    assert exported(study) == held
+        pairs = study.planned()["a1"]
+        study.judge("a1", {pairs[0]: 1, pairs[1]: 2})
+        fetch(study)
+        held = exported(study)
+        before = own_server.url
+        with own_server.stopped(port=0):
+            with pytest.raises(StudioError, match="no Label Studio is running here") as raised:
+                fetch(study)
+            assert raised.value.exit_code == 3
+            with pytest.raises(StudioError):
+                send(study)
+            assert exported(study) == held
 
-    own_server.url = up(own_server.folder, port=free_ports.port()).url
-    assert row(fetch(study), "a1").judged == 2
-    assert exported(study) == held
-    assert [(one.there, one.sent) for one in send(study).projects] == [(len(pairs), 0), (len(pairs), 0)]
-    study.judge("a1", dict.fromkeys(pairs[2:4], 3))
-    pulled = row(fetch(study), "a1")
-    assert (pulled.judged, pulled.new, pulled.changed, pulled.flagged) == (4, 2, 0, 0)
-    assert len(exported(study)) == 4
-    assert exported(study).items() >= held.items()
+        assert own_server.url != before
+        assert row(fetch(study), "a1").judged == 2
+        assert exported(study) == held
+        assert [(one.there, one.sent) for one in send(study).projects] == [(len(pairs), 0), (len(pairs), 0)]
+        study.judge("a1", dict.fromkeys(pairs[2:4], 3))
+        pulled = row(fetch(study), "a1")
+        assert (pulled.judged, pulled.new, pulled.changed, pulled.flagged) == (4, 2, 0, 0)
+        assert len(exported(study)) == 4
+        assert exported(study).items() >= held.items()
 
 
 def test_a_study_that_moves_to_another_server_keeps_what_was_judged_on_the_first(

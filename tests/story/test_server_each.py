@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 
 import pytest
 from annot.judging.exchange import audit
@@ -38,18 +38,6 @@ def at(tmp_path_factory: pytest.TempPathFactory) -> Iterator[At]:
             servers[name] = stack.enter_context(studio_at_a_socket(studio_folder(ws, name)))
             Study(folder, servers[name]).as_person(name).close()  # has signed up
         yield lambda name: Study(folder, servers[name])
-
-
-@contextmanager
-def stopped(study: Study) -> Iterator[None]:
-    """Its server is away meanwhile, and then at its old address again."""
-    assert isinstance(study.studio, StudioAtASocket)
-    running = study.studio.folder / "server.pid"
-    with running.rename(running.with_suffix(".kept")).open():
-        study.studio.switch("down")
-        yield
-        study.studio.switch("up")
-    running.with_suffix(".kept").rename(running)
 
 
 def accounts_at(study: Study) -> set[str]:
@@ -94,7 +82,8 @@ def test_a_server_that_is_away_is_named_and_the_others_are_pulled(at: At) -> Non
     before = counting(first)
     assert len(before) == len(pairs) + 2
     second.judge("a2", dict.fromkeys(pairs[2:], 1))
-    with stopped(second):
+    assert isinstance(second.studio, StudioAtASocket)
+    with second.studio.stopped():
         for command in (("pull",), ("push",)):
             away = run(first, *command)
             assert away.exit_code == 1

@@ -47,6 +47,10 @@ def test_each_person_gets_a_server_and_one_that_was_stopped_comes_back_where_it_
         assert list(addresses) == list(NAMES)
         assert len({*addresses.values()}) == 3
         assert "starting 3 servers, with up to 0.8 GB of memory each, 2.4 GB in all" in started.stderr
+        for name in NAMES:
+            database = studio_folder(ws, name) / "data" / "label_studio.sqlite3"
+            in_write_ahead_mode = database.read_bytes()[18:20] == b"\x02\x02"
+            assert in_write_ahead_mode, "judging takes twice as long"
         assert server.down(studio_folder(ws, "a2"))
         away = annot("push", folder=ws.root)
         assert away.exit_code == 1
