@@ -24,11 +24,17 @@ from multiprocessing.popen_spawn_posix import Popen
 most = {"threads of ours": 0, "threads of training": 0, "processes": 0}
 start, spawn = threading.Thread.start, Popen.__init__
 
+of_one_pass = {}
+
 def counted(thread):
+    if "_worker_loop" in thread.name:
+        # Those of one pass share a queue; the first may be at its end before the second begins.
+        queue = thread._args[-1]
+        of_one_pass.setdefault(queue, []).append(thread)
+        most["threads of training"] = max(most["threads of training"], len(of_one_pass[queue]))
     start(thread)
-    names = [one.name for one in threading.enumerate()]
-    for kind, name in {"threads of ours": "ThreadPoolExecutor", "threads of training": "_worker_loop"}.items():
-        most[kind] = max(most[kind], sum(name in one for one in names))
+    ours = sum("ThreadPoolExecutor" in one.name for one in threading.enumerate())
+    most["threads of ours"] = max(most["threads of ours"], ours)
 
 def counted_process(made, process):
     most["processes"] += 1
