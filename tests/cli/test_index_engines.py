@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 import hashlib
-import os
 import shutil
-import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from pathlib import Path
 
 import pytest
 import tomlkit
 from annot.base.shards import Engine
 from annot.ranking import index_parts
-from annot.ranking.index import open_index
 from annot.ranking.methods import METHODS
 from annot.study.doors import allow
-from annot.study.workspace import Workspace
 from command_line import annot_done
 from local_cluster import local_cluster
 from test_index import in_small_groups
@@ -83,27 +78,6 @@ def test_index_rankings_and_pools_are_the_same_bytes_from_every_engine(queried: 
         shutil.rmtree(queried / ".annot")
         shutil.rmtree(queried / "pools")
         assert not differing(made(on(queried, **machine)), expected), machine
-
-
-def test_a_worker_killed_half_way_leaves_the_same_index(queried: Path, cluster: Engine) -> None:
-    distributed = pytest.importorskip("distributed")
-    methods = tuple(METHODS)
-    ws = Workspace.open(queried)
-    open_index(ws, methods=methods, advance=lambda *_: None)
-    expected = digests(queried, ".annot/index")
-    shutil.rmtree(queried / ".annot/index")
-    killed: list[int] = []
-
-    def kill_one(done: int, total: int | None) -> None:
-        if done == 2 and total and total >= 8:
-            with distributed.Client(cluster.cluster, set_as_default=False) as client:
-                killed.extend(client.run(os.getpid).values())
-            with suppress(ProcessLookupError):
-                os.kill(killed[-1], signal.SIGKILL)
-
-    open_index(ws.replaced("machine", cluster=cluster.cluster), methods=methods, advance=kill_one)
-    assert killed
-    assert not differing(digests(queried, ".annot/index"), expected)
 
 
 KILLED = """
