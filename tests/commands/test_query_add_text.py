@@ -93,6 +93,18 @@ def test_a_method_that_needs_vectors_is_left_out_and_cannot_be_asked_for(
     assert "no method is left that can rank for a text" in refused.stderr
 
 
+def test_another_text_does_not_take_the_place_of_one_that_is_there(
+    study: Workspace, annot: Callable[..., Result]
+) -> None:
+    assert annot(*ADD).exit_code == 0
+    before = rows(study, "SELECT * FROM topic")
+    refused = annot("query", "add", "--text", "Another question", "--id", "T1")
+    assert refused.exit_code == 2
+    assert "--id T1: another text has this id" in refused.stderr
+    assert "annot query remove T1" in refused.message()
+    assert rows(study, "SELECT * FROM topic") == before
+
+
 def test_it_goes_with_its_query_and_its_pool(study: Workspace, annot: Callable[..., Result]) -> None:
     assert annot(*ADD).exit_code == 0
     assert annot("pool").exit_code == 0

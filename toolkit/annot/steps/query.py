@@ -114,6 +114,12 @@ def add_text(ws: Workspace, topic: Topic, *, dry_run: bool) -> Query:
             raise InputError(
                 f"--id {topic.topic_id}: a query of {other.topic_id} has this id", hint="give the text another id"
             )
+        if read_topics(session).get(topic.topic_id, topic) != topic:
+            # Its pool, drawn for the text that is there, would stay.
+            raise InputError(
+                f"--id {topic.topic_id}: another text has this id",
+                hint=f"give this one another id, or take that one away with `annot query remove {topic.topic_id}`",
+            )
         put_topics(session, [topic])
         put_queries(session, [query])
         if dry_run:
