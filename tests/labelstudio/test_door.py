@@ -62,22 +62,21 @@ def test_what_makes_something_is_not_sent_again(slept: list[float]) -> None:
     assert slept == []
 
 
-@pytest.mark.parametrize(
-    ("said", "least", "most"),
-    [
-        (format_datetime(datetime.now(UTC) + timedelta(hours=1), usegmt=True), 3400, 3600),
-        (format_datetime(datetime.now(timezone(timedelta(hours=9))) + timedelta(hours=1)), 3400, 3600),
-        (format_datetime(datetime.now(UTC).replace(tzinfo=None) + timedelta(hours=1)), 3400, 3600),
-        ("Thu, 01 Jan 2026 00:00:00 GMT", 0, 0),
-    ],
-)
-def test_a_moment_until_which_to_wait_is_reckoned_in_seconds_and_never_below_none(
-    said: str, least: float, most: float, slept: list[float], monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("zone", [UTC, timezone(timedelta(hours=9)), None], ids=["GMT", "+0900", "-0000"])
+def test_a_moment_until_which_to_wait_is_reckoned_in_seconds(
+    zone: timezone | None, slept: list[float], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("annot.labelstudio.door.LONGEST_WAIT", 4000.0)
+    moment = datetime.now(zone or UTC) + timedelta(hours=1)
+    said = format_datetime(moment if zone else moment.replace(tzinfo=None), usegmt=zone is UTC)
     assert status(asking_to_wait(said)) == 200
     (waited,) = slept
-    assert least <= waited <= most
+    assert 3400 <= waited <= 3600
+
+
+def test_a_moment_that_is_over_is_not_waited_for(slept: list[float]) -> None:
+    assert status(asking_to_wait("Thu, 01 Jan 2026 00:00:00 GMT")) == 200
+    assert slept == [0]
 
 
 @pytest.mark.parametrize("said", ["", "soon", "-5"])
