@@ -8,7 +8,7 @@ from typing import Any
 from sqlmodel import Session
 
 from annot.base.errors import MissingInput
-from annot.base.records import Assessor, Assignment, Judgement, Pool, Query, Source, Topic
+from annot.base.records import WHOLE, Assessor, Assignment, Judgement, Pool, Query, Source, Topic
 from annot.labelstudio.studio_records import Payload
 from annot.store import adjudications, facet_labels, judgements, people, pools, projects, runs, trials
 from annot.store.adjudications import read_accepted
@@ -72,6 +72,16 @@ class Snapshot:
     def topics(self) -> dict[str, str]:
         """The topic of each query: the unit of chance, as several facets of one may be queries."""
         return {query.query_id: query.topic_id for query in self.queries}
+
+    @property
+    def faceted(self) -> bool:
+        """Whether facets are judged; where everything is judged whole, nobody is told of them."""
+        return any(facet != WHOLE for facet in self.facets.values())
+
+    @property
+    def topic_word(self) -> str:
+        """What a topic of this study is called."""
+        return "topic" if self.texts else "query paper"
 
     @property
     def pooled(self) -> frozenset[str]:

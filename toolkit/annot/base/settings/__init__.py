@@ -58,6 +58,11 @@ class Settings(sections.Section):
             raise ValueError("evaluation.relevant_from is above the highest grade of scale.names")
         return self
 
+    @property
+    def faceted(self) -> bool:
+        """Whether anything is judged by facets, for which sentences need labels."""
+        return any(self.facets.values())
+
     def facet_of(self, label: str) -> str | None:
         """The facet that `label` belongs to, or None."""
         return next((facet for facet, labels in self.facets.items() if label in labels), None)
