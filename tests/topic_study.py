@@ -27,12 +27,16 @@ from study_stages import Recipe
 BINARY = ("Not relevant", "Relevant")
 GRADED = ("Not relevant", "Marginal", "Fair", "Perfect")
 TOPICS = (
-    Topic("T1", "sleep and memory", "How does sleep affect the memory of what was learned the day before?", "A document "
-          "is relevant if it measures memory after sleep. Reviews count. Studies of dreams alone do not."),
+    Topic(
+        "T1",
+        "sleep and memory",
+        "How does sleep affect the memory of what was learned the day before?",
+        "A document is relevant if it measures memory after sleep. Reviews count. Studies of dreams alone do not.",
+    ),
     Topic("T2", "tea and the heart", "Does green tea lower blood pressure?", "Trials and cohorts are relevant."),
-    Topic("T3", "What keeps bees from finding their hive?", None, "Relevant: causes in the field. Not: in a laboratory."),
+    Topic("T3", "What keeps bees from finding their hive?", None, "Relevant: causes in the field."),
     Topic("T4", "salt in old masonry", "How is salt taken out of walls?", None, {"track": "buildings"}),
-)  # fmt: skip
+)
 UNTITLED = DOCUMENTS[3]
 """The document without a title."""
 
@@ -63,7 +67,7 @@ class Whole:
 
 
 def graded(one: Assignment, *, grades: int, differ: bool) -> Judgement:
-    """Document and topic give a grade; of the last two documents a1 gives 0 to one and 1 to the other, a2 the reverse."""
+    """Document and topic give a grade; of the last two documents a1 gives 0 and 1, a2 the reverse."""
     at, number = int(one.doc_id[1:]), int(one.query_id.partition("-")[0][1:])
     grade = (at + number) % grades if at < 8 else (at + (one.assessor == "a2" and differ)) % 2
     named = replace(one, query_id=f"q{number}")
@@ -99,6 +103,14 @@ class OfTopics(Small):
         }
         write_file(folder / SETTINGS_FILE, tomlkit.dumps(settings))
         init(folder, name=None, dry_run=False)
+        criteria = "".join(f"\n## {grade} {name}\n\nIt is {name.lower()}.\n" for grade, name in enumerate(self.scale))
+        rows = "".join(f"| {grade} | {name} | It is {name.lower()}. |\n" for grade, name in enumerate(self.scale))
+        pages = {
+            WHOLE: f"# Relevance\n\nWhether the document answers the topic.\n{criteria}",
+            "general": f"# General\n\n| grade | name | meaning |\n| --- | --- | --- |\n{rows}",
+        }
+        for name, text in pages.items():
+            write_file(folder / "guidelines" / f"{name}.md", text)
 
     def labelled(self, ws: Workspace) -> None:
         of_paper = ("p4", *DOCUMENTS) if self.mixed else ()
