@@ -75,10 +75,10 @@ def judge_task(
 ) -> dict[str, Any]:
     """The task in which one assessor judges one pair.
 
-    `facet_help` is the facet's definition in at most 140 characters, for the bar. `facet_labels` are the sentence labels
-    of the facet: with any, `topic` is a paper, and it and `document` carry the label of each sentence; without, the pair
-    is judged whole. `progress` tells where the task stands: `37 of 300 · query 4, candidate 7 of 30`. opened: whether a
-    narrative is unfolded.
+    `facet_help` is the facet's definition in at most 140 characters, for the bar. `facet_labels` are the sentence
+    labels of the facet: with any, `topic` is a paper, and it and `document` carry the label of each sentence; without,
+    the pair is judged whole. `progress` tells where the task stands: `37 of 300 · query 4, candidate 7 of 30`. opened:
+    whether a narrative is unfolded.
     """
     predictions = []
     if facet_labels and isinstance(topic, Paper):
@@ -127,18 +127,18 @@ def adjudicate_task(
 
 
 def full_text_task(
-    task: dict[str, Any], topic: Paper | Topic, document: Paper, where: Mapping[str, str], *, opened: bool
+    task: dict[str, Any], topic: Paper | Topic, document: Paper, where: Mapping[str, str]
 ) -> dict[str, Any]:
     """`task` (of `judge_task`) with the place of each full text instead of the abstract, and without its labels.
 
     A topic that is a text has no other, and stays. where: by `paper_id` a link (http or https), or a file's name as the
-    assessor knows it. opened: whether a narrative is unfolded.
+    assessor knows it.
     """
     words = words_of(topic)
     left = (
         full_text_column("query", words.topic, topic, where[topic.paper_id])
         if isinstance(topic, Paper)
-        else topic_column(topic, opened=opened)
+        else topic_column(topic, opened=True)
     )
     right = full_text_column("cand", words.document, document, where[document.paper_id])
     return {"data": {**task["data"], "pair_html": pair((left, right))}, "predictions": []}

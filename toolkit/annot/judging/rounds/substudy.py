@@ -87,4 +87,4 @@ def _with_full_texts(
     task: dict[str, Any], asked: Asked, material: TaskMaterial, where: Mapping[str, str]
 ) -> dict[str, Any]:
     topic = material.topic_of(asked.query_id)
-    return full_text_task(task, topic, material.papers[asked.doc_id], where, opened=False)
+    return full_text_task(task, topic, material.papers[asked.doc_id], where)
