@@ -271,10 +271,17 @@ def open_screen(
         page.close()
 
 
-def judging(studio: Studio, tasks: list[dict[str, Any]], *, instructions: str = "", screen: str = JUDGE) -> int:
+def judging(
+    studio: Studio,
+    tasks: list[dict[str, Any]],
+    *,
+    instructions: str = "",
+    screen: str = JUDGE,
+    may_be_empty: bool = False,
+) -> int:
     """A new project with these tasks."""
     with studio.gateway() as gateway:
-        return studio.project(gateway, screen, tasks, instructions=instructions)
+        return studio.project(gateway, screen, tasks, instructions=instructions, may_be_empty=may_be_empty)
 
 
 def stored(studio: Studio, project: int) -> list[Reading]:
