@@ -136,6 +136,8 @@ class LabelSettings(Section):
 
 
 class CorpusSettings(Section):
+    require_title: bool = True
+    """Documents without a title are left out and counted. If false, they are kept, as passages often have none."""
     min_sentences: Annotated[int, Field(ge=1)] = 3
     """Abstracts with fewer sentences are left out and counted."""
     max_sentences: Annotated[int, Field(ge=1)] = 20
