@@ -55,7 +55,7 @@ It is.
 <num>Number: 303</num>
 <title>Telescope</title>
 </top>
-"""  # noqa: W291
+"""
 READ = (
     Topic(
         "051",
@@ -138,7 +138,7 @@ def test_other_elements_and_attributes_of_xml_are_fields_of_the_topic() -> None:
 
 
 def test_a_topic_of_xml_may_have_its_id_in_an_element_and_its_text_in_itself() -> None:
-    both = '<topics task="2021 CT"><topic number="1">\nA patient of 19.\n</topic><topic number="2">Another.</topic></topics>'
+    both = '<topics><topic number="1">\nA patient of 19.\n</topic><topic number="2">Another.</topic></topics>'
     assert topics(both) == (Topic("1", "A patient of 19."), Topic("2", "Another."))
     health = "<topics><topic><number> 101 </number><query>brace</query></topic></topics>"
     assert topics(health) == (Topic("101", "brace"),)
