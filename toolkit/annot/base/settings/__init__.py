@@ -14,6 +14,8 @@ from pydantic import BaseModel, Field, ValidationError, model_validator
 from annot.base.errors import SettingsError
 from annot.base.names import counted, near
 from annot.base.settings import sections
+from annot.base.settings.kinds import Kind as Kind
+from annot.base.settings.kinds import begun
 
 
 class Settings(sections.Section):
@@ -21,6 +23,9 @@ class Settings(sections.Section):
 
     seed: Annotated[int, Field(ge=0)] = 13
     """The seed of everything that is drawn at random."""
+    kind: Kind = "facets"
+    """What people judge: `facets` of papers, or `topics` or `questions` as a whole. The guidelines that come with annot
+    follow it. A study that has facets and topics is of kind `facets`."""
     collection: sections.CollectionSettings = sections.CollectionSettings()
     scale: sections.ScaleSettings = sections.ScaleSettings()
     labels: sections.LabelSettings = sections.LabelSettings()
@@ -44,6 +49,11 @@ class Settings(sections.Section):
     store: sections.StoreSettings = sections.StoreSettings()
     machine: sections.MachineSettings = sections.MachineSettings()
 
+    @model_validator(mode="before")
+    @classmethod
+    def _begin_as_its_kind(cls, given: Any) -> Any:
+        return begun(given) if isinstance(given, dict) else given
+
     @model_validator(mode="after")
     def _facets_fit(self) -> Settings:
         owner: dict[str, str] = {}
@@ -54,6 +64,10 @@ class Settings(sections.Section):
                 if label in owner:
                     raise ValueError(f"facets.{facet}: label {label!r} already belongs to {owner[label]!r}")
                 owner[label] = facet
+        if self.kind != "facets" and self.faceted:
+            raise ValueError(
+                f"facets: a study of {self.kind} has none; expected only `whole = []`, or no line with `kind`"
+            )
         if self.evaluation.relevant_from >= len(self.scale.names):
             raise ValueError("evaluation.relevant_from is above the highest grade of scale.names")
         return self
@@ -66,6 +80,11 @@ class Settings(sections.Section):
     def facet_of(self, label: str) -> str | None:
         """The facet that `label` belongs to, or None."""
         return next((facet for facet, labels in self.facets.items() if label in labels), None)
+
+
+def settings_of(kind: Kind) -> Settings:
+    """The settings that a new study of this kind begins with."""
+    return Settings.model_validate({"kind": kind})
 
 
 def read_settings(path: Path) -> Settings:
