@@ -1,4 +1,4 @@
-"""What a study asks about: facets of papers, topics or questions; and the settings that a new study of each begins with."""
+"""What a study is about (facets of papers, topics or questions), and the settings that each begins with."""
 
 from __future__ import annotations
 
