@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from annot.base.errors import FindingError, InputError
 from annot.base.names import check_name
+from annot.base.records import WHOLE
 from annot.base.settings import Kind
 from annot.store.guidelines import SentGuidelines
 from annot.study.workspace import Workspace
@@ -46,7 +47,7 @@ class Guidelines:
 
 def read(ws: Workspace, facet: str) -> Guidelines:
     """The guidelines of `facet`; a file in the study's `guidelines/` wins over the package's."""
-    check_name(facet, tuple(ws.settings.facets), what="facet")
+    check_name(facet, tuple({**ws.settings.facets, WHOLE: ()}), what="facet")
     own = page(ws, facet)
     definition = definition_of(own)
     if not 0 < len(definition) <= LONGEST_DEFINITION:
@@ -70,7 +71,7 @@ def packaged_facets() -> set[str]:
     """The facets for which a page comes with annot."""
     names = [page.name for page in files("annot.study.guideline_pages").iterdir()]
     pages = {name.removesuffix(".md") for name in names if name.endswith(".md")}
-    return pages - {"general", *NOT_FOR_ASSESSORS, *OF_ROUNDS}
+    return pages - {"general", WHOLE, *NOT_FOR_ASSESSORS, *OF_ROUNDS}
 
 
 def screen(ws: Workspace, kind: Screen = "judge") -> str:
