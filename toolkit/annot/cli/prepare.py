@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from annot.base.errors import InputError
 from annot.base.names import counted
-from annot.base.settings.kinds import Kind
+from annot.base.settings import Kind
 from annot.cli.commands import command, group
 from annot.cli.options import ClusterOption, DryRunOption, argument, flag, option, setting
 from annot.cli.output import Output, listing, needs_a_person, progress, rendered, table
