@@ -50,8 +50,8 @@ class Settings(sections.Section):
     seed: Annotated[int, Field(ge=0)] = 13
     """The seed of everything that is drawn at random."""
     kind: Kind = "facets"
-    """What people judge: `facets` of papers, or `topics` or `questions` as a whole. The guidelines that come with annot
-    follow it. A study that has facets and topics is of kind `facets`."""
+    """What people judge: `facets` of papers, or `topics` or `questions` as a whole. It selects the packaged
+    guidelines and the defaults of some settings. A study with facets and topics is of kind `facets`."""
     collection: sections.CollectionSettings = sections.CollectionSettings()
     scale: sections.ScaleSettings = sections.ScaleSettings()
     labels: sections.LabelSettings = sections.LabelSettings()
