@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from annot.base.errors import InputError
 from annot.base.names import counted
+from annot.base.settings import Kind
 from annot.cli.commands import command, group
 from annot.cli.options import ClusterOption, DryRunOption, argument, flag, option, setting
 from annot.cli.output import Output, listing, needs_a_person, progress, rendered, table
@@ -21,12 +22,13 @@ REPORTED = 10
 def init(
     folder: Annotated[Path, argument("Folder of the study; created if it does not exist.")] = Path(),
     name: Annotated[str | None, option("Name of the collection.", shown="name of the folder")] = None,
+    kind: Annotated[Kind | None, option("What people judge: facets, topics or questions.", shown="facets")] = None,
     dry_run: DryRunOption = False,
 ) -> Output:
     """Create a study: a folder with annot.toml, subfolders and the database."""
     from annot.steps import init as step
 
-    made = step.init(folder, name=name, dry_run=dry_run)
+    made = step.init(folder, name=name, kind=kind, dry_run=dry_run)
     verb = "would create" if dry_run else "created"
     text = f"{folder}: {verb} {', '.join(made.made)}" if made.made else f"{folder}: already complete"
     return Output(made, text, made.notes)
