@@ -36,6 +36,14 @@ class Rejection(StrEnum):
     SHORT_SENTENCES = "all sentences too short"
 
 
+SETTING_OF = {
+    Rejection.NO_TITLE: "require_title",
+    Rejection.FEW_SENTENCES: "min_sentences",
+    Rejection.MANY_SENTENCES: "max_sentences",
+    Rejection.LONG_SENTENCE: "max_sentence_tokens",
+    Rejection.SHORT_SENTENCES: "min_sentence_tokens",
+}
+"""The setting in `[corpus]` by which a paper is left out."""
 REASONS = tuple(Rejection)
 KEPT = len(REASONS)
 """Stands in `Marks.reason` for a paper that nothing speaks against."""

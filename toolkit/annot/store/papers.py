@@ -110,7 +110,7 @@ def corpus_sha256(folder: Path) -> str:
     there are any.
     """
     files = [open_papers(path) for path in files_of(folder)]
-    names = [*COLUMNS, *([PART_OF] if any(map(_has_passages, files)) else [])]
+    names = [*COLUMNS, *([PART_OF] if any(map(_passages, files)) else [])]
     return columns_sha256(
         _with_columns(batch, names)
         for file in files
@@ -118,14 +118,18 @@ def corpus_sha256(folder: Path) -> str:
     )
 
 
-def _has_passages(file: Any) -> bool:
-    """Whether any of the rows is a passage; reads only the file's footer."""
+def count_passages(folder: Path) -> int:
+    """How many papers are passages of a document; reads only the files' footers."""
+    return sum(_passages(open_papers(path)) for path in files_of(folder))
+
+
+def _passages(file: Any) -> int:
     about = file.metadata
     if PART_OF not in about.schema.names:
-        return False
+        return 0
     column = about.schema.names.index(PART_OF)
-    groups = (about.row_group(at) for at in range(about.num_row_groups))
-    return any(group.column(column).statistics.null_count < group.num_rows for group in groups)
+    groups = [about.row_group(at) for at in range(about.num_row_groups)]
+    return sum(group.num_rows - group.column(column).statistics.null_count for group in groups)
 
 
 def _with_columns(batch: Any, names: Sequence[str]) -> Any:
