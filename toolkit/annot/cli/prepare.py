@@ -67,9 +67,9 @@ def corpus_add(
 
     with progress("reading papers") as advance:
         added = step.add(ws, files, form=form, dry_run=dry_run, advance=advance)
-    noun = ws.settings.document_word
-    cleaned = sentences("commands.cleaned", cleanings=added.cleaned, noun=noun)
-    return Output(added, rendered("added", added=added, cleaned=cleaned, reported=step.REPORTED, noun=noun, files=len(files)))
+    words = {"noun": ws.settings.document_word, "files": len(files), "reported": step.REPORTED}
+    cleaned = sentences("commands.cleaned", cleanings=added.cleaned, noun=words["noun"])
+    return Output(added, rendered("added", added=added, cleaned=cleaned, **words))
 
 
 @command("facets")

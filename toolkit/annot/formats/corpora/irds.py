@@ -28,8 +28,8 @@ def cut(name: str) -> list[tuple[int, int | None]]:
 
 def records(piece: Piece) -> Records:
     """The documents, in the dataset's order."""
-    for number, document in enumerate(dataset_named(piece.path).docs_iter(), start=1):
-        yield number, document._asdict()
+    for number, one in enumerate(dataset_named(piece.path).docs_iter(), start=1):
+        yield number, one._asdict()
 
 
 def dataset_named(name: str) -> Any:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from annot.formats.corpora.cutting import Broken, Format, Piece, Records, in_one_piece, json_records, opened
-
 
 IDS = ("paper_id", "passage_id", "id", "_id", "doc_id", "docid", "document_id", "doc")
 """Names of the field of the id; the first that is there and not null counts."""

@@ -77,7 +77,7 @@ def _of_header(header: list[str]) -> str:
     if twice:
         return f"columns: found {', '.join(twice)} twice, expected each once"
     if header and not COLUMNS & {*header}:
-        return f"columns: found {', '.join(header):.80}, expected paper_id and abstract, or id and text, among them"
+        return f"columns: found {', '.join(header):.80}, expected an id and a text among them"
     return ""
 
 
