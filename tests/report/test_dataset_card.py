@@ -10,7 +10,7 @@ import pytest
 import yaml
 from annot.base.errors import InputError
 from annot.base.records import Qrel, Query
-from annot.formats.beir import beir_paths
+from annot.formats.beir import Fields, beir_paths
 from annot.formats.csfcube import Material
 from annot.publishing.release.collection_facts import CollectionFacts
 from annot.publishing.release.prose import ExamplePair, dataset_card, example_pairs, size_category
@@ -26,7 +26,8 @@ EXAMPLES = (ExamplePair("Of <b>bold</b> claims", "method", "A | B", 3), ExampleP
 def card(facts: CollectionFacts) -> str:
     return dataset_card(
         facts,
-        beir=beir_paths("beir/", with_text=facts.terms.with_text),
+        beir=beir_paths("beir/", with_text=facts.terms.with_text, worded=facts.terms.with_text),
+        fields=Fields(("year",), ("paper_id", "facet"), facts.terms.with_text),
         examples=EXAMPLES if facts.terms.with_text else (),
         holds={"runs", "csfcube"},
         overrides=None,

@@ -115,7 +115,7 @@ def test_only_pairs_that_are_planned_for_fewer_are_accepted_as_such() -> None:
 @pytest.mark.parametrize(("recorded_at", "told"), [("2031-01-01T11:00:00Z", 1), ("2031-01-01T09:30:00Z", 0)])
 def test_a_change_without_a_moment_was_made_when_it_was_recorded(tmp_path: Path, recorded_at: str, told: int) -> None:
     with open_store(f"sqlite:///{tmp_path / 'annot.db'}") as store, store.begin() as session:
-        put_queries(session, [Query("q1", "p1", "method", (0,))])
+        put_queries(session, [Query("q1", "p1", "method", (0,))], ())
         put_assessors(session, [Assessor("a2", None, False), Assessor("j1", None, True)])
         for grade, at in ((3, "2031-01-01T23:00:00Z"), (0, recorded_at)):
             said = judgement("d1", "a2", grade, judged_at="2031-01-01T09:00:00Z")
@@ -145,7 +145,7 @@ def test_qrels_have_the_pairs_with_a_grade_and_decisions_those_that_nobody_can_j
     ws = Workspace(tmp_path, Settings())
     given = [*both("same", 1, 1), *both("none", 0, 3), *both("open", 0, 3), judgement("half", "a1", 1)]
     found = outcome("same none open half", given, ruling("none", "2031-01-01T10:00:00Z", None))
-    export_qrels(ws, found, [Query("q1", "p1", "method", (0,))])
+    export_qrels(ws, found, [Query("q1", "p1", "method", (0,))], ())
     assert ws.qrels.read_text() == "q1 0 same 1\n"
     assert sorted(one["doc_id"] for one in written(ws.exports / "decisions.jsonl")) == ["none", "same"]
     manifest = json.loads((ws.exports / "qrels.manifest.json").read_text())
