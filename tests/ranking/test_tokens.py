@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -138,8 +139,18 @@ def test_a_shard_comes_back_from_its_folder(papers: list[Paper], tmp_path: Path)
     assert "title_ids.npy: found no file" in told
 
 
-@pytest.mark.parametrize("array", [np.zeros((0, 3), np.float32), np.asfortranarray(np.arange(6.0).reshape(2, 3))])
-def test_an_array_is_mapped_as_numpy_loads_it(tmp_path: Path, array: NDArray[np.floating]) -> None:
+@pytest.mark.parametrize(
+    "array",
+    [
+        np.zeros((0, 3), np.float32),
+        np.asfortranarray(np.arange(6.0).reshape(2, 3)),
+        np.arange(10**5, dtype=np.int32),
+        np.array(7, np.uint8),
+        np.array([True, False]),
+        np.ones((2, 3, 4), np.float16),
+    ],
+)
+def test_an_array_is_mapped_as_numpy_loads_it(tmp_path: Path, array: NDArray[Any]) -> None:
     np.save(tmp_path / "a.npy", array)
     found = storage.mapped(tmp_path / "a.npy")
     assert (found.shape, found.dtype, found.flags.writeable) == (array.shape, array.dtype, False)
@@ -155,6 +166,9 @@ def test_a_file_that_is_cut_short_or_of_another_version_is_not_mapped(tmp_path: 
     with path.open("wb") as file:
         np.lib.format.write_array(file, np.arange(9), version=(2, 0))
     with pytest.raises(ValueError, match="version"):
+        storage.mapped(path)
+    np.save(path, np.array(["words"]))
+    with pytest.raises(ValueError, match="array of numbers"):
         storage.mapped(path)
 
 

@@ -41,15 +41,15 @@ def begun(line: str, folder: Path, studio: Studio) -> Path:
     return study
 
 
-def test_the_study_of_the_readme_goes_as_printed(at_a_socket: Studio, tmp_path: Path) -> None:
+def test_the_study_of_the_readme_goes_as_printed(memory: StudioOfMemory, tmp_path: Path) -> None:
     _, study, _ = references.blocks(CHECKOUT / "README.md")
     first, *rest = study.code.splitlines()
-    folder = begun(first, tmp_path, at_a_socket)
+    folder = begun(first, tmp_path, memory)
     for line in rest:
         if line.startswith("#"):
             people_work(folder, line)
         else:
-            typed(line, folder)
+            run_here(line, folder)
     assert (folder / "exports" / "report.html").is_file()
     assert (folder / "exports" / "browse.html").is_file()
 
@@ -70,10 +70,11 @@ def run_here(code: str, folder: Path) -> str:
         if not line.startswith("annot "):
             printed += typed(line, folder)
             continue
-        _, *words = shlex.split(line.removesuffix("|| true"), comments=True)
-        done = annot(*words, folder=folder)
-        assert done.exit_code == 0 or line.endswith("|| true"), f"{line}\n{done.stdout}\n{done.stderr}"
-        printed += done.stdout
+        for command in line.removesuffix("|| true").split(" && "):
+            _, *words = shlex.split(command, comments=True)
+            done = annot(*words, folder=folder)
+            assert done.exit_code == 0 or line.endswith("|| true"), f"{command}\n{done.stdout}\n{done.stderr}"
+            printed += done.stdout
     return printed
 
 

@@ -13,6 +13,7 @@ import math
 import mmap
 import os
 import platform
+import re
 import shutil
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -29,6 +30,7 @@ from annot.base.errors import BusyError, InputError, MissingInput
 
 ABOUT = "about.json"
 Array = NDArray[Any]
+_HEADER = re.compile(rb"\{'descr': '([<|][biuf]\d)', 'fortran_order': (True|False), 'shape': \(([\d, ]*)\), \} *\n")
 
 
 class Folder(Protocol):
@@ -61,18 +63,22 @@ class Opened(Mapping[str, Array]):
 
 
 def mapped(path: Path) -> Array:
-    """The array in a file that `numpy.save` wrote, mapped, to be read only.
+    """The array of numbers in a file that `numpy.save` wrote, mapped, to be read only.
 
-    `numpy.load` takes three times as long, which counts where each search opens a thousand files.
+    `numpy.load` takes several times as long, which counts where each search opens a thousand files, and it parses
+    Python, which fails now and then where several threads do so (CPython, issue 106905).
     """
-    form = np.lib.format
     with path.open("rb") as file:
-        if (version := form.read_magic(file)) != (1, 0):  # type: ignore[no-untyped-call]
+        if (version := np.lib.format.read_magic(file)) != (1, 0):  # type: ignore[no-untyped-call]
             raise ValueError(f"found an array of version {version}, expected (1, 0)")
-        shape, by_columns, kind = form.read_array_header_1_0(file)  # type: ignore[no-untyped-call]
+        header = file.read(int.from_bytes(file.read(2), "little"))
+        if not (said := _HEADER.fullmatch(header)):
+            raise ValueError(f"found {header[:100]!r}, expected type, order and shape of an array of numbers")
         start, pages = file.tell(), mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+    kind, by_columns, sizes = (part.decode() for part in said.groups())
+    shape = [int(size) for size in sizes.replace(",", " ").split()]
     found = np.frombuffer(pages, kind, math.prod(shape), start)
-    return found.reshape(shape, order="F" if by_columns else "C")
+    return found.reshape(shape, order="F" if by_columns == "True" else "C")
 
 
 @dataclass(frozen=True)
