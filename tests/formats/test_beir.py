@@ -11,8 +11,8 @@ import pytest
 from annot.base.errors import InputError
 from annot.base.records import Draw, Paper, Pool, PoolEntry, Qrel, Query
 from annot.formats.beir import Fields, beir_paths, dataset_id, write_beir
-from annot.formats.irds_module import module_name, write_irds
 from annot.formats.csfcube import Material
+from annot.formats.irds_module import module_name, write_irds
 from demo_collection import demo_material, demo_qrels
 
 

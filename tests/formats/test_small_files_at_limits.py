@@ -46,8 +46,8 @@ def test_topics_of_queries_read_back_are_those_that_were_written(file: str, head
 def test_each_wrong_line_of_the_topics_of_queries_is_a_fault(file: str, column: str, what: str) -> None:
     header = f"query_id\t{column}"
     shape = f"expected a query and its {what}, with a tab between"
+    lines = ["query\tpaper", "q1", "q2\tp2\tx", "\tp3", "q4\tp4", "q4\tp5", header]
     with pytest.raises(InputError) as caught:
-        lines = ["query\tpaper", "q1", "q2\tp2\tx", "\tp3", "q4\tp4", "q4\tp5", header]
         read_query_topics(lines, file=file, name="f")
     assert caught.value.faults == (
         f"f:1: found 'query\\tpaper', expected the header 'query_id\\t{column}'",

@@ -115,7 +115,7 @@ def test_only_pairs_that_are_planned_for_fewer_are_accepted_as_such() -> None:
 @pytest.mark.parametrize(("recorded_at", "told"), [("2031-01-01T11:00:00Z", 1), ("2031-01-01T09:30:00Z", 0)])
 def test_a_change_without_a_moment_was_made_when_it_was_recorded(tmp_path: Path, recorded_at: str, told: int) -> None:
     with open_store(f"sqlite:///{tmp_path / 'annot.db'}") as store, store.begin() as session:
-        put_queries(session, [Query("q1", "p1", "method", (0,))], ())
+        put_queries(session, [Query("q1", "p1", "method", (0,))])
         put_assessors(session, [Assessor("a2", None, False), Assessor("j1", None, True)])
         for grade, at in ((3, "2031-01-01T23:00:00Z"), (0, recorded_at)):
             said = judgement("d1", "a2", grade, judged_at="2031-01-01T09:00:00Z")

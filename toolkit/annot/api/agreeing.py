@@ -200,7 +200,8 @@ def measure_agreement(
         Either a long table, one row per judgement, with the columns ``query``, ``document``, ``assessor`` and ``grade``
         (or dicts with these keys, or rows of these four, at least one of the ids a text). A column ``facet`` names
         groups of queries that get figures of their own, a column ``query_paper`` (or ``topic_id``) the paper (or topic)
-        of each query. Rows with ``occasion`` 2 (hidden repeats) or with ``flags``, as in annot's own files, do not count.
+        of each query. Rows with ``occasion`` 2 (hidden repeats) or with ``flags``, as in annot's own files, do not
+        count.
         Or a matrix of shape (items, assessors). Grades are whole numbers; nan, None or an empty cell is a judgement
         that was requested and not given.
     final : optional
@@ -231,8 +232,9 @@ def measure_agreement(
         A notebook shows its ``headline``; its ``to_frame()`` has every figure. From a long table, figures are
         summarised over queries, and whole query papers are the sampling units of the intervals. The paper of each query
         is that of the column, else what ``final`` says of it (a table with the column, or a file with
-        ``query_papers.tsv`` or ``query_topics.tsv`` next to it); if no paper is known, queries are taken as independent. ``notes`` says which.
-        From a matrix, figures are over all items (``"pooled"``), and items are the units.
+        ``query_papers.tsv`` or ``query_topics.tsv`` next to it); if no paper is known, queries are taken as
+        independent. ``notes`` says which. From a matrix, figures are over all items (``"pooled"``), and items are the
+        units.
 
     Raises
     ------

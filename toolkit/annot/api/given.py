@@ -23,9 +23,9 @@ from annot.api.given_tables import (
     called,
     id_in,
     items_of,
+    rows_of,
     topic_in,
     topics_beside,
-    rows_of,
 )
 from annot.base.errors import Faults, InputError
 from annot.base.records import Judgement, Qrel, Ranking, ScoredDoc, ranked

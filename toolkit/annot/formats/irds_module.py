@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from annot.base.templating import render
 from annot.formats.beir import BeirFiles, Fields, dataset_id
 
-
 TYPES = {
     **dict.fromkeys(("paper_id", "topic_id", "kind", "facet"), "str"),
     **dict.fromkeys(("title", "description", "narrative", "paper_type"), "Optional[str]"),
@@ -47,17 +46,18 @@ def write_irds(
     the queries' file has; with a text alone, it is ir_datasets' own `GenericQuery`.
 
     language, topic_language: of the documents and of topics that are texts, BCP 47; the first part is what
-    `ir_datasets` shows, and nothing for queries in two languages. fields: of the records in the files. files: relative to the module. docs_sha256: of the
+    `ir_datasets` shows, and nothing for queries in two languages. files: relative to the module. docs_sha256: of the
     corpus file; the document store that `ir_datasets` builds is kept under it, so that another version of the
-    collection never reads this one's. with_text: as in `beir.write_beir`; without it there are no documents.
+    collection never reads this one's. with_text: as in `beir.write_beir`; without it there are no documents. fields:
+    of the records in the files.
     grades: the names of the grades from 0 upward.
     """
-    spoken = {language_code(language)} if fields.kinds != "texts" else set()
-    spoken |= {language_code(topic_language)} if fields.kinds != "papers" else set()
+    documents, asked = language_code(language), language_code(topic_language or language)
+    spoken = {"papers": {documents}, "texts": {asked}, "both": {documents, asked}}[fields.kinds]
     constants = {
         "TITLE": title,
         "ID": dataset_id(name),
-        "LANGUAGE": language_code(language),
+        "LANGUAGE": documents,
         "FACETS": tuple(facets),
         "GRADES": dict(enumerate(grades)),
         "DOCS": files.corpus if with_text else None,
@@ -73,7 +73,7 @@ def write_irds(
         "fields": fields,
         "types": TYPES,
         "constants": {constant: repr(value) for constant, value in constants.items()},
-        "queries_language": "LANGUAGE" if spoken == {language_code(language)} else repr(min(spoken) if len(spoken) == 1 else None),
+        "queries_language": "LANGUAGE" if spoken == {documents} else repr(asked) if len(spoken) == 1 else "None",
     }
     return render("irds.py.j2", values, overrides=None)
 

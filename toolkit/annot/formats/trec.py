@@ -1,4 +1,4 @@
-"""TREC's runs, qrels (https://trec.nist.gov/data/qrels_eng/, trec_eval's README) and topics; the topic of each query."""
+"""TREC's runs, qrels and topics (https://trec.nist.gov/data/qrels_eng/, trec_eval's README); each query's topic."""
 
 from __future__ import annotations
 
@@ -224,6 +224,7 @@ def write_topics(topics: Iterable[Topic]) -> str:
         lines.append(f"  <topic number={quoteattr(topic.topic_id)}>")
         for name in ("title", "description", "narrative"):
             if text := getattr(topic, name):
-                lines.append(f"    <{name}>{escape(_NOT_IN_XML.sub('', text), {"\r": "&#13;"})}</{name}>")
+                written = escape(_NOT_IN_XML.sub("", text), {"\r": "&#13;"})
+                lines.append(f"    <{name}>{written}</{name}>")
         lines.append("  </topic>")
     return "\n".join((*lines, "</topics>")) + "\n"

@@ -40,9 +40,7 @@ def export_judgements(ws: Workspace, outcome: Outcome) -> None:
     write_file(ws.exports / JUDGEMENTS_FILE, json_lines(lines))
 
 
-def export_qrels(
-    ws: Workspace, outcome: Outcome, queries: Iterable[Query], texts: Collection[str]
-) -> tuple[Qrel, ...]:
+def export_qrels(ws: Workspace, outcome: Outcome, queries: Iterable[Query], texts: Collection[str]) -> tuple[Qrel, ...]:
     """Write `exports/qrels.txt`, beside it each query's topic and each decision with its origin, and their manifest.
 
     texts: the topics that are texts.

@@ -184,7 +184,7 @@ def _unpublished(study: Snapshot) -> Iterator[str]:
     """What topics have of their source stays here: nobody has looked at whether it may be read by all."""
     fields = sorted({name for topic in study.texts.values() for name in topic.fields})
     if fields:
-        yield f"not released: the other fields of topics ({', '.join(fields)})"
+        yield f"other fields of topics are not released: {', '.join(fields)}"
 
 
 def _edges(study: Snapshot, citations: Mapping[str, tuple[str, ...]]) -> dict[str, str]:
