@@ -93,7 +93,7 @@ def test_a_fold_is_ranked_by_what_was_learned_from_the_others(
     """Grades of the tested queries turned round change nothing in how these are ranked."""
     topics, qrels, inputs = csfcube
     features = SYSTEMS["lsa"].features(SimpleNamespace(topics=topics, ranking_inputs=inputs))
-    queries = [Query(topic.query_id, topic.paper_id, topic.facet, topic.sentences) for topic in topics]
+    queries = [Query(topic.query_id, topic.topic_id, topic.facet, topic.sentences) for topic in topics]
     documents = {topic.query_id: topic.doc_ids for topic in topics}
     folds = grouped_folds(queries, copies=(), count=2, seed=1)[:1]
     turned = [qrel._replace(relevance=3 - qrel.relevance) if qrel.query_id in folds[0] else qrel for qrel in qrels]

@@ -51,6 +51,21 @@ def test_a_query_whose_vector_is_zero_ranks_all_papers_alike() -> None:
     assert len({doc.score for doc in found.rankings["q"]}) == 1
 
 
+def test_a_text_is_ranked_by_its_own_vector_and_left_out_without_one() -> None:
+    known = PooledQuery("T1", "paper", "whole", (), True, ("zero", "far", "near"), "A question")
+    other = PooledQuery("T2", "T2", "whole", (), True, ("far",), "Another")
+    asked = inputs(known, other, topic("near"))
+    system = abstracts.own_system("mine")
+    assert [one.query_id for one in system.topics(asked)] == ["T1", "q"]
+    found = system.rank(asked)
+    assert {name: [doc.doc_id for doc in docs] for name, docs in found.rankings.items()} == {
+        "T1": ["near", "far", "zero"],
+        "q": ["near"],
+    }
+    assert set(system.features(asked).queries) == {"T1", "q"}
+    assert [one.query_id for one in system.topics(inputs(known, topic("near"), own=False))] == ["q"]
+
+
 def test_every_paper_without_a_vector_is_named_once() -> None:
     asked = inputs(topic("near", "x", "y"), topic("x", paper_id="z"))
     with pytest.raises(InputError, match="papers of the pools have no vector") as caught:

@@ -162,7 +162,7 @@ TOPICS = [PooledQuery(name, name[:2], name[-1], (0,), False, ("d0", "d1")) for n
 
 
 def given(qrels: Sequence[Qrel], **settings: Any) -> Any:
-    queries = [Query(one.query_id, one.paper_id, one.facet, one.sentences) for one in TOPICS]
+    queries = [Query(one.query_id, one.topic_id, one.facet, one.sentences) for one in TOPICS]
     return SimpleNamespace(
         topics=TOPICS,
         settings=SystemSettings(**settings),

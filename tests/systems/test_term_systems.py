@@ -59,6 +59,29 @@ def test_a_twin_sees_every_sentence_of_the_query_and_others_those_of_the_facet(
     assert found == rank_pool(inputs, baseline=formula, paper_id="p00", sentences=sentences, doc_ids=documents)
 
 
+@pytest.mark.parametrize("system", TERM_SYSTEMS, ids=lambda system: system.name)
+def test_a_text_is_ranked_as_a_paper_with_these_sentences_and_its_run_says_what_was_seen(
+    inputs: RankingInputs, papers: list[Paper], system: TermSystem
+) -> None:
+    documents, every = tuple(paper.paper_id for paper in papers[1:]), tuple(range(len(papers[0].sentences)))
+    paper = PooledQuery("p00", "p00", "whole", every, whole=True, doc_ids=documents)
+    text = PooledQuery("T1", "T1", "whole", (), True, documents, " ".join(papers[0].sentences).upper())
+    found, alone = (system.rank(SimpleNamespace(topics=of, ranking_inputs=inputs)) for of in ([paper, text], [paper]))
+    assert system.topics(SimpleNamespace(topics=[paper, text])) == [paper, text]
+    assert found.rankings["T1"] == found.rankings["p00"] == alone.rankings["p00"]
+    assert {**found.facts} == {**alone.facts, "query_of_texts": "title and description"}
+
+
+def test_the_lsa_vector_of_a_text_is_that_of_a_paper_with_these_sentences(
+    inputs: RankingInputs, papers: list[Paper]
+) -> None:
+    every = tuple(range(len(papers[0].sentences)))
+    paper = PooledQuery("p00", "p00", "whole", every, whole=True, doc_ids=("p01",))
+    text = PooledQuery("T1", "T1", "whole", (), True, ("p01",), " ".join(papers[0].sentences))
+    made = SYSTEMS["lsa"].features(SimpleNamespace(topics=[paper, text], ranking_inputs=inputs))
+    np.testing.assert_array_equal(made.queries["T1"], made.queries["p00"])
+
+
 def test_an_lsa_query_is_folded_in_as_scikit_learn_does(inputs: RankingInputs, papers: list[Paper]) -> None:
     vectoriser = TfidfVectorizer()
     matrix = vectoriser.fit_transform(" ".join(paper.sentences) for paper in papers)

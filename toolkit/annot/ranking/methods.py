@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -252,16 +252,12 @@ def rank_all(
 
 @dataclass(frozen=True)
 class PoolToRank:
-    """Chosen sentences of a paper as a query, and the candidates to put in order."""
+    """A query, and the candidates to put in order."""
 
     inputs: RankingInputs
-    paper_id: str
-    sentences: Sequence[int]
+    query: Callable[[Rule], Sparse]
+    """The counts of what is asked: one row."""
     rows: Rows
-
-    def query(self, rule: Rule) -> Sparse:
-        """The counts of the chosen sentences: one row."""
-        return self.inputs.corpus.sentences(self.paper_id, self.sentences, rule)
 
     def candidates(self, rule: Rule) -> Sparse:
         """The counts of the candidates' abstracts."""
@@ -326,6 +322,15 @@ def rank_pool(
     sentences: positions from 0 in the query paper's abstract. A document without a usable token comes last with
     `EMPTY_SCORE`. Raises InputError for an unknown paper or sentence.
     """
-    rows = inputs.corpus.rows([paper_id, *doc_ids])[1:]
-    scores = BASELINES[baseline].score(PoolToRank(inputs, paper_id, sentences, rows))
+    inputs.corpus.rows([paper_id, *doc_ids])
+    return rank_candidates(
+        inputs, baseline=baseline, query=partial(inputs.corpus.sentences, paper_id, sentences), doc_ids=doc_ids
+    )
+
+
+def rank_candidates(
+    inputs: RankingInputs, *, baseline: str, query: Callable[[Rule], Sparse], doc_ids: Sequence[str]
+) -> Ranking:
+    """The same for any query. query: its counts under a rule, one row."""
+    scores = BASELINES[baseline].score(PoolToRank(inputs, query, inputs.corpus.rows(doc_ids)))
     return ranked(ScoredDoc(doc_id, score) for doc_id, score in zip(doc_ids, scores.tolist(), strict=True))

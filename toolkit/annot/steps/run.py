@@ -7,6 +7,7 @@ import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -14,20 +15,22 @@ from sqlmodel import Session
 
 from annot.base.errors import InputError, MissingInput
 from annot.base.names import check_name
-from annot.base.records import Advance, Query, Ranking, ScoredDoc, Source
+from annot.base.records import Advance, Paper, Query, Ranking, ScoredDoc, Source, Topic
 from annot.corpus.facets.query_sentences import check_facet
 from annot.formats.submitted_run import SubmittedRun, facet_in_name
 from annot.formats.trec import write_run
 from annot.measuring.evaluation.evaluated import CHANCE
 from annot.measuring.results import write_matches
 from annot.measuring.system_inputs import StudyInputs
+from annot.pools.topics import searched
 from annot.publishing.report.tables import Column, Columns
 from annot.publishing.report.words import sentences
 from annot.ranking import submission
 from annot.ranking.encoding import weights_folder
-from annot.ranking.methods import BASELINES
-from annot.ranking.systems import USUAL, systems_of
-from annot.ranking.systems.inputs import PooledQuery
+from annot.ranking.methods import BASELINES, LSA
+from annot.ranking.systems import USUAL, USUAL_OF_TEXTS, systems_of
+from annot.ranking.systems.inputs import PooledQuery, SystemInputs
+from annot.ranking.systems.system import System
 from annot.ranking.wordvectors import trained_on_few
 from annot.store import runs
 from annot.store.papers import find_papers
@@ -57,6 +60,10 @@ class MadeRun:
     path: Path
     given_up: int
     """Documents whose transport was given up before it was exact."""
+    left_out: list[str]
+    """Topics that are texts, for which the system cannot rank."""
+    needed: str
+    """What it would need of them."""
 
 
 RUNS = Columns[MadeRun](
@@ -92,15 +99,17 @@ class ImportedRun:
 def make(ws: Workspace, *, systems: tuple[str, ...], replace: bool = False, advance: Advance) -> tuple[MadeRun, ...]:
     """Rank the pool of every query by each system; by the usual ones when none is named.
 
-    Raises InputError where a run of a system's name was imported, unless it is to be replaced.
+    A system that cannot rank for topics that are texts leaves these out, on record. Raises InputError where no topic
+    is left for it, and where a run of a system's name was imported, unless it is to be replaced.
     """
-    chosen = systems_of(systems or USUAL, vectors=ws.vectors, weights=weights_folder(ws))
     states = states_of(ws)
     with ws.reading() as session:
-        queries = {query.query_id: query for query in read_queries(session)}
         documents = documents_by_query(session)
+        queries = [query for query in read_queries(session) if query.query_id in documents]
         texts = read_topics(session)
         imported = {run.tag for run in runs.read_runs(session) if run.kind == Source.IMPORTED}
+    usual = USUAL_OF_TEXTS if queries and all(query.topic_id in texts for query in queries) else USUAL
+    chosen = systems_of(systems or usual, vectors=ws.vectors, weights=weights_folder(ws))
     theirs = [system.name for system in chosen if system.name in imported]
     if theirs and not replace:
         raise InputError(
@@ -109,35 +118,33 @@ def make(ws: Workspace, *, systems: tuple[str, ...], replace: bool = False, adva
         )
     if not documents:
         raise MissingInput("no pools to rank", hint="draw them with `annot pool`")
-    if of_texts := [query_id for query_id in documents if queries[query_id].topic_id in texts]:
-        raise InputError(
-            f"systems cannot rank for topics that are texts: {', '.join(of_texts)}",
-            hint="import the runs of other engines with `annot run import`",
-        )
     wanted = {doc_id for doc_ids in documents.values() for doc_id in doc_ids}
-    papers = find_papers(ws.corpus, wanted | {queries[query_id].topic_id for query_id in documents})
-    topics = tuple(
-        PooledQuery(
-            query_id,
-            query.topic_id,
-            query.facet,
-            query.sentences,
-            whole=set(query.sentences) == set(range(len(papers[query.topic_id].sentences))),
-            doc_ids=tuple(doc_id for doc_id in documents[query_id] if doc_id in papers),
-        )
-        for query_id, query in queries.items()
-        if query_id in documents
-    )
+    papers = find_papers(ws.corpus, wanted | {query.topic_id for query in queries} - texts.keys())
+    topics = tuple(_pooled(query, documents[query.query_id], papers, texts.get(query.topic_id)) for query in queries)
     inputs = StudyInputs(ws, chosen, topics, papers, advance)
+    left_out = {system.name: _left_out(system, inputs) for system in chosen}
+    if idle := [f"{system.name} needs {system.of_texts}" for system in chosen if not system.topics(inputs)]:
+        raise InputError(
+            "all topics are texts, which not every system can rank for",
+            faults=idle,
+            hint=f"name others: {', '.join((*USUAL_OF_TEXTS, LSA))}",
+        )
     made = []
     for done, system in enumerate(chosen, start=1):
         found = system.rank(inputs)
         facts = {"corpus_sha256": inputs.corpus_sha256, **found.facts}
+        if left_out[system.name]:
+            facts["topics_left_out"] = left_out[system.name]
         write_matches(ws, system.name, found.matches)
         _keep(ws, system.name, Source.BASELINE, found.rankings, facts)
         note(ws, f"run/{system.name}", states)
         ranked = sum(map(len, found.rankings.values()))
-        made.append(MadeRun(system.name, len(found.rankings), ranked, ws.run_file(system.name), found.given_up))
+        path = ws.run_file(system.name)
+        made.append(
+            MadeRun(
+                system.name, len(found.rankings), ranked, path, found.given_up, left_out[system.name], system.of_texts
+            )
+        )
         advance(done, len(chosen))
     return tuple(made)
 
@@ -147,7 +154,26 @@ def warnings(ws: Workspace, made: Sequence[MadeRun]) -> tuple[str, ...]:
     with ws.reading() as session:
         facts = {run.tag: run.facts for run in runs.read_runs(session)}
     few = trained_on_few({one.tag: facts[one.tag] for one in made})
-    return sentences("commands.approximate", made=made) + sentences("commands.few_abstracts", few=few)
+    told = [sentences(f"commands.{block}", made=made) for block in ("approximate", "texts_left_out")]
+    return (*chain(*told), *sentences("commands.few_abstracts", few=few))
+
+
+def _pooled(query: Query, documents: Iterable[str], papers: Mapping[str, Paper], text: Topic | None) -> PooledQuery:
+    """The query with those of its documents that are in the corpus. text: its topic, where that is one."""
+    return PooledQuery(
+        query.query_id,
+        query.topic_id,
+        query.facet,
+        query.sentences,
+        whole=text is not None or set(query.sentences) == set(range(len(papers[query.topic_id].sentences))),
+        doc_ids=tuple(doc_id for doc_id in documents if doc_id in papers),
+        text=None if text is None else searched(text)["abstract"],
+    )
+
+
+def _left_out(system: System, inputs: SystemInputs) -> list[str]:
+    """The topics that the system cannot rank for."""
+    return sorted({topic.topic_id for topic in inputs.topics} - {topic.topic_id for topic in system.topics(inputs)})
 
 
 def adopt(ws: Workspace, tag: str, rankings: Mapping[str, Ranking], *, facts: Mapping[str, Any]) -> None:

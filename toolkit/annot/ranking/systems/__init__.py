@@ -18,6 +18,8 @@ SYSTEMS: dict[str, System] = {system.name: system for family in _FAMILIES for sy
 
 USUAL = ("fabs_tfidf", "fabs_bm25", "fabs_cbow200", "fabs_tfidfcbow200")
 """What is run where none is named: CSFCube's four term baselines, which need nothing but the corpus."""
+USUAL_OF_TEXTS = tuple(name.replace("fabs_", terms.WHOLE) for name in USUAL)
+"""The same under the names that speak of no facet, where every topic is a text."""
 
 
 def systems_of(names: Sequence[str], *, vectors: Path | None, weights: Path | None) -> tuple[System, ...]:

@@ -5,6 +5,7 @@ The vectors are those in `corpus/vectors/NAME` where that is there, as for pooli
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,7 +15,7 @@ from annot.base.records import ScoredDoc, ranked
 from annot.base.stats.arrays import Matrix
 from annot.ranking import dense
 from annot.ranking.methods import EMPTY_SCORE
-from annot.ranking.systems.inputs import Features, SystemInputs
+from annot.ranking.systems.inputs import Features, PooledQuery, SystemInputs
 from annot.ranking.systems.system import ASPIRE, CSFCUBE, TITLE_AND_ABSTRACT, RankedPools, System, features_of
 from annot.ranking.systems.weights import EncoderWeights
 from annot.ranking.vectors import Vectors
@@ -33,14 +34,15 @@ class AbstractSystem(System):
         Raises InputError naming every paper without a vector.
         """
         vectors, encoded = self._vectors(inputs)
-        asked = dict.fromkeys(paper for topic in inputs.topics for paper in (topic.paper_id, *topic.doc_ids))
+        topics = self.topics(inputs)
+        asked = dict.fromkeys(paper for topic in topics for paper in (topic.topic_id, *topic.doc_ids))
         absent = [paper_id for paper_id in asked if paper_id not in vectors.rows]
         if absent:
             faults = [f"{paper_id}: no vector" for paper_id in absent]
             raise InputError(f"{vectors.model}: papers of the pools have no vector", faults=faults)
         rankings = {}
-        for topic in inputs.topics:
-            query = np.asarray(vectors.matrix[vectors.rows[topic.paper_id]])
+        for topic in topics:
+            query = np.asarray(vectors.matrix[vectors.rows[topic.topic_id]])
             rows = np.asarray(vectors.matrix[[vectors.rows[doc_id] for doc_id in topic.doc_ids]])
             usable = rows.any(axis=1) & bool(query.any())
             scores = np.full(len(rows), EMPTY_SCORE)
@@ -49,6 +51,17 @@ class AbstractSystem(System):
         lacks = {"lacks": self.lacks} if self.lacks and encoded else {}
         return RankedPools(rankings, {**self.views, "vectors": vectors.description, **lacks})
 
+    @property
+    def of_texts(self) -> str:
+        """Its encoder reads papers."""
+        return f"a vector of each topic in corpus/vectors/{self.name}"
+
+    def topics(self, inputs: SystemInputs) -> Sequence[PooledQuery]:
+        """The papers, and the texts of which the folder of vectors has one."""
+        own = inputs.own_vectors(self.name)
+        known = own.rows if own is not None else ()
+        return [topic for topic in inputs.topics if topic.text is None or topic.topic_id in known]
+
     def features(self, inputs: SystemInputs) -> Features:
         """The vector of the query paper, whatever the facet, and that of a candidate."""
         vectors, _ = self._vectors(inputs)
@@ -56,7 +69,7 @@ class AbstractSystem(System):
         def row(paper_id: str) -> Matrix:
             return np.asarray(vectors.matrix[vectors.rows[paper_id]], dtype=np.float32)
 
-        return features_of(self.name, inputs.topics, query=lambda topic: row(topic.paper_id), candidate=row)
+        return features_of(self.name, self.topics(inputs), query=lambda topic: row(topic.topic_id), candidate=row)
 
     def _vectors(self, inputs: SystemInputs) -> tuple[Vectors, bool]:
         """The vectors, and whether the weights made them."""

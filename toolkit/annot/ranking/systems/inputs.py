@@ -22,13 +22,15 @@ class PooledQuery:
     """A query with the documents that a system is to put in order."""
 
     query_id: str
-    paper_id: str
+    topic_id: str
     facet: str
     sentences: tuple[int, ...]
-    """Positions (from 0) of the sentences of the query paper that make the query."""
+    """Positions (from 0) of the sentences of the query paper that make the query; none of a topic that is a text."""
     whole: bool
     """Whether these are all sentences of the abstract."""
     doc_ids: tuple[str, ...]
+    text: str | None = None
+    """What a topic that is a text is ranked by; None where it is a paper."""
 
 
 @dataclass(frozen=True)

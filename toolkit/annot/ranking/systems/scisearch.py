@@ -43,15 +43,15 @@ class SciSearchSystem(System):
         ranked. Raises MissingInput without grades or libraries, LeakError where a near-copy of a query paper is learned
         from.
         """
-        features = inputs.features(inputs.settings.features)
+        features, topics = inputs.features(inputs.settings.features), self.topics(inputs)
         facts: dict[str, Any] = {**self.views, "features": features.name}
-        documents = {topic.query_id: topic.doc_ids for topic in inputs.topics}
+        documents = {topic.query_id: topic.doc_ids for topic in topics}
         if self.loss is None:
             return RankedPools(untrained(features, documents), {**facts, "similarity": "cosine"})
         _prepare_libraries()
         grades = inputs.grades
-        queries = [Query(topic.query_id, topic.paper_id, topic.facet, topic.sentences) for topic in inputs.topics]
-        known = {(topic.query_id, doc_id) for topic in inputs.topics for doc_id in topic.doc_ids}
+        queries = [Query(topic.query_id, topic.topic_id, topic.facet, topic.sentences) for topic in topics]
+        known = {(topic.query_id, doc_id) for topic in topics for doc_id in topic.doc_ids}
         judged = [qrel for qrel in grades.qrels if (qrel.query_id, qrel.doc_id) in known]
         if not judged:
             raise MissingInput(

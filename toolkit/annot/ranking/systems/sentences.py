@@ -57,7 +57,7 @@ class SentenceSystem(System):
         similarity = inputs.settings.similarity or self.similarity
         vectors = inputs.sentence_vectors(self.weights)
         facts = {**self.views, "match": "best pair"}
-        return rank(inputs.topics, vectors, kind=similarity, align=lambda _, parts: best_pair(parts), facts=facts)
+        return rank(self.topics(inputs), vectors, kind=similarity, align=lambda _, parts: best_pair(parts), facts=facts)
 
     def features(self, inputs: SystemInputs) -> Features:
         """The mean of the facet's sentences, and of all sentences of a candidate."""
@@ -67,10 +67,12 @@ class SentenceSystem(System):
             return rows.mean(axis=0) if len(rows) else np.zeros(rows.shape[1], dtype=np.float32)
 
         def of_facet(topic: PooledQuery) -> Matrix:
-            own = vectors.of(topic.paper_id)
+            own = vectors.of(topic.topic_id)
             return mean(own[[at for at in topic.sentences if at < len(own)]])
 
-        return features_of(self.name, inputs.topics, query=of_facet, candidate=lambda doc_id: mean(vectors.of(doc_id)))
+        return features_of(
+            self.name, self.topics(inputs), query=of_facet, candidate=lambda doc_id: mean(vectors.of(doc_id))
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +93,7 @@ class AspireSystem(System):
             facts["lambda"] = settings.entropy
         vectors = inputs.sentence_vectors(self.weights)
         align = align_by(self.matching, **heats, eps=1 / settings.entropy)
-        return rank(inputs.topics, vectors, kind="l2", align=align, facts=facts)
+        return rank(self.topics(inputs), vectors, kind="l2", align=align, facts=facts)
 
 
 def align_by(matching: Matching, *, temperature: float, whole_temperature: float, eps: float) -> Align:
@@ -118,7 +120,7 @@ def rank(
     matched: dict[str, dict[str, tuple[Match, ...]]] = {}
     given_up = 0
     for topic in topics:
-        own = vectors.of(topic.paper_id)
+        own = vectors.of(topic.topic_id)
         positions = [at for at in topic.sentences if at < len(own) and own[at].any()]
         candidates = CandidateSentences(vectors, topic.doc_ids)
         scores = np.full(len(topic.doc_ids), EMPTY_SCORE)

@@ -26,7 +26,8 @@ SCISEARCH = "SciSearch 2021"
 FACET, ABSTRACT, TITLE_AND_ABSTRACT = "facet sentences", "abstract", "title and abstract"
 IN_CONTEXT = "facet sentences, in context"
 EACH_SENTENCE, EACH_IN_CONTEXT = "each sentence", "each sentence, in context"
-"""What a system sees of a query or of a candidate."""
+TEXT = "title and description"
+"""What a system sees of a query or of a candidate; `TEXT` of a topic that is a text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,9 +59,19 @@ class System(ABC):
     weights: EncoderWeights | None
     """Those of its encoder, if it has one."""
 
+    @property
+    def of_texts(self) -> str:
+        """What it needs of a topic that is a text, and of most has not."""
+        return "the sentences of a query paper"
+
+    def topics(self, inputs: SystemInputs) -> Sequence[PooledQuery]:
+        """Those of the queries that it can rank for: it may need the sentences of a query paper."""
+        return [topic for topic in inputs.topics if topic.text is None]
+
     @abstractmethod
     def rank(self, inputs: SystemInputs) -> RankedPools:
-        """Put the documents of every pool in the system's order. Raises MissingInput without what it needs."""
+        """Put the documents of the pool of each of its `topics` in the system's order. Raises MissingInput without what
+        it needs."""
 
     def index_methods(self, settings: SystemSettings) -> Sequence[str]:
         """The methods whose matrices an index has to have for it."""

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from annot.base.settings.sections import SystemSettings
-from annot.ranking.methods import BASELINES, LSA, METHODS, rank_pool
-from annot.ranking.systems.inputs import Features, SystemInputs
-from annot.ranking.systems.system import ABSTRACT, CSFCUBE, FACET, RankedPools, System, features_of
+from annot.ranking.corpus import Corpus
+from annot.ranking.methods import BASELINES, LSA, METHODS, rank_candidates
+from annot.ranking.systems.inputs import Features, PooledQuery, SystemInputs
+from annot.ranking.systems.system import ABSTRACT, CSFCUBE, FACET, TEXT, RankedPools, System, features_of
+from annot.ranking.tokens import Rule, Sparse
 
 WHOLE = "whole_"
 
@@ -24,17 +27,22 @@ class TermSystem(System):
         """Statistics come from the whole corpus."""
         given = inputs.ranking_inputs
         rankings = {
-            topic.query_id: rank_pool(
+            topic.query_id: rank_candidates(
                 given,
                 baseline=self.baseline,
-                paper_id=topic.paper_id,
-                sentences=range(given.corpus.sentence_count(topic.paper_id)) if self.whole else topic.sentences,
+                query=partial(self._counts, given.corpus, topic),
                 doc_ids=topic.doc_ids,
             )
             for topic in inputs.topics
         }
         view = {"query": self.query} if self.whole else {}
+        if any(topic.text is not None for topic in inputs.topics):
+            view["query_of_texts"] = TEXT
         return RankedPools(rankings, BASELINES[self.baseline].settings(given) | view)
+
+    def topics(self, inputs: SystemInputs) -> Sequence[PooledQuery]:
+        """All of them: a text is counted as the sentences of a paper are."""
+        return inputs.topics
 
     def index_methods(self, settings: SystemSettings) -> Sequence[str]:
         """The word vectors of the corpus serve all that average."""
@@ -52,9 +60,15 @@ class TermSystem(System):
         return features_of(
             self.name,
             inputs.topics,
-            query=lambda topic: given.fold_in(given.corpus.sentences(topic.paper_id, topic.sentences, "terms")),
+            query=lambda topic: given.fold_in(self._counts(given.corpus, topic, "terms")),
             candidate=lambda doc_id: vectors.matrix[vectors.rows[doc_id]],
         )
+
+    def _counts(self, corpus: Corpus, topic: PooledQuery, rule: Rule) -> Sparse:
+        if topic.text is not None:
+            return corpus.texts([topic.text], rule)
+        sentences = range(corpus.sentence_count(topic.topic_id)) if self.whole else topic.sentences
+        return corpus.sentences(topic.topic_id, sentences, rule)
 
 
 def _system(name: str, *, whole: bool) -> TermSystem:
