@@ -181,12 +181,7 @@ def of_items(figures: Mapping[str, Number], *, titles: Mapping[str, str], level:
 def all_coefficients(found: AgreementTable, groups: Sequence[GroupAgreement] | None = None) -> Table:
     """Every statistic of every coefficient, a row each; of the groups that are shown, or of these."""
     shown = shown_of(found) if groups is None else groups
-    rows = [
-        _Coefficient(*one, name, one.of[name])
-        for one in summaries_of(shown)
-        for name in found.distinct
-        if name in one.of
-    ]
+    rows = [_Coefficient(*one, name, one.of[name]) for one in summaries_of(shown) for name in found.distinct]
     return _table(
         "all-coefficients",
         found,
