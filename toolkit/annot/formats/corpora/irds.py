@@ -8,42 +8,42 @@ from typing import Any
 
 from annot.base.errors import InputError
 from annot.formats.corpora.cutting import Format, Piece, Records
+from annot.formats.corpora.plain import WHOLES, document
 
 
 def paper(record: Mapping[str, Any]) -> dict[str, Any]:
     """The abstract is the document's `abstract`, or else its `text` or `body`; a document without a title has an empty
     one, and the filters of the corpus count it."""
     texts = [record[name] for name in ("abstract", "text", "body") if record.get(name)]
-    renamed = {"paper_id": record["doc_id"], "title": record.get("title"), "abstract": texts[0] if texts else None}
-    return renamed | {name: record[name] for name in ("year",) if name in record}
+    own = {name: record[name] for name in ("doc_id", "title", "year", "part_of", *WHOLES) if name in record}
+    return document(own | {"abstract": texts[0] if texts else None})
 
 
 def cut(name: str) -> list[tuple[int, int | None]]:
     """One piece: a dataset is read from its beginning. Raises InputError where it is not known or has no documents."""
-    _dataset(name)
+    if not dataset_named(name).has_docs():
+        raise InputError(f"{name}: this dataset of ir_datasets has no documents")
     return [(0, None)]
 
 
 def records(piece: Piece) -> Records:
     """The documents, in the dataset's order."""
-    for number, document in enumerate(_dataset(piece.path).docs_iter(), start=1):
-        yield number, document._asdict()
+    for number, one in enumerate(dataset_named(piece.path).docs_iter(), start=1):
+        yield number, one._asdict()
 
 
-def _dataset(name: str) -> Any:
+def dataset_named(name: str) -> Any:
+    """The dataset. Raises InputError, with the near name, where ir_datasets is not there or does not know it."""
     try:
         import ir_datasets
     except ModuleNotFoundError:
         raise InputError(f"{name}: needs ir_datasets, which is not installed", hint="pip install ir-datasets") from None
     try:
-        dataset = ir_datasets.load(name)
+        return ir_datasets.load(name)
     except KeyError:
         close = difflib.get_close_matches(name, list(ir_datasets.registry))
         hint = f"did you mean {close[0]!r}?" if close else "https://ir-datasets.com lists them"
         raise InputError(f"{name}: not a dataset of ir_datasets", hint=hint) from None
-    if not dataset.has_docs():
-        raise InputError(f"{name}: this dataset of ir_datasets has no documents")
-    return dataset
 
 
 IRDS = Format("irds", paper=paper, records=records, cut=cut, by_name=True)
