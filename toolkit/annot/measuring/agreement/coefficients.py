@@ -138,6 +138,30 @@ TITLES: dict[str, str] = {
     "percent_within_one": "Agreement within one grade, %",
 }
 
+ON_TWO_GRADES = {
+    "kendall_tau_b": "spearman_rho",
+    "alpha_nominal": "alpha_ordinal",
+    "alpha_interval": "alpha_ordinal",
+    "kappa_linear": "kappa",
+    "kappa_quadratic": "kappa",
+    "ac2": "ac1",
+}
+"""Coefficients that are another one on a scale of two grades: its ranks are phi, and there is one distance."""
+
+
+def apart(names: Sequence[str], grades: Sequence[int]) -> tuple[str, ...]:
+    """The coefficients without those that say the same as another, or nothing, on this scale."""
+    if len(grades) > 2:
+        return tuple(names)
+    return tuple(dict.fromkeys(ON_TWO_GRADES.get(name, name) for name in names if name != "percent_within_one"))
+
+
+def titles_on(grades: Sequence[int]) -> dict[str, str]:
+    """What the coefficients are called on this scale."""
+    two = {"spearman_rho": "Phi (Spearman's rho)", "alpha_ordinal": "Krippendorff's alpha"}
+    return TITLES | (two if len(grades) == 2 else {})
+
+
 PERCENTAGES = ("percent", "percent_within_one")
 """Those from 0 to 100 instead of up to 1."""
 

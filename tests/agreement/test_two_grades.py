@@ -1,0 +1,75 @@
+"""On a scale of two grades several coefficients are the same number, and only one of each is computed for a study."""
+
+from __future__ import annotations
+
+import itertools
+from pathlib import Path
+
+import numpy as np
+import pytest
+from annot.base.stats.values import Undefined
+from annot.measuring.agreement.coefficients import COEFFICIENTS, ON_TWO_GRADES, TITLES, apart, titles_on, value_of
+from annot.measuring.measured import agreement_of, binarised_agreement_of
+from annot.study.snapshot import read_snapshot
+from sklearn.metrics import matthews_corrcoef
+from study_stages import copied
+from topic_study import GRADED, OfTopics
+
+SHOWN = ("spearman_rho", "alpha_ordinal", "kappa", "ac1", "percent")
+
+
+def drawn(seed: int, assessors: int) -> np.ndarray:
+    """Binary grades of some assessors who agree often; a tenth is missing."""
+    rng = np.random.default_rng(seed)
+    truth = rng.random(30) < rng.uniform(0.2, 0.8)
+    ratings = np.where(rng.random((assessors, 30)) < 0.8, truth, ~truth).astype(float)
+    ratings[rng.random(ratings.shape) < 0.1] = np.nan
+    return ratings
+
+
+@pytest.mark.parametrize("assessors", [2, 3, 5])
+@pytest.mark.parametrize("same", ON_TWO_GRADES)
+def test_a_coefficient_that_is_left_out_is_the_one_that_stays(same: str, assessors: int) -> None:
+    for seed in range(10):
+        ratings = drawn(seed, assessors)
+        assert value_of(same, ratings, (0, 1)) == pytest.approx(value_of(ON_TWO_GRADES[same], ratings, (0, 1)))
+
+
+def test_those_that_stay_differ_from_each_other() -> None:
+    values = [value_of(name, drawn(3, 2), (0, 1)) for name in SHOWN]
+    assert all(one != pytest.approx(two) for one, two in itertools.combinations(values, 2))
+
+
+def test_rho_of_two_grades_is_phi() -> None:
+    for seed in range(10):
+        ratings = drawn(seed, 2)
+        both = ratings[:, ~np.isnan(ratings).any(axis=0)].astype(int)
+        assert value_of("spearman_rho", ratings, (0, 1)) == pytest.approx(matthews_corrcoef(*both))
+
+
+def test_one_of_each_is_asked_on_two_grades_and_all_on_three() -> None:
+    assert apart(tuple(COEFFICIENTS), (0, 1)) == SHOWN
+    assert apart(("kappa_quadratic", "percent", "kappa"), (0, 1)) == ("kappa", "percent")
+    assert apart(tuple(COEFFICIENTS), (0, 1, 2)) == tuple(COEFFICIENTS)
+    assert isinstance(value_of("percent_within_one", drawn(1, 2), (0, 1)), Undefined)
+
+
+def test_titles_of_two_grades_do_not_speak_of_an_order() -> None:
+    told = [titles_on((0, 1))[name] for name in SHOWN]
+    assert told == ["Phi (Spearman's rho)", "Krippendorff's alpha", "Cohen's kappa", "Gwet's AC1", "Agreement, %"]
+    assert titles_on((0, 1, 2)) == TITLES
+
+
+def test_a_study_of_two_grades_has_one_of_each_and_nothing_to_binarise(tmp_path: Path) -> None:
+    snapshot = read_snapshot(copied(OfTopics(), "measured", tmp_path / "two"))
+    table = agreement_of(snapshot)
+    assert tuple(table.titles) == tuple(table.groups[-1].before) == SHOWN
+    assert table.headline == ("spearman_rho", "alpha_ordinal", "kappa", "percent")
+    assert "ordinal" not in " ".join(table.titles.values())
+    assert tuple(agreement_of(snapshot, coefficients=("kappa_quadratic", "kappa")).titles) == ("kappa",)
+    assert binarised_agreement_of(snapshot) == ()
+    graded = read_snapshot(copied(OfTopics(scale=GRADED), "measured", tmp_path / "four"))
+    assert agreement_of(graded).titles == TITLES
+    assert [one.titles for one in binarised_agreement_of(graded)] == [
+        {name: TITLES[name] for name in ("spearman_rho", "alpha_ordinal", "kappa", "percent")}
+    ] * 3
