@@ -127,6 +127,7 @@ def test_the_lowest_relevant_grade_is_of_the_scale_if_it_is_not_set(grades: int,
         found = Settings.model_validate({"scale": scale, "evaluation": given}).evaluation
         assert found.relevant_from == lowest
         assert found.tolerated_loss == given.get("tolerated_loss", 0.05)
+    assert Settings.model_validate({"kind": "questions", "scale": scale}).evaluation.relevant_from == lowest
     assert Settings.model_validate({"scale": scale, "evaluation": {"relevant_from": 1}}).evaluation.relevant_from == 1
 
 

@@ -9,7 +9,7 @@ import pytest
 from annot.base.records import Asked, Assessor
 from annot.judging.exchange.outgoing import form_of, material_of, private_words, tasks_of
 from annot.judging.exchange.rounds import PARTS
-from annot.store import people
+from annot.store import facet_labels, people
 from annot.study import guidelines
 from annot.study.workspace import Workspace
 from small_study import Small
@@ -42,16 +42,29 @@ def test_each_task_says_where_it_is_in_all_and_in_its_query(ws: Workspace) -> No
 
 @pytest.mark.parametrize(
     ("named", "wanted"),
-    [(["method"], ["method"]), (["result", "method"], ["method", "result"]), ([], None)],
-    ids=["one", "two in the order of the labels", "none, so all"],
+    [(["method"], ["method"]), (["result", "method"], ["method", "result"])],
+    ids=["one", "two in the order of the labels"],
 )
-def test_the_sentences_of_a_facet_are_marked(ws: Workspace, named: list[str], wanted: list[str] | None) -> None:
+def test_the_sentences_of_a_facet_are_marked(ws: Workspace, named: list[str], wanted: list[str]) -> None:
     asked = Asked(P1, "d01")
     changed = ws.replaced(facets={"method": named})
     (task,) = tasks_of(changed, material_of(ws, {asked.pair}), [asked]).values()
     found = re.findall(r"a-wants-(\w+)", task["data"]["pair_html"])
-    expected = wanted or list(ws.settings.labels.names)
-    assert found[-len(expected) :] == expected, "of the candidate"
+    assert found[-len(wanted) :] == wanted, "of the candidate"
+
+
+def test_a_paper_that_is_judged_whole_is_shown_in_plain_paragraphs_without_labels(tmp_path: Path) -> None:
+    asked = Asked(P1, "d01")
+    whole = copied(Small(), "planned", tmp_path / "study").replaced(facets={"method": []})
+    with whole.writing() as session:
+        facet_labels.replace_labels(session, [])
+    (task,) = tasks_of(whole, material_of(whole, {asked.pair}), [asked]).values()
+    texts = [f"<h2><span>{word}</span> Title of {name}</h2>" for word, name in (("Query", "p1"), ("Candidate", "d01"))]
+    assert all(text in task["data"]["pair_html"] for text in texts)
+    assert re.findall(r"<p[^>]*>[^<]*</p>", task["data"]["pair_html"]) == [
+        f'<p class="a-s">{word} {name}.</p>' for name in ("p1", "d01") for word in ("Why", "How", "What")
+    ]
+    assert task["predictions"] == []
 
 
 def first_words(ws: Workspace, name: str) -> str:

@@ -69,9 +69,10 @@ def task(
     return judge_task(
         asked=Asked(query_id, f"fic{100 + number}"),
         query=Query(query_id, "fic1", facet, by_label if query_sentences is None else query_sentences),
-        query_paper=query,
-        candidate=candidate,
+        topic=query,
+        document=candidate,
         facet_help=HELP[facet],
         facet_labels=FACETS[facet],
         progress=f"{number} of {of} · query 1, candidate {number} of {of}",
+        opened=False,
     )

@@ -7,7 +7,8 @@ from html.parser import HTMLParser
 import pytest
 from annot.base.records import Asked, Judgement, Paper
 from annot.base.settings import Settings
-from annot.labelstudio.tasks import adjudicate_task, facets_task, is_link, opinion_text, pair_key, split_key
+from annot.labelstudio.columns import is_link
+from annot.labelstudio.tasks import adjudicate_task, facets_task, opinion_text, pair_key, split_key
 from hypothesis import given
 from hypothesis import strategies as st
 from labelling_texts import CANDIDATE, FACETS, QUERY, SCALE, opinion, task, text

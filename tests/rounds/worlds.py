@@ -60,7 +60,7 @@ class World:
 
     def project(self, name: str, round: str = "judge") -> int:
         """The person's project; of several the one with tasks."""
-        found = self.studio.projects_of(f"[annot:small/{round}/{name}]")
+        found = self.studio.projects_of(f"[annot:{self.ws.settings.collection.name}/{round}/{name}]")
         return max(found, key=lambda number: len(self.studio.tasks_of(number)))
 
     def tasks(self, name: str, round: str = "judge") -> dict[str, int]:
@@ -135,18 +135,19 @@ class Rounds(Small):
 @contextmanager
 def world(stage: str, folder: Path) -> Iterator[World]:
     """A copy of the study at this stage in `folder`, with a server of its own as it was then."""
-    with _served(copied(Rounds(), stage, folder)) as made:
+    with served(copied(Rounds(), stage, folder)) as made:
         yield made
 
 
 def _on_server(ws: Workspace, step: Callable[[World], object]) -> None:
-    with _served(ws) as made:
+    with served(ws) as made:
         step(made)
         _server_of(ws).write_bytes(pickle.dumps(made.studio.kept()))
 
 
 @contextmanager
-def _served(ws: Workspace) -> Iterator[World]:
+def served(ws: Workspace) -> Iterator[World]:
+    """The study and a server of its own."""
     studio, state = StudioInMemory(), _server_of(ws)
     for email in PEOPLE.values():
         studio.sign_up(email)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from annot.base.errors import AnnotError
-from annot.base.records import Paper
+from annot.base.records import WHOLE, Paper
 from annot.store import papers
 from annot.study import guidelines
 from annot.study.made import note, states_of
@@ -102,11 +102,11 @@ def _strangers(ws: Workspace, pages: Mapping[str, str]) -> Iterator[str]:
     facets = ws.settings.facets
     general = pages.get(GENERAL, "")
     for facet in facets:
-        if general and not re.search(rf"\b{re.escape(facet)}\b", general, re.IGNORECASE):
+        if facet != WHOLE and general and not re.search(rf"\b{re.escape(facet)}\b", general, re.IGNORECASE):
             yield f"guidelines/{GENERAL}.md: does not name the facet {facet!r}"
     own = ws.root / "guidelines"
     of_own = {path.stem for path in own.glob("*.md")}
-    known = {GENERAL, *guidelines.NOT_FOR_ASSESSORS, *facets}
+    known = {GENERAL, WHOLE, *guidelines.NOT_FOR_ASSESSORS, *guidelines.OF_ROUNDS, *facets}
     for name in sorted(of_own - known):
         yield f"guidelines/{name}.md: describes a facet that the study does not have ([facets] in annot.toml)"
     others = sorted((of_own | guidelines.packaged_facets()) - known)

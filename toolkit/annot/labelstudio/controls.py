@@ -27,7 +27,7 @@ CANNOT_JUDGE = "cannot judge"
 
 CANNOT_JUDGE_KEY = "c"
 
-COLUMN_KEYS = {"query": "q", "cand": "c"}
+COLUMN_KEYS = {"query": "q", "cand": "c", "narrative": "n"}
 """With Alt (Alt+Shift in Firefox, Ctrl+Option on a Mac), the browser's own way to a place on a page."""
 
 

@@ -20,19 +20,28 @@ from annot.base.names import counted
 from annot.formats.json_lines import in_words
 from annot.labelstudio.controls import Screen
 from annot.labelstudio.studio_records import Payload, Prediction
-from annot.labelstudio.tasks import LABELS_FROM, LAST_FOR_NOW
+from annot.labelstudio.tasks import LABELS_FROM, PLACE
 
 _OPINION = re.compile(r"(?:rating_[a-j]\0(?:\d .+|Could not judge: .+|Did not judge)|comment_[a-j]\0.*)", re.DOTALL)
 """The name of a field, and what may stand in it."""
+_SIDES = (("query", "Query"), ("cand", "Candidate"))
+_LABELLED = "".join(
+    rf'<div class="a-side a-{side}(?: a-fixed|(?: a-wants-[\w-]+)*)"><h2><span>{name}</span> [^<>]*</h2>'
+    r'<div class="a-none">[^<>]*</div><div class="a-text" tabindex="0" accesskey="[a-z]">'
+    r'(?:<p class="a-s(?: a-hit)?">[^<>]*</p>)*</div></div>'
+    for side, name in _SIDES
+)
+_PLAIN = r'(?:<p class="a-s">[^<>]*</p>)*'
+_TOPIC, _DOCUMENT = (
+    rf'<div class="a-side a-{side}"><h2><span>(?:{name}|{of_text})</span> [^<>]*</h2>'
+    rf'<div class="a-text" tabindex="0" accesskey="[a-z]">{_PLAIN}'
+    rf'(?:<details class="a-{folded}"(?: open)?><summary accesskey="[a-z]">[^<>]*</summary>{_PLAIN}</details>)?'
+    "</div></div>"
+    for (side, name), of_text, folded in zip(_SIDES, ("Topic", "Document"), ("narrative", "rest"), strict=True)
+)
 _HTML = (
-    '^<div class="a-pair">'
-    + "".join(
-        rf'<div class="a-side a-{side}(?: a-fixed|(?: a-wants-[\w-]+)*)"><h2><span>{name}</span> [^<>]*</h2>'
-        r'<div class="a-none">[^<>]*</div><div class="a-text" tabindex="0" accesskey="[a-z]">'
-        r'(?:<p class="a-s(?: a-hit)?">[^<>]*</p>)*</div></div>'
-        for side, name in (("query", "Query"), ("cand", "Candidate"))
-    )
-    + r'</div>(?:<div class="a-returned"><p>[^<>]*</p></div>)?$'
+    rf'^<div class="a-pair(?:">{_LABELLED}| a-whole">{_TOPIC}{_DOCUMENT})</div>'
+    r'(?:<div class="a-returned"><p>[^<>]*</p></div>)?$'
 )
 _WHY = re.compile(r'<div class="a-returned"><p>([^<>]*)</p></div>$')
 """What a person wrote into the text: why the pair comes again."""
@@ -41,16 +50,13 @@ _ALONE = (
     r'<div class="a-none">[^<>]*</div><div class="a-text" tabindex="0" accesskey="[a-z]">'
     r'(?:<p class="a-s">[^<>]*</p>)*</div></div></div>$'
 )
-_FULL_TEXT_HTML = (
-    '^<div class="a-pair">'
-    + "".join(
-        rf'<div class="a-side a-{side} a-fixed"><h2><span>{name}</span> [^<>]*</h2><div class="a-none">[^<>]*</div>'
-        r'<div class="a-text"><p class="a-s">(?:<a href="https?://[^<>"\s]+" target="_blank" rel="noopener '
-        r'noreferrer" accesskey="[a-z]">[^<>]*</a>|[^<>]*)</p></div></div>'
-        for side, name in (("query", "Query"), ("cand", "Candidate"))
-    )
-    + "</div>$"
-)
+_FULL_TEXT_SIDES = [
+    rf'<div class="a-side a-{side} a-fixed"><h2><span>{name}</span> [^<>]*</h2><div class="a-none">[^<>]*</div>'
+    r'<div class="a-text"><p class="a-s">(?:<a href="https?://[^<>"\s]+" target="_blank" rel="noopener '
+    r'noreferrer" accesskey="[a-z]">[^<>]*</a>|[^<>]*)</p></div></div>'
+    for side, name in (("query", "Query"), ("cand", "(?:Candidate|Document)"))
+]
+_FULL_TEXT_HTML = rf'^<div class="a-pair">(?:{_TOPIC}|{_FULL_TEXT_SIDES[0]}){_FULL_TEXT_SIDES[1]}</div>$'
 _FILE = re.compile(r'<div class="a-text"><p class="a-s">([^<>]+)</p>')
 """The name of a file that is no link."""
 _WANTED = re.compile(r" a-wants-([\w-]+)(?=[^<>]*><h2>)")
@@ -100,7 +106,7 @@ class _Data(_Closed):
     pair_id: str = Field(pattern=r"^[^/]+/[^/]+(/[2-9])?$")
     facet: str
     facet_help: str = Field(max_length=140)
-    progress: str = Field(pattern=rf"^\d+ of \d+(?:{LAST_FOR_NOW})? · query \d+, candidate \d+ of \d+$")
+    progress: str = Field(pattern=rf"^{PLACE}$")
     pair_html: Annotated[str, Field(pattern=_HTML), AfterValidator(_labels_of_study)]
 
 

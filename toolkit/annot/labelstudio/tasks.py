@@ -1,21 +1,28 @@
 """Pairs as Label Studio tasks: pure functions from texts to the dicts that are sent.
 
-A task carries what the assessor sees and nothing else. All text is escaped; the only tags are `div`, `h2`, `span` and
-`p`. The sentences' labels travel as predictions (regions of the text), so that they can be corrected; a grade is never
-filled in.
+A task carries what the assessor sees and nothing else; `columns` makes the HTML of the pair. The sentences' labels
+travel as predictions (regions of the text), so that they can be corrected; a grade is never filled in.
 """
 
 from __future__ import annotations
 
 import hmac
-import html
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 from urllib.parse import unquote
 
-from annot.base.records import Asked, Judgement, Paper, Query
-from annot.labelstudio.controls import COLUMN_KEYS, SENTENCE_LABEL, TEXT
+from annot.base.records import Asked, Judgement, Paper, Query, Topic
+from annot.labelstudio.columns import (
+    cleaned,
+    escaped,
+    full_text_column,
+    labelled_column,
+    pair,
+    topic_column,
+    whole_pair,
+    words_of,
+)
+from annot.labelstudio.controls import SENTENCE_LABEL, TEXT
 from annot.labelstudio.studio_records import KEY, Payload
 
 LABELS_FROM = "sentence-labels"
@@ -29,6 +36,8 @@ ASKED_AGAIN = "Please judge this pair once more."
 """What stands before the reason on a pair that was returned."""
 LAST_FOR_NOW = ", the last for now"
 """What the last task of a person says behind `83 of 83`: Label Studio's own words at the end cannot be changed."""
+PLACE = rf"\d+ of \d+(?:{LAST_FOR_NOW})? · (?:query \d+, candidate|topic \d+, document) \d+ of \d+"
+"""The form in which a task says where it stands."""
 LABELS_SHOWN = "labels"
 """What stands for the facet on the screen where labels are corrected."""
 
@@ -57,35 +66,50 @@ def judge_task(
     *,
     asked: Asked,
     query: Query,
-    query_paper: Paper,
-    candidate: Paper,
+    topic: Paper | Topic,
+    document: Paper,
     facet_help: str,
     facet_labels: Sequence[str],
     progress: str,
+    opened: bool,
 ) -> dict[str, Any]:
     """The task in which one assessor judges one pair.
 
-    `query_paper` and `candidate` carry the label of each sentence. `facet_help` is the facet's definition in at most
-    140 characters, for the bar; `facet_labels` are the sentence labels that make the facet. `progress` tells where the
-    task stands: `37 of 300 · query 4, candidate 7 of 30`.
+    `facet_help` is the facet's definition in at most 140 characters, for the bar. `facet_labels` are the sentence
+    labels of the facet: with any, `topic` is a paper, and it and `document` carry the label of each sentence; without,
+    the pair is judged whole. `progress` tells where the task stands: `37 of 300 · query 4, candidate 7 of 30`. opened:
+    whether a narrative is unfolded.
     """
-    by_label = tuple(index for index, label in enumerate(query_paper.labels or ()) if label in facet_labels)
-    chosen = query.sentences if query.sentences != by_label else None
-    sides = (
-        _side("query", "Query", query_paper, query.facet, facet_labels, chosen),
-        _side("cand", "Candidate", candidate, query.facet, facet_labels, None),
-    )
-    regions = [*_regions("query", query_paper, column=1), *_regions("cand", candidate, column=2)]
+    predictions = []
+    if facet_labels and isinstance(topic, Paper):
+        pair_html = _by_facet(query, topic, document, facet_labels)
+        regions = [*_regions("query", topic, column=1), *_regions("cand", document, column=2)]
+        predictions = [{"model_version": LABELS_FROM, "result": regions}]
+    else:
+        pair_html = whole_pair(topic, document, opened=opened)
     return {
         "data": {
             "pair_id": pair_key(*asked),
             "facet": query.facet,
             "facet_help": facet_help,
             "progress": progress,
-            "pair_html": f'<div class="a-pair">{"".join(sides)}</div>',
+            "pair_html": pair_html,
         },
-        "predictions": [{"model_version": LABELS_FROM, "result": regions}],
+        "predictions": predictions,
     }
+
+
+def _by_facet(query: Query, topic: Paper, document: Paper, facet_labels: Sequence[str]) -> str:
+    """Two abstracts with the sentences of the facet marked: those with its labels, or the query's that were chosen."""
+    by_label = tuple(index for index, label in enumerate(topic.labels or ()) if label in facet_labels)
+    chosen = query.sentences if query.sentences != by_label else None
+    words = words_of(topic)
+    return pair(
+        (
+            labelled_column("query", words.topic, topic, query.facet, facet_labels, chosen),
+            labelled_column("cand", words.document, document, query.facet, facet_labels, None),
+        )
+    )
 
 
 def adjudicate_task(
@@ -103,18 +127,21 @@ def adjudicate_task(
 
 
 def full_text_task(
-    task: dict[str, Any], query_paper: Paper, candidate: Paper, where: Mapping[str, str]
+    task: dict[str, Any], topic: Paper | Topic, document: Paper, where: Mapping[str, str]
 ) -> dict[str, Any]:
     """`task` (of `judge_task`) with the place of each full text instead of the abstract, and without its labels.
 
-    where: by `paper_id` a link (http or https), or a file's name as the assessor knows it.
+    A topic that is a text has no other, and stays. where: by `paper_id` a link (http or https), or a file's name as the
+    assessor knows it.
     """
-    sides = (
-        _full_text_side(side, heading, paper, where[paper.paper_id])
-        for side, heading, paper in (("query", "Query", query_paper), ("cand", "Candidate", candidate))
+    words = words_of(topic)
+    left = (
+        full_text_column("query", words.topic, topic, where[topic.paper_id])
+        if isinstance(topic, Paper)
+        else topic_column(topic, opened=True)
     )
-    data = {**task["data"], "pair_html": f'<div class="a-pair">{"".join(sides)}</div>'}
-    return {"data": data, "predictions": []}
+    right = full_text_column("cand", words.document, document, where[document.paper_id])
+    return {"data": {**task["data"], "pair_html": pair((left, right))}, "predictions": []}
 
 
 def feedback_task(
@@ -125,7 +152,7 @@ def feedback_task(
         "rating_own": opinion_text(answer, scale_names),
         "comment_own": comment_text(answer.comment),
         "rating_gold": f"{gold} {scale_names[gold]}",
-        "comment_gold": _clean(why) or "no reason given",
+        "comment_gold": cleaned(why) or "no reason given",
     }
     return {**task, "data": {**task["data"], **shown}}
 
@@ -133,13 +160,13 @@ def feedback_task(
 def returned_task(task: dict[str, Any], why: str) -> dict[str, Any]:
     """`task` (of `judge_task`) put before its assessor again: the reason stands above the pair, no earlier answer."""
     # After the two columns, where it changes no place in them; the style sheet shows it above.
-    asked = f'<div class="a-returned"><p>{_text(f"{ASKED_AGAIN} {why}")}</p></div>'
+    asked = f'<div class="a-returned"><p>{escaped(f"{ASKED_AGAIN} {why}")}</p></div>'
     return {**task, "data": {**task["data"], "pair_html": task["data"]["pair_html"] + asked}}
 
 
 def facets_task(key: str, paper: Paper, *, progress: str) -> dict[str, Any]:
     """The task in which one person corrects the labels of a paper's sentences; `progress` is such as `2 of 9`."""
-    side = _side("query", "Abstract", paper, LABELS_SHOWN, (), ())
+    side = labelled_column("query", "Abstract", paper, LABELS_SHOWN, (), ())
     return {
         "data": {
             "pair_id": key,
@@ -166,55 +193,15 @@ def opinion_text(opinion: Judgement, scale_names: Sequence[str]) -> str:
 
 def comment_text(comment: str | None) -> str:
     """A comment as it is shown to another person."""
-    return _clean(comment or "") or "no comment"
-
-
-def _side(
-    side: str, heading: str, paper: Paper, facet: str, facet_labels: Sequence[str], chosen: tuple[int, ...] | None
-) -> str:
-    """One column. `a-wants-...` makes the screen mark sentences by their present label; `chosen` marks fixed ones.
-
-    A key (`COLUMN_KEYS`, with Alt) and Tab go to its text, which then scrolls by the usual keys.
-    """
-    if chosen is None:
-        wants = "".join(f" a-wants-{label}" for label in facet_labels)
-        marked = {index for index, label in enumerate(paper.labels or ()) if label in facet_labels}
-    else:
-        wants, marked = " a-fixed", set(chosen)
-    sentences = "".join(
-        f'<p class="{"a-s a-hit" if index in marked else "a-s"}">{_text(sentence)}</p>'
-        for index, sentence in enumerate(paper.sentences)
-    )
-    return (
-        f'<div class="a-side a-{side}{wants}"><h2><span>{heading}</span> {_text(paper.title)}</h2>'
-        f'<div class="a-none">No sentence here is labelled {_text(" or ".join(facet_labels) or facet)}.</div>'
-        f'<div class="a-text" tabindex="0" accesskey="{COLUMN_KEYS[side]}">{sentences}</div></div>'
-    )
-
-
-def _full_text_side(side: str, heading: str, paper: Paper, where: str) -> str:
-    """One column: where the full text is. The key of the column opens it where it is a link."""
-    shown = _text(where)
-    key = COLUMN_KEYS[side]
-    link = f'<a href="{shown}" target="_blank" rel="noopener noreferrer" accesskey="{key}">{shown}</a>'
-    return (
-        f'<div class="a-side a-{side} a-fixed"><h2><span>{heading}</span> {_text(paper.title)}</h2>'
-        '<div class="a-none">Judge by the full text, not by the abstract.</div>'
-        f'<div class="a-text"><p class="a-s">{link if is_link(where) else shown}</p></div></div>'
-    )
-
-
-def is_link(where: str) -> bool:
-    """Whether a browser can open it from the screen."""
-    return re.fullmatch(r"https?://[^\s\"'<>]+", where) is not None
+    return cleaned(comment or "") or "no comment"
 
 
 def _regions(side: str, paper: Paper, *, column: int) -> list[dict[str, Any]]:
     """The labelled sentences as regions; offsets count UTF-16 units, as browsers do."""
     regions = []
     for index, (sentence, label) in enumerate(zip(paper.sentences, paper.labels or (), strict=True)):
-        cleaned = _clean(sentence)
-        if not cleaned:
+        shown = cleaned(sentence)
+        if not shown:
             continue
         node = f"/div[1]/div[{column}]/div[2]/p[{index + 1}]/text()[1]"
         regions.append(
@@ -227,29 +214,13 @@ def _regions(side: str, paper: Paper, *, column: int) -> list[dict[str, Any]]:
                     "start": node,
                     "end": node,
                     "startOffset": 0,
-                    "endOffset": len(cleaned.encode("utf-16-le")) // 2,
-                    "text": cleaned,
+                    "endOffset": len(shown.encode("utf-16-le")) // 2,
+                    "text": shown,
                     "labels": [label],
                 },
             }
         )
     return regions
-
-
-_CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f]")
-
-
-def _text(text: str) -> str:
-    return html.escape(_clean(text))
-
-
-def _clean(text: str) -> str:
-    """`text` with runs of whitespace and unprintable control characters as one space: what an HTML parser leaves."""
-    if text.isprintable() and "  " not in text:
-        # The usual text; of all that is whitespace or a control, only the space is printable.
-        return text.strip(" ")
-    kept = _CONTROLS.sub(" ", text)
-    return " ".join(kept.encode("utf-8", "replace").decode("utf-8").split())
 
 
 def _escape_id(identifier: str) -> str:

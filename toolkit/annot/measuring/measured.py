@@ -15,7 +15,7 @@ from annot.base.errors import InputError, MissingInput
 from annot.base.records import Decision, Judgement, Qrel, Ranking, Source, grouped, nested
 from annot.base.stats.values import rounding
 from annot.formats.trec import read_run
-from annot.measuring.agreement.coefficients import COEFFICIENTS, HEADLINE, apart
+from annot.measuring.agreement.coefficients import COEFFICIENTS, HEADLINE
 from annot.measuring.agreement.summaries import AgreementTable
 from annot.measuring.agreement.tables import agreement_table
 from annot.measuring.assessor_effect.on_runs import assessor_effect_on_runs
@@ -52,8 +52,7 @@ def agreement_of(
     binarised_at: int | None = None,
     coefficients: Sequence[str] = tuple(COEFFICIENTS),
 ) -> AgreementTable:
-    """Coefficients with their intervals, without those that say the same as another on the study's scale; `missing`
-    None takes the policy of annot.toml.
+    """Coefficients with their intervals; `missing` None takes the policy of annot.toml.
 
     judgements, decisions: those that count; None takes all, and raises MissingInput when nothing is judged.
     binarised_at: compare "this grade or higher" instead of grades.
@@ -70,7 +69,7 @@ def agreement_of(
         binarised_at=binarised_at,
         level=settings.agreement.level,
         papers=snapshot.topics,
-        coefficients=apart(coefficients, settings.scale.grades),
+        coefficients=coefficients,
         unjudgeable=outcome.unjudgeable if judgements is None else (),
     )
 

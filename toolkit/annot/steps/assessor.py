@@ -26,8 +26,8 @@ from annot.judging.exchange.servers import (
     studio_folder,
 )
 from annot.labelstudio import server
+from annot.labelstudio.columns import is_link as is_web_address
 from annot.labelstudio.gateway import Gateway
-from annot.labelstudio.tasks import is_link as is_web_address
 from annot.publishing.report.tables import Column, Columns
 from annot.store import adjudications, judgements, people
 from annot.study.outcome import answered_of

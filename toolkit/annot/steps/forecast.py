@@ -13,7 +13,7 @@ from annot.base.records import CITED, Advance, Pool, Query, Ranking
 from annot.base.stats.values import Estimate, Undefined
 from annot.judging.planning.drawing import FEWEST_FOR_REPEATS
 from annot.judging.progress import Look, progress_of, rules_of, settled_of
-from annot.measuring.agreement.coefficients import COEFFICIENTS, titles_on
+from annot.measuring.agreement.coefficients import COEFFICIENTS, titles_of
 from annot.measuring.agreement.joint import JointGrades, joint_grades, units_of
 from annot.measuring.agreement.joint import coefficient as coefficient_of
 from annot.measuring.agreement.joint import interval as interval_of
@@ -236,7 +236,7 @@ def design(
         pools=pooled,
         pools_differ=tuple(one for one in differing if per_method is None or one[0] != "per_method"),
         coefficient=coefficient,
-        title=titles_on(settings.scale.grades)[coefficient],
+        title=titles_of(settings.scale.grades)[coefficient],
         missing=settings.judging.missing,
         repeats=share,
         currency=settings.forecast.currency,

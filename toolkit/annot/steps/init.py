@@ -8,7 +8,7 @@ from pathlib import Path
 import tomlkit
 
 from annot.base.errors import InputError, MissingInput
-from annot.base.settings import Settings
+from annot.base.settings import Kind, Settings, settings_of
 from annot.base.settings.sections import CONTROL
 from annot.base.templating import render
 from annot.store.database import open_store
@@ -29,8 +29,11 @@ class MadeWorkspace:
     notes: tuple[str, ...] = ()
 
 
-def init(root: Path, *, name: str | None, dry_run: bool) -> MadeWorkspace:
-    """Make a study at `root`, or complete one. An existing settings file is never changed."""
+def init(root: Path, *, name: str | None, kind: Kind | None = None, dry_run: bool) -> MadeWorkspace:
+    """Make a study at `root`, or complete one. An existing settings file is never changed.
+
+    kind: of facets where none is given; a study that is there has its own.
+    """
     if root.exists() and not root.is_dir():
         raise InputError(f"{root}: a file, expected a folder or nothing")
     place = root.resolve()
@@ -41,12 +44,7 @@ def init(root: Path, *, name: str | None, dry_run: bool) -> MadeWorkspace:
     new_name = name or root.resolve().name or "my-collection"
     made = [f"{folder}/" for folder in FOLDERS if not (root / folder).is_dir()]
     if settings_file.is_file():
-        known = Workspace.open(root).settings.collection.name
-        if name not in (None, known):
-            raise InputError(
-                f"{settings_file}: already exists, for {known!r}",
-                hint="to rename the collection, edit name in that file",
-            )
+        _keeps(settings_file, Workspace.open(root).settings, name=name, kind=kind)
     else:
         if CONTROL.search(new_name):
             raise InputError(
@@ -61,7 +59,7 @@ def init(root: Path, *, name: str | None, dry_run: bool) -> MadeWorkspace:
         for folder in FOLDERS:
             (root / folder).mkdir(parents=True, exist_ok=True)
         if not settings_file.is_file():
-            write_file(settings_file, settings_text(new_name))
+            write_file(settings_file, settings_text(new_name, kind or "facets"))
         if not (root / IGNORE_FILE).exists():
             write_file(root / IGNORE_FILE, render("gitignore.txt.j2", {"backups": BACKUPS}, overrides=None))
         url = Workspace.open(root).database_url
@@ -74,6 +72,21 @@ def init(root: Path, *, name: str | None, dry_run: bool) -> MadeWorkspace:
     return MadeWorkspace(root, tuple(made), notes)
 
 
-def settings_text(name: str) -> str:
-    """`annot.toml` for a new study, from the template; every value in it is the default."""
-    return render("annot.toml.j2", {"settings": Settings(), "name": tomlkit.string(name).as_string()}, overrides=None)
+def _keeps(file: Path, settings: Settings, *, name: str | None, kind: Kind | None) -> None:
+    """Raise InputError where the study that is there has another name or another kind than is asked for."""
+    if name not in (None, settings.collection.name):
+        raise InputError(
+            f"{file}: already exists, for {settings.collection.name!r}",
+            hint="to rename the collection, edit name in that file",
+        )
+    if kind not in (None, settings.kind):
+        raise InputError(
+            f"{file}: already exists, for a study of {settings.kind}; found --kind {kind}",
+            hint=f"make the study of {kind} in another folder",
+        )
+
+
+def settings_text(name: str, kind: Kind = "facets") -> str:
+    """`annot.toml` for a new study, from the template: the settings that its kind needs, with what it begins with."""
+    values = {"settings": settings_of(kind), "name": tomlkit.string(name).as_string()}
+    return render("annot.toml.j2", values, overrides=None)

@@ -20,7 +20,7 @@ from annot.pools.growth import refuse_growth
 from annot.publishing.report.tables import Column, Columns
 from annot.publishing.report.words import sentences
 from annot.store import judgements, people, pools, projects
-from annot.store.queries import read_queries, read_topics
+from annot.store.queries import read_queries
 from annot.study.backups import keep_backup
 from annot.study.workspace import Workspace, read_manifest, sha256_of
 
@@ -75,18 +75,12 @@ def make(
         current = people.read_assignments(session)
         before = people.read_plan(session)
         sent = projects.was_sent(session)
-        texts = read_topics(session)
     if seed is None:
         seed = ws.settings.seed if before is None else before.seed
     ws = ws.replaced(seed=seed)
     for name in shares:
         check_name(name, [person.assessor for person in everyone], what="--share")
     wanted = _wanted(known, documents, queries, current)
-    if of_texts := [name for name in wanted if known[name].topic_id in texts]:
-        raise InputError(
-            f"pairs of a topic that is a text cannot be sent to Label Studio yet: {', '.join(of_texts)}",
-            hint="plan the other queries with --query, or take these away with `annot query remove`",
-        )
     former = {person.assessor for person in everyone if person.left_on is not None}
     assessors = [
         person.assessor

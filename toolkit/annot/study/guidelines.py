@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 
 from annot.base.errors import FindingError, InputError
 from annot.base.names import check_name
+from annot.base.records import WHOLE
+from annot.base.settings import Kind
 from annot.store.guidelines import SentGuidelines
 from annot.study.workspace import Workspace
 
@@ -26,6 +28,13 @@ NOT_FOR_ASSESSORS = ("adjudication", "labels", "queries", "sources")
 OF_ROUNDS = ("full-text", "training")
 """Pages that come before the others where the sub-study shows full texts, and where training shows gold grades."""
 
+PAGES_OF: Mapping[Kind, tuple[str, ...]] = {
+    "facets": ("",),
+    "topics": ("topics", ""),
+    "questions": ("questions", "topics", ""),
+}
+"""The folders of the package in which a page is looked for, by the kind of the study."""
+
 
 @dataclass(frozen=True, slots=True)
 class Guidelines:
@@ -38,7 +47,7 @@ class Guidelines:
 
 def read(ws: Workspace, facet: str) -> Guidelines:
     """The guidelines of `facet`; a file in the study's `guidelines/` wins over the package's."""
-    check_name(facet, tuple(ws.settings.facets), what="facet")
+    check_name(facet, tuple({**ws.settings.facets, WHOLE: ()}), what="facet")
     own = page(ws, facet)
     definition = definition_of(own)
     if not 0 < len(definition) <= LONGEST_DEFINITION:
@@ -62,7 +71,7 @@ def packaged_facets() -> set[str]:
     """The facets for which a page comes with annot."""
     names = [page.name for page in files("annot.study.guideline_pages").iterdir()]
     pages = {name.removesuffix(".md") for name in names if name.endswith(".md")}
-    return pages - {"general", *NOT_FOR_ASSESSORS, *OF_ROUNDS}
+    return pages - {"general", WHOLE, *NOT_FOR_ASSESSORS, *OF_ROUNDS}
 
 
 def screen(ws: Workspace, kind: Screen = "judge") -> str:
@@ -90,12 +99,11 @@ def page(ws: Workspace, name: str) -> str:
             return path.read_text(encoding="utf-8")
         except UnicodeDecodeError as error:
             raise InputError(f"{path}: not UTF-8 text at byte {error.start}", hint="save it as UTF-8") from None
-    packaged = files("annot.study.guideline_pages") / f"{name}.md"
-    if not packaged.is_file():
-        raise InputError(
-            f"guidelines/{name}.md: no such page", hint=f"write {path}: a heading, the definition, the grades"
-        )
-    return packaged.read_text(encoding="utf-8")
+    for folder in PAGES_OF[ws.settings.kind]:
+        packaged = files("annot.study.guideline_pages") / folder / f"{name}.md"
+        if packaged.is_file():
+            return packaged.read_text(encoding="utf-8")
+    raise InputError(f"guidelines/{name}.md: no such page", hint=f"write {path}: a heading, the definition, the grades")
 
 
 def definition_of(text: str) -> str:

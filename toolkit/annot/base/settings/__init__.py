@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import tomllib
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Field, ValidationError, model_validator
 
@@ -15,12 +15,43 @@ from annot.base.errors import SettingsError
 from annot.base.names import counted, near
 from annot.base.settings import sections
 
+Kind = Literal["facets", "topics", "questions"]
+
+_TEXTS: dict[str, Any] = {
+    "facets": {"whole": []},
+    # Short documents are let in, and long ones: there is nothing to label in them.
+    "corpus": {"min_sentences": 1, "max_sentences": 1000, "max_sentence_tokens": 1000, "min_sentence_tokens": 1},
+    # Four methods that can rank a text; 25 each give pools of about 100, as the defaults of facets do.
+    "pool": {"per_method": 25, "methods": ["title_tfidf", "abs_tfidf", "abs_cbow200", "abs_tfidfcbow200"]},
+}
+_ERROR_KINDS = ["other words", "ambiguous word", "part of the need", "mentioned in passing", "background knowledge"]
+
+OF_KIND: dict[str, dict[str, Any]] = {
+    "facets": {},
+    # TREC's ad-hoc tracks count every grade above 0 as relevant.
+    "topics": _TEXTS
+    | {
+        "scale": {"names": ["Not relevant", "Relevant", "Highly relevant"]},
+        "evaluation": {"relevant_from": 1, "error_kinds": _ERROR_KINDS},
+    },
+    # The four grades of TREC's Deep Learning track (Craswell et al., 2020), in our own words; from 2 on relevant.
+    "questions": _TEXTS
+    | {
+        "scale": {"names": ["Unrelated", "Related", "Partial answer", "Full answer"]},
+        "evaluation": {"error_kinds": _ERROR_KINDS},
+    },
+}
+"""By kind, the defaults that are not those of facets."""
+
 
 class Settings(sections.Section):
     """The whole study."""
 
     seed: Annotated[int, Field(ge=0)] = 13
     """The seed of everything that is drawn at random."""
+    kind: Kind = "facets"
+    """What people judge: `facets` of papers, or `topics` or `questions` as a whole. It selects the packaged
+    guidelines and the defaults of some settings. A study with facets and topics is of kind `facets`."""
     collection: sections.CollectionSettings = sections.CollectionSettings()
     scale: sections.ScaleSettings = sections.ScaleSettings()
     labels: sections.LabelSettings = sections.LabelSettings()
@@ -44,6 +75,11 @@ class Settings(sections.Section):
     store: sections.StoreSettings = sections.StoreSettings()
     machine: sections.MachineSettings = sections.MachineSettings()
 
+    @model_validator(mode="before")
+    @classmethod
+    def _begin_as_its_kind(cls, given: Any) -> Any:
+        return _begun(given) if isinstance(given, dict) else given
+
     @model_validator(mode="after")
     def _facets_fit(self) -> Settings:
         owner: dict[str, str] = {}
@@ -54,6 +90,10 @@ class Settings(sections.Section):
                 if label in owner:
                     raise ValueError(f"facets.{facet}: label {label!r} already belongs to {owner[label]!r}")
                 owner[label] = facet
+        if self.kind != "facets" and self.faceted:
+            raise ValueError(
+                f"facets: a study of {self.kind} has none; expected only `whole = []`, or no line with `kind`"
+            )
         self._fit_scale(len(self.scale.names) - 1)
         return self
 
@@ -77,6 +117,23 @@ class Settings(sections.Section):
     def facet_of(self, label: str) -> str | None:
         """The facet that `label` belongs to, or None."""
         return next((facet for facet, labels in self.facets.items() if label in labels), None)
+
+
+def _begun(given: dict[str, Any]) -> dict[str, Any]:
+    """What is given in annot.toml, with the defaults of its kind where it gives nothing.
+
+    >>> _begun({"kind": "topics", "pool": {"per_method": 9}})["pool"]["methods"][0]
+    'title_tfidf'
+    """
+    kind = given.get("kind")
+    usual = OF_KIND.get(kind, {}) if isinstance(kind, str) else {}
+    both = {section for section in usual.keys() & given.keys() - {"facets"} if isinstance(given[section], dict)}
+    return usual | given | {section: usual[section] | given[section] for section in both}
+
+
+def settings_of(kind: Kind) -> Settings:
+    """The settings that a new study of this kind begins with."""
+    return Settings.model_validate({"kind": kind})
 
 
 def read_settings(path: Path) -> Settings:

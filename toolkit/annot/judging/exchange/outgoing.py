@@ -10,18 +10,19 @@ from typing import Any, NamedTuple
 from sqlmodel import Session
 
 from annot.base.errors import InputError, LeakError
-from annot.base.records import MANUAL, Asked, Judgement, Paper, Query, grouped
+from annot.base.records import MANUAL, Asked, Judgement, Paper, Query, Topic, grouped
 from annot.corpus.corpus_facts import labels_of, papers_of
 from annot.judging.exchange.rounds import RoundPart
 from annot.judging.exchange.server_projects import marker_of
 from annot.judging.planning.checking import follows
+from annot.labelstudio.columns import words_of
 from annot.labelstudio.controls import Screen
 from annot.labelstudio.screens import check_predictions, instructions_html
 from annot.labelstudio.studio_records import ProjectSpec
 from annot.labelstudio.task_lint import lint_tasks, named_in
 from annot.labelstudio.tasks import LAST_FOR_NOW, judge_task
 from annot.store import people, pools, projects, trials
-from annot.store.queries import read_queries
+from annot.store.queries import read_queries, read_topics
 from annot.study import guidelines
 from annot.study.outcome import outcome_of
 from annot.study.workspace import Workspace
@@ -158,11 +159,19 @@ def _not_to_be_known(
 
 @dataclass(frozen=True, slots=True)
 class TaskMaterial:
-    """What tasks are made of: queries, labelled papers of the planned pairs, and the guidelines of their facets."""
+    """What tasks are made of: queries, texts and papers of the planned pairs, and the guidelines of their facets."""
 
     queries: Mapping[str, Query]
+    texts: Mapping[str, Topic]
+    """The topics that are texts."""
     papers: Mapping[str, Paper]
+    """All others and the documents, with the labels of their sentences where a facet is judged."""
     guidelines: Mapping[str, guidelines.Guidelines]
+
+    def topic_of(self, query_id: str) -> Paper | Topic:
+        """What the query asks."""
+        topic_id = self.queries[query_id].topic_id
+        return self.texts[topic_id] if topic_id in self.texts else self.papers[topic_id]
 
 
 def material_of(ws: Workspace, pairs: set[tuple[str, str]]) -> TaskMaterial:
@@ -170,13 +179,25 @@ def material_of(ws: Workspace, pairs: set[tuple[str, str]]) -> TaskMaterial:
     and InputError for labels that are not those of the study."""
     with ws.reading() as session:
         queries = {query.query_id: query for query in read_queries(session)}
-        ids = {queries[query_id].topic_id for query_id, _ in pairs} | {doc_id for _, doc_id in pairs}
-        found = papers_of(ws, ids)
-        labels = labels_of(session, ids)
+        texts = read_topics(session)
+        of_papers = [pair for pair in pairs if queries[pair[0]].topic_id not in texts]
+        by_facet = [pair for pair in of_papers if labels_asked(ws, queries[pair[0]].facet)]
+        found = papers_of(ws, _ids(queries, pairs) - texts.keys())
+        labels = labels_of(session, _ids(queries, by_facet))
     check_labels(ws, labels)
-    papers = {paper_id: replace(paper, labels=labels[paper_id]) for paper_id, paper in found.items()}
+    papers = {paper_id: replace(paper, labels=labels.get(paper_id)) for paper_id, paper in found.items()}
     facets = sorted({queries[query_id].facet for query_id, _ in pairs})
-    return TaskMaterial(queries, papers, {facet: guidelines.read(ws, facet) for facet in facets})
+    return TaskMaterial(queries, texts, papers, {facet: guidelines.read(ws, facet) for facet in facets})
+
+
+def _ids(queries: Mapping[str, Query], pairs: Iterable[tuple[str, str]]) -> set[str]:
+    """The topics and documents of these pairs."""
+    return {name for query_id, doc_id in pairs for name in (queries[query_id].topic_id, doc_id)}
+
+
+def labels_asked(ws: Workspace, facet: str) -> list[str]:
+    """The sentence labels of a facet, in the order of the study's; none where the whole is judged."""
+    return [label for label in ws.settings.labels.names if label in ws.settings.facets.get(facet, ())]
 
 
 def check_labels(ws: Workspace, labels: Mapping[str, Sequence[str]]) -> None:
@@ -200,24 +221,23 @@ def tasks_of(
     numbers = {query_id: number for number, query_id in enumerate(sizes, start=1)}
     seen: Counter[str] = Counter()
     tasks = {}
-    # In the order of the labels, whatever order the facet names them in.
-    facet_labels = {
-        facet: [label for label in ws.settings.labels.names if label in (own or (label,))]
-        for facet, own in ws.settings.facets.items()
-    }
+    facet_labels = {facet: labels_asked(ws, facet) for facet in material.guidelines}
     for position, asked in enumerate(sequence, start=1):
         query = material.queries[asked.query_id]
         seen[query.query_id] += 1
-        within = f"candidate {seen[query.query_id]} of {sizes[query.query_id]}"
+        topic = material.topic_of(query.query_id)
+        words = words_of(topic)
+        at = f"{words.topic} {numbers[query.query_id]}, {words.document} {seen[query.query_id]}".lower()
         place = f"{position} of {len(sequence)}" + (LAST_FOR_NOW if position == len(sequence) and not more else "")
         tasks[asked] = judge_task(
             asked=asked,
             query=query,
-            query_paper=material.papers[query.topic_id],
-            candidate=material.papers[asked.doc_id],
+            topic=topic,
+            document=material.papers[asked.doc_id],
             facet_help=material.guidelines[query.facet].definition,
             facet_labels=facet_labels[query.facet],
-            progress=f"{place} · query {numbers[query.query_id]}, {within}",
+            progress=f"{place} · {at} of {sizes[query.query_id]}",
+            opened=seen[query.query_id] == 1,
         )
     return tasks
 

@@ -14,7 +14,7 @@ from annot.base.records import Asked, Judgement
 from annot.corpus.corpus_facts import papers_of
 from annot.judging.exchange.outgoing import material_of, tasks_of
 from annot.labelstudio.studio_records import TEXT_FIELD, Payload, PulledTask
-from annot.labelstudio.tasks import LAST_FOR_NOW, comment_text, facets_task, opinion_text, opinions_in, returned_task
+from annot.labelstudio.tasks import PLACE, comment_text, facets_task, opinion_text, opinions_in, returned_task
 from annot.store import trials
 from annot.store.guidelines import read_guidelines
 from annot.store.judgements import JUDGEMENTS, read_returned
@@ -22,10 +22,11 @@ from annot.store.projects import Project
 from annot.study.guidelines import definition_of
 from annot.study.workspace import Workspace
 
-PROGRESS = re.compile(rf"\d+ of \d+(?:{LAST_FOR_NOW})? · query \d+, candidate \d+ of \d+")
+PROGRESS = re.compile(PLACE)
 _TAG = re.compile(r"<[^<>]*>")
 _KNOWN_TAG = re.compile(
-    r'</(?:div|p|h2|span|a)>|<span>|<h2>|<p>|<(?:div|p)(?: class="a-[\w -]*"| tabindex="0"| accesskey="[a-z]")*>'
+    r'</(?:div|p|h2|span|a|details|summary)>|<span>|<h2>|<p>|<details class="a-[\w-]*"(?: open)?>'
+    r'|<summary accesskey="[a-z]">|<(?:div|p)(?: class="a-[\w -]*"| tabindex="0"| accesskey="[a-z]")*>'
     r'|<a href="https?://[^<>"\s]+" target="_blank" rel="noopener noreferrer"(?: accesskey="[a-z]")?>'
 )
 _HEADING = re.compile(r"<h2>.*?</h2>", re.DOTALL)

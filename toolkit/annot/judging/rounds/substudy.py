@@ -86,5 +86,5 @@ def _refuse_before_abstracts(session: Session, assessor: str) -> None:
 def _with_full_texts(
     task: dict[str, Any], asked: Asked, material: TaskMaterial, where: Mapping[str, str]
 ) -> dict[str, Any]:
-    query_paper = material.papers[material.queries[asked.query_id].topic_id]
-    return full_text_task(task, query_paper, material.papers[asked.doc_id], where)
+    topic = material.topic_of(asked.query_id)
+    return full_text_task(task, topic, material.papers[asked.doc_id], where)

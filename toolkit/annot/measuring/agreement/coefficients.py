@@ -41,6 +41,8 @@ HEADLINE = ("spearman_rho", "alpha_ordinal", "kappa", "percent")
 """The coefficients that are shown first: those of CSFCube's Table 2, in its order."""
 HEADLINE_OF_MANY = ("alpha_ordinal", "percent", "kappa", "spearman_rho")
 """The same where a query has more than two assessors: first what is defined for any number of them."""
+HEADLINE_OF_TWO = ("alpha_ordinal", "kappa", "ac1", "percent")
+"""The same on a scale of two grades, where a rank correlation says no more than kappa, and AC1 bears rare grades."""
 LEAST_OVERLAP = 5
 """Pairs that two of many assessors must share for a rank correlation: that of fewer is far too low."""
 
@@ -138,28 +140,20 @@ TITLES: dict[str, str] = {
     "percent_within_one": "Agreement within one grade, %",
 }
 
-ON_TWO_GRADES = {
-    "kendall_tau_b": "spearman_rho",
-    "alpha_nominal": "alpha_ordinal",
-    "alpha_interval": "alpha_ordinal",
-    "kappa_linear": "kappa",
-    "kappa_quadratic": "kappa",
-    "ac2": "ac1",
+TITLES_OF_TWO: dict[str, str] = {
+    "alpha_ordinal": "Krippendorff's alpha",
+    "kappa": TITLES["kappa"],
+    "ac1": TITLES["ac1"],
+    "percent": TITLES["percent"],
+    "spearman_rho": "Correlation (phi)",
 }
-"""Coefficients that are another one on a scale of two grades: its ranks are phi, and there is one distance."""
+"""What there is on two grades. All others are one of these: weights and distances do not matter where there is one
+distance, and the rank correlations of two grades are phi (Kendall and Gibbons 1990, Rank Correlation Methods)."""
 
 
-def apart(names: Sequence[str], grades: Sequence[int]) -> tuple[str, ...]:
-    """The coefficients without those that say the same as another, or nothing, on this scale."""
-    if len(grades) > 2:
-        return tuple(names)
-    return tuple(dict.fromkeys(ON_TWO_GRADES.get(name, name) for name in names if name != "percent_within_one"))
-
-
-def titles_on(grades: Sequence[int]) -> dict[str, str]:
+def titles_of(grades: Sequence[int]) -> dict[str, str]:
     """What the coefficients are called on this scale."""
-    two = {"spearman_rho": "Phi (Spearman's rho)", "alpha_ordinal": "Krippendorff's alpha"}
-    return TITLES | (two if len(grades) == 2 else {})
+    return TITLES | (TITLES_OF_TWO if len(grades) == 2 else {})
 
 
 PERCENTAGES = ("percent", "percent_within_one")

@@ -21,7 +21,6 @@ from annot.judging.own_words import OfKind, own_words
 from annot.judging.planning.drawing import plan_lines
 from annot.judging.substudy import recorded_substudy
 from annot.judging.trial_answers import HIDDEN, TRAIN, recorded_against_gold
-from annot.measuring.agreement.coefficients import apart
 from annot.measuring.agreement.summaries import AgreementTable
 from annot.pools.pool_facts import PoolOrigins
 from annot.pools.pooling import as_of, versions_of
@@ -227,7 +226,7 @@ def _figures(table: AgreementTable) -> Iterator[dict[str, Any]]:
     """Each coefficient as the median over the queries of a facet, or of all (`together`), before and after
     adjudication: its name as it is printed, and its value with the interval."""
     for group, stage, summaries in summaries_of(table.groups):
-        for name in apart((*table.headline, "ac2"), table.grades):
+        for name in (*table.headline, "ac2"):
             summary = summaries[name]
             yield {
                 "facet": group.name,
