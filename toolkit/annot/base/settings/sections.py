@@ -26,6 +26,8 @@ MissingPolicy = Literal["drop", "zero"]
 DrawMode = Literal["round-robin", "blocks", "depth"]
 Convention = Literal["csfcube", "trec"]
 Ties = Literal["order", "expected"]
+RELEVANT_FROM = 2
+"""The lowest relevant grade of a scale that has it."""
 AlphaLevel = Literal["ordinal", "nominal", "interval"]
 """How far apart two grades are: what Krippendorff calls the level of measurement."""
 
@@ -297,8 +299,9 @@ class AdjudicationSettings(Section):
 
 
 class EvaluationSettings(Section):
-    relevant_from: Annotated[int, Field(ge=1)] = 2
-    """The lowest grade that counts as relevant in binary measures."""
+    relevant_from: Annotated[int, Field(ge=1)] = RELEVANT_FROM
+    """The lowest grade that counts as relevant in binary measures; if it is not set, 2, or the highest grade of a scale
+    that ends below."""
     tolerated_loss: Annotated[float, Field(ge=0, lt=1)] = 0.05
     """For `annot reusability`: how much of the measure a later system may lose because its own finds are not judged."""
     error_kinds: tuple[str, ...] = (
