@@ -47,7 +47,9 @@ def test_a_document_is_read_and_judged_by_keys_beside_a_topic_with_a_long_narrat
         assert [name for name, _ in low if name != "tag none"] == []
         assert page.evaluate(OPEN, "narrative"), "the first time"
         assert not page.evaluate(OPEN, "rest")
-        assert page.locator(".a-rest summary").inner_text() == "The rest of the document: 87 words"  # 10 + 17 + 11 words each time: 293 of 380 within 300
+        assert (
+            page.locator(".a-rest summary").inner_text() == "The rest of the document: 87 words"
+        )  # 10 + 17 + 11 words each time: 293 of 380 within 300
         strike(page, "n", alt=True)
         page.wait_for_selector(".a-narrative:not([open])")
         strike(page, "m", alt=True)
