@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -93,11 +93,11 @@ def _fields(own: Iterable[str], more: Iterable[str]) -> dict[str, str]:
     return found
 
 
-def _check_fields(fields: Mapping[str, str], having: Iterable[str], faults: Faults, *, line: int) -> None:
+def _check_fields(fields: Mapping[str, str], having: Collection[str], faults: Faults, *, line: int) -> None:
     for what, name, names in (("id", "topic_id", IDS), ("title or question", "title", TITLES)):
         if name not in fields:
-            found = ", ".join(having) or "nothing"
-            faults.add(f"found no {what}; expected one of {', '.join(names)}, found {found}", line=line)
+            among = f" among {', '.join(having)}" if having else ""
+            faults.add(f"found no {what}{among}; expected one of {', '.join(names)}", line=line)
 
 
 def _topic(one: Record, fields: Mapping[str, str], faults: Faults) -> Topic | None:
