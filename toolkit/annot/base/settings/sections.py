@@ -26,6 +26,8 @@ MissingPolicy = Literal["drop", "zero"]
 DrawMode = Literal["round-robin", "blocks", "depth"]
 Convention = Literal["csfcube", "trec"]
 Ties = Literal["order", "expected"]
+RELEVANT_FROM = 2
+"""The lowest relevant grade of a scale that has it."""
 AlphaLevel = Literal["ordinal", "nominal", "interval"]
 """How far apart two grades are: what Krippendorff calls the level of measurement."""
 
@@ -74,13 +76,15 @@ class CollectionSettings(Section):
     version: str = "0.1"
     """The version of the collection."""
     language: str = "en"
-    """The language of the abstracts (BCP 47)."""
+    """The language of the documents (BCP 47)."""
+    topic_language: str = ""
+    """The language of topics that are texts (BCP 47). If empty, that of the documents."""
     description: str = ""
     """What the collection is, in a sentence or two."""
     creators: tuple[str, ...] = ()
     """Names of people or groups, as they want to be named in public."""
     licence: str = ""
-    """Licence of the judgements: an SPDX identifier or a URL."""
+    """Licence of the judgements, and of topics that are texts: an SPDX identifier or a URL."""
     text_licence: str = ""
     """Licence of titles and abstracts. If empty, a release contains only their ids."""
     url: str = ""
@@ -136,6 +140,8 @@ class LabelSettings(Section):
 
 
 class CorpusSettings(Section):
+    require_title: bool = True
+    """Documents without a title are left out and counted. If false, they are kept, as passages often have none."""
     min_sentences: Annotated[int, Field(ge=1)] = 3
     """Abstracts with fewer sentences are left out and counted."""
     max_sentences: Annotated[int, Field(ge=1)] = 20
@@ -293,8 +299,9 @@ class AdjudicationSettings(Section):
 
 
 class EvaluationSettings(Section):
-    relevant_from: Annotated[int, Field(ge=1)] = 2
-    """The lowest grade that counts as relevant in binary measures."""
+    relevant_from: Annotated[int, Field(ge=1)] = RELEVANT_FROM
+    """The lowest grade that counts as relevant in binary measures; if it is not set, 2, or the highest grade of a scale
+    that ends below."""
     tolerated_loss: Annotated[float, Field(ge=0, lt=1)] = 0.05
     """For `annot reusability`: how much of the measure a later system may lose because its own finds are not judged."""
     error_kinds: tuple[str, ...] = (
