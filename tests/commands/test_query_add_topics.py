@@ -10,9 +10,10 @@ from typing import NamedTuple
 
 import pytest
 from annot.base.errors import InputError
-from annot.base.records import Judgement, Topic
+from annot.base.records import Assessor, Judgement, Topic
 from annot.formats.topics import read_topics
 from annot.store.judgements import record_judgements
+from annot.store.people import put_assessors
 from annot.store.queries import read_topics as stored_topics
 from annot.store.revisions import Sourced
 from annot.study.workspace import Workspace
@@ -73,6 +74,7 @@ def test_topics_that_something_else_has_the_id_of_are_refused_with_their_lines(
 ) -> None:
     assert annot("query", "add", "--file", "topics.xml").exit_code == 0
     with study.writing() as session:
+        put_assessors(session, [Assessor("a1", None, False)])
         one = Sourced(Judgement("2", "p3", "a1", 1), "label-studio", "1", {})
         record_judgements(session, [one], recorded_at="2031-03-14T00:00:00Z")
     (study.root / "other.tsv").write_text("9\tnew\n1\tother\n2\tother\np7\tword\np5-method\tword\n", encoding="utf-8")
@@ -82,7 +84,7 @@ def test_topics_that_something_else_has_the_id_of_are_refused_with_their_lines(
     assert not difference(before, snapshot(study.root))
     for fault in (
         "other.tsv:2: topic 1: another text has this id\n",
-        "other.tsv:3: topic 2: another text has this id, and was judged\n",
+        "other.tsv:3: topic 2: another text has this id, and pairs of it were judged or sent\n",
         "other.tsv:4: topic p7: the id of a paper of the corpus\n",
         "other.tsv:5: topic p5-method: a query of p5 has this id\n",
     ):
@@ -177,7 +179,7 @@ def test_queries_of_a_dataset_are_read_by_its_name(registered: str, monkeypatch:
     with pytest.raises(InputError) as caught:
         read_topics(registered)
     assert caught.value.faults == (
-        "irds:asked-for-annot, query:2: query_id: '8/a': expected no space, no slash and nothing that cannot be printed",
+        f"{registered}, query:2: query_id: '8/a': expected no space, no slash and nothing that cannot be printed",
     )
     monkeypatch.setattr("annot.formats.topics.fields.id_fault", lambda _: "")
     read = read_topics(registered)

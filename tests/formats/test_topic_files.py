@@ -167,18 +167,17 @@ def test_topics_of_a_release_are_read_as_they_were() -> None:
     assert topics(write_topics(ALL_OF_IT)) == ALL_OF_IT
     asked = [Query(topic.topic_id, topic.topic_id, WHOLE, ()) for topic in ALL_OF_IT]
     texts = {topic.topic_id: topic for topic in ALL_OF_IT}
-    judged = dict.fromkeys(texts, ["d1"])
-    written = write_beir(
+    made = write_beir(
         papers=[Paper("d1", "T", ("S.",))],
         queries=asked,
         texts=texts,
         qrels=[],
         pools=[],
-        judged=judged,
+        judged={name: ["d1"] for name in texts},
         folder="",
         with_text=True,
     )
-    assert topics(written["queries.jsonl"].decode()) == ALL_OF_IT
+    assert topics(made["queries.jsonl"].decode()) == ALL_OF_IT
 
 
 @pytest.mark.parametrize("name", ["topic_id", "query_id", "_id", "id", "qid", "query-id"])

@@ -122,17 +122,14 @@ def _topic(one: Record, fields: Mapping[str, str], faults: Faults) -> Topic | No
         faults.add(f"topic {topic_id}: {fields['title']}: found no words", line=one.line)
     if len(faults.found) > before or topic_id is None:
         return None
+    # What another field says word for word is not kept twice: BEIR's `text` is a title or a description.
+    others = texts.keys() - fields.values()
     return Topic(
         topic_id,
         " ".join(said["title"].split("\n\n")),
         said.get("description") or None,
         said.get("narrative") or None,
-        # What another field says word for word is not said again: BEIR's `text` is a title or a description.
-        {
-            name: text
-            for name, text in texts.items()
-            if text and name not in fields.values() and text not in said.values()
-        },
+        {name: text for name, text in texts.items() if name in others and text not in ("", *said.values())},
     )
 
 
