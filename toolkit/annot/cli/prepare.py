@@ -168,7 +168,11 @@ def query_add(
     paper: Annotated[str | None, argument("Id of the query paper.")] = None,
     facet: Annotated[str | None, option("Facet, as named in annot.toml.", "--facet", "-f")] = None,
     file: Annotated[
-        Path | None, option("Add the queries of a CSV file with the columns paper_id, facet and optionally sentences.")
+        str | None,
+        option(
+            "Add many: topics (TREC, BEIR, JSON Lines, CSV, TSV, or irds:NAME for a dataset of ir_datasets), or a CSV "
+            "file with the columns paper_id, facet and optionally sentences."
+        ),
     ] = None,
     sentences: Annotated[str | None, option("Its sentences, counted from 1, as in 2,3.", shown="the facet's")] = None,
     text: Annotated[
@@ -182,9 +186,10 @@ def query_add(
     narrative: Annotated[str | None, option("What counts as an answer to --text, and what does not.")] = None,
     dry_run: DryRunOption = False,
 ) -> Output:
-    """Add a query: a facet of a paper, chosen sentences of it, or a text. --file adds many."""
+    """Add a query: a facet of a paper, chosen sentences of it, or a topic that is a text. --file adds many."""
     from annot.base.records import Topic
     from annot.steps import query as step
+    from annot.steps import topics
 
     if text is not None or topic_id is not None or description is not None or narrative is not None:
         if text is None or topic_id is None:
@@ -192,13 +197,16 @@ def query_add(
         if file is not None or paper is not None or facet is not None or sentences is not None:
             raise InputError("found --text and a paper, --facet, --sentences or --file; expected --text alone")
         topic = Topic(topic_id, text, description, narrative)
-        return Output(step.add_text(ws, topic, dry_run=dry_run), f"{topic_id}: {text}")
+        return Output(topics.add_text(ws, topic, dry_run=dry_run), f"{topic_id}: {text}")
     if file is not None:
         if paper is not None or facet is not None or sentences is not None:
             raise InputError(
                 "found --file and a paper, --facet or --sentences; expected --file alone or PAPER --facet FACET"
             )
-        several = step.add_file(ws, file, dry_run=dry_run)
+        if not topics.is_of_papers(file):
+            added_topics = topics.add_file(ws, file, dry_run=dry_run)
+            return Output(added_topics, rendered("topics", added=added_topics, file=file, dry_run=dry_run))
+        several = step.add_file(ws, Path(file), dry_run=dry_run)
         return Output(several, f"{counted(len(several), 'query')}: {', '.join(query.query_id for query in several)}")
     if paper is None or facet is None:
         found = "found no paper" if paper is None else f"found paper {paper!r} without --facet"

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from annot.base.errors import Faults, InputError, MissingInput
 from annot.base.names import check_name, known_query
-from annot.base.records import WHOLE, Paper, Query, Topic
+from annot.base.records import Paper, Query
 from annot.corpus.corpus_facts import labels_of
 from annot.corpus.facets.query_sentences import check_facet, make_query, sentence_numbers
 from annot.formats.spreadsheet import read_columns
@@ -18,14 +17,12 @@ from annot.publishing.report.study_tables import ListedQuery, listed_queries
 from annot.publishing.report.tables import Column, Columns, each
 from annot.store import papers, pools, runs
 from annot.store.pools import documents_by_query
-from annot.store.queries import put_queries, put_topics, read_queries, read_topics, remove_query, remove_topic
+from annot.store.queries import put_queries, read_queries, read_topics, remove_query, remove_topic
 from annot.study.backups import keep_backup
 from annot.study.workspace import Workspace, given_bytes
 
 QUERY_COLUMNS = ("paper_id", "facet")
 SENTENCES = "sentences"
-TOPIC_ID = re.compile(r"[^\s/\\\x00-\x1f\x7f]{1,200}")
-"""What a query may be called in the files of runs and qrels, and in an address."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,40 +88,6 @@ def add_file(ws: Workspace, file: Path, *, dry_run: bool) -> tuple[Query, ...]:
         with ws.writing() as session:
             put_queries(session, made.values())
     return tuple(made.values())
-
-
-def add_text(ws: Workspace, topic: Topic, *, dry_run: bool) -> Query:
-    """Add a topic that is a text, and the query that asks it whole.
-
-    Raises InputError for an id that cannot be one or that something else has, and for texts without a word.
-    """
-    faults = []
-    if not TOPIC_ID.fullmatch(topic.topic_id):
-        faults.append(f"--id {topic.topic_id!r}: expected no space, no slash and nothing that cannot be printed")
-    texts = {"--text": topic.title, "--description": topic.description, "--narrative": topic.narrative}
-    faults += [f"{name}: found no words" for name, text in texts.items() if text is not None and not text.strip()]
-    if faults:
-        raise InputError("the topic cannot be added", faults=faults)
-    if ws.has_corpus and papers.find_papers(ws.corpus, [topic.topic_id]):
-        raise InputError(f"--id {topic.topic_id}: the id of a paper of the corpus", hint="give the text another id")
-    query = Query(topic.topic_id, topic.topic_id, WHOLE, ())
-    with ws.writing() as session:
-        other = {one.query_id: one for one in read_queries(session)}.get(query.query_id, query)
-        if other.topic_id != topic.topic_id:
-            raise InputError(
-                f"--id {topic.topic_id}: a query of {other.topic_id} has this id", hint="give the text another id"
-            )
-        if read_topics(session).get(topic.topic_id, topic) != topic:
-            # Its pool, drawn for the text that is there, would stay.
-            raise InputError(
-                f"--id {topic.topic_id}: another text has this id",
-                hint=f"give this one another id, or take that one away with `annot query remove {topic.topic_id}`",
-            )
-        put_topics(session, [topic])
-        put_queries(session, [query])
-        if dry_run:
-            session.rollback()
-    return query
 
 
 def remove(ws: Workspace, name: str, *, dry_run: bool) -> RemovedQuery:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 
 from sqlalchemy import Table, select
 from sqlmodel import Session
@@ -108,6 +109,12 @@ def read_topics(session: Session) -> dict[str, Topic]:
     """The topics that are texts, in the order of their ids."""
     found = {topic.topic_id: topic for topic in read_records(session, TOPIC_TABLE, Topic)}
     return dict(sorted(found.items()))
+
+
+def judged_queries(session: Session) -> frozenset[str]:
+    """The queries of which pairs were judged or sent."""
+    asked = (session.connection().execute(select(table.c.query_id).distinct()).scalars() for table in _JUDGED)
+    return frozenset(chain.from_iterable(asked))
 
 
 def _write(session: Session, queries: Sequence[Query], *, keep_others: bool) -> None:

@@ -20,30 +20,29 @@ def paper(record: Mapping[str, Any]) -> dict[str, Any]:
 
 def cut(name: str) -> list[tuple[int, int | None]]:
     """One piece: a dataset is read from its beginning. Raises InputError where it is not known or has no documents."""
-    _dataset(name)
+    if not dataset_named(name).has_docs():
+        raise InputError(f"{name}: this dataset of ir_datasets has no documents")
     return [(0, None)]
 
 
 def records(piece: Piece) -> Records:
     """The documents, in the dataset's order."""
-    for number, document in enumerate(_dataset(piece.path).docs_iter(), start=1):
+    for number, document in enumerate(dataset_named(piece.path).docs_iter(), start=1):
         yield number, document._asdict()
 
 
-def _dataset(name: str) -> Any:
+def dataset_named(name: str) -> Any:
+    """The dataset. Raises InputError, with the near name, where ir_datasets is not there or does not know it."""
     try:
         import ir_datasets
     except ModuleNotFoundError:
         raise InputError(f"{name}: needs ir_datasets, which is not installed", hint="pip install ir-datasets") from None
     try:
-        dataset = ir_datasets.load(name)
+        return ir_datasets.load(name)
     except KeyError:
         close = difflib.get_close_matches(name, list(ir_datasets.registry))
         hint = f"did you mean {close[0]!r}?" if close else "https://ir-datasets.com lists them"
         raise InputError(f"{name}: not a dataset of ir_datasets", hint=hint) from None
-    if not dataset.has_docs():
-        raise InputError(f"{name}: this dataset of ir_datasets has no documents")
-    return dataset
 
 
 IRDS = Format("irds", paper=paper, records=records, cut=cut, by_name=True)

@@ -1,0 +1,216 @@
+"""Files of topics in the forms in which collections publish them: made ones, with what a person reads in them.
+
+The forms: the topics of TREC-1 to TREC-8 (https://trec.nist.gov/data/topics_eng/), TREC-COVID's XML (Voorhees et al.
+2021), the Web track's and the Clinical Trials track's, CLEF's, BEIR's `queries.jsonl` (Thakur et al. 2021), and MS
+MARCO's `queries.tsv`.
+"""
+
+from __future__ import annotations
+
+import codecs
+import gzip
+from pathlib import Path
+
+import pytest
+from annot.base.records import Topic
+from annot.formats.topics import names_papers, read_topics, topics_in
+
+CLASSIC = """
+
+<top>
+<head> Tipster Topic Description
+<num> Number:  051
+<dom> Domain:  International Economics
+<title> Topic:  Made Subsidies
+
+<desc> Description: 
+A document will discuss R&amp;D at
+made-up firms, or p<0.05.
+
+<narr> Narrative: 
+A relevant document will say
+which firm.
+
+Dates are not needed.
+
+<con> Concept(s):
+1. firm, <i>subsidy</i>
+<fac> Factor(s):
+<nat> Nationality: U.S.
+</fac>
+<def> Definition(s):
+</top>
+<top>
+<num> Number: 302 
+<title> Poliomyelitis &unknown; and Post-Polio
+
+<desc> Description: 
+Is the disease
+under control?
+
+<narr> Narrative: 
+It is.
+
+<top>
+<num>Number: 303</num>
+<title>Telescope</title>
+</top>
+"""
+READ = (
+    Topic(
+        "051",
+        "Made Subsidies",
+        "A document will discuss R&D at made-up firms, or p<0.05.",
+        "A relevant document will say which firm.\n\nDates are not needed.",
+        {
+            "head": "Tipster Topic Description",
+            "dom": "International Economics",
+            "con": "1. firm, subsidy",
+            "nat": "U.S.",
+        },
+    ),
+    Topic("302", "Poliomyelitis &unknown; and Post-Polio", "Is the disease under control?", "It is."),
+    Topic("303", "Telescope"),
+)
+COVID = """<?xml version="1.0" encoding="UTF-8"?>
+<topics task="COVIDSearch" batch="1">
+  <topic number="1">
+    <query>made virus origin</query>
+    <question>where does the made virus
+      come from</question>
+    <narrative>Facts on its origin &amp; <i>spread</i>.</narrative>
+  </topic>
+  <!-- a comment -->
+  <topic number="2"><query>weather</query><question>does weather matter</question><narrative/></topic>
+</topics>
+"""
+ORIGIN = Topic("1", "made virus origin", "where does the made virus come from", "Facts on its origin & spread.")
+WEB = """<webtrack2010>
+<topic number="51" type="faceted">
+<query>made horses</query><description>Find horses.</description>
+<subtopic number="1" type="inf">Which are fast?</subtopic>
+<subtopic number="2" type="nav">Where are they sold?</subtopic>
+</topic></webtrack2010>"""
+FIRE = """<?xml version="1.0"?>
+<!-- a comment -->
+<topics>
+<top lang="en">
+<num>C041</num>
+<EN-title>Pesticides in food</EN-title>
+<EN-desc>Find reports of pesticides.</EN-desc>
+</top>
+</topics>
+"""
+
+
+def topics(text: str) -> tuple[Topic, ...]:
+    return tuple(topic for _, topic in topics_in(text.encode(), name="topics").topics)
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_classic_topics_are_read_with_end_tags_or_without(end: str) -> None:
+    found = topics_in(CLASSIC.replace("\n", end).encode(), name="topics")
+    assert tuple(topic for _, topic in found.topics) == READ
+    assert [line for line, _ in found.topics] == [3, 26, 37]
+    assert found.form == "TREC SGML"
+    assert found.fields == {"topic_id": "num", "title": "title", "description": "desc", "narrative": "narr"}
+
+
+def test_tags_in_capitals_and_those_of_a_language_are_the_same() -> None:
+    assert topics("<TOP><NUM>1</NUM><TITLE>one</TITLE></TOP>") == (Topic("1", "one"),)
+    assert topics(FIRE) == (Topic("C041", "Pesticides in food", "Find reports of pesticides."),)
+
+
+def test_topics_of_trec_4_have_a_description_alone() -> None:
+    text = "<top>\n<num> Number: 201\n<desc> Description:\nIs it so?\n</top>\n"
+    assert topics(text) == (Topic("201", "Is it so?"),)
+
+
+def test_the_query_question_and_narrative_of_trec_covid_are_title_description_and_narrative() -> None:
+    found = topics_in(COVID.encode(), name="topics")
+    assert [tuple(one) for one in found.topics] == [(3, ORIGIN), (10, Topic("2", "weather", "does weather matter"))]
+    assert found.form == "XML"
+
+
+def test_other_elements_and_attributes_of_xml_are_fields_of_the_topic() -> None:
+    own = {"type": "faceted", "subtopic": "Which are fast?\n\nWhere are they sold?"}
+    assert topics(WEB) == (Topic("51", "made horses", "Find horses.", None, own),)
+
+
+def test_a_topic_of_xml_may_have_its_id_in_an_element_and_its_text_in_itself() -> None:
+    both = '<topics><topic number="1">\nA patient of 19.\n</topic><topic number="2">Another.</topic></topics>'
+    assert topics(both) == (Topic("1", "A patient of 19."), Topic("2", "Another."))
+    health = "<topics><topic><number> 101 </number><query>brace</query></topic></topics>"
+    assert topics(health) == (Topic("101", "brace"),)
+
+
+def test_beir_queries_keep_their_metadata() -> None:
+    text = (
+        '{"_id": "q1", "text": "is it so", "metadata": {"url": "u", "title": "T", "narrative": "Only so.", "n": [1]}}\n'
+        '\n{"_id": 7, "text": "why", "metadata": {}}\n'
+    )
+    own = {"url": "u", "title": "T", "n": "[1]"}
+    assert topics(text) == (Topic("q1", "is it so", None, "Only so.", own), Topic("7", "why"))
+
+
+@pytest.mark.parametrize("name", ["topic_id", "query_id", "_id", "id", "qid", "query-id"])
+def test_json_lines_have_an_id_and_a_text_under_any_of_their_names(name: str) -> None:
+    for title in ("title", "text", "query", "question"):
+        assert topics(f'{{"{name}": "a", "{title}": "words"}}') == (Topic("a", "words"),)
+
+
+def test_tables_need_only_the_columns_that_are_used() -> None:
+    assert topics('topic_id,title\n1,"one, two"\n,\n2,three\n') == (Topic("1", "one, two"), Topic("2", "three"))
+    assert topics("sep=;\nQID;Question;Narrative;Source\n1;why?;because;x\n2;how?;;\n") == (
+        Topic("1", "why?", None, "because", {"source": "x"}),
+        Topic("2", "how?"),
+    )
+    assert topics("id\ttext\ttitle\n1\tlong form\tshort\n") == (Topic("1", "short", "long form"),)
+
+
+def test_a_list_without_header_has_an_id_a_tab_and_a_text() -> None:
+    assert topics('1048585\twhat is "pb\n2\t;why\n') == (Topic("1048585", 'what is "pb'), Topic("2", ";why"))
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        codecs.BOM_UTF8 + COVID.encode(),
+        COVID.replace("UTF-8", "UTF-16").encode("utf-16"),
+        COVID.replace("UTF-8", "ISO-8859-1").encode("latin-1"),
+    ],
+)
+def test_a_file_says_its_encoding_by_its_mark_or_declaration(data: bytes) -> None:
+    assert topics_in(data, name="topics").topics[0].topic == ORIGIN
+    accented = data.replace("made virus origin".encode("utf-16-le"), "mädé".encode("utf-16-le"))
+    accented = accented.replace(b"made virus origin", "mädé".encode("latin-1" if b"8859" in data else "utf-8"))
+    assert topics_in(accented, name="topics").topics[0].topic.title == "mädé"
+
+
+def test_texts_are_cleaned_as_those_of_papers_are() -> None:
+    assert topics("id\ttext\n1\t ﬁrst \u202ecase &lt;b\n") == (Topic("1", "first case <b"),)
+
+
+def test_a_compressed_file_is_unpacked(tmp_path: Path) -> None:
+    path = tmp_path / "topics.xml.gz"
+    path.write_bytes(gzip.compress(COVID.encode()))
+    assert read_topics(str(path)).topics[0].topic == ORIGIN
+
+
+@pytest.mark.parametrize(
+    ("text", "of_papers"),
+    [
+        ("paper_id,facet\np1,method\n", True),
+        ("\ufeffsep=;\nfacet;Paper ID;sentences\n", True),
+        ("paper,facet\n", True),
+        ("topic_id,title,paper_id\n", False),
+        ("topic_id,title\n", False),
+        (COVID, False),
+        ("", False),
+    ],
+)
+def test_a_table_of_papers_is_told_from_topics_by_its_columns(tmp_path: Path, text: str, of_papers: bool) -> None:
+    path = tmp_path / "file"
+    path.write_text(text, encoding="utf-8")
+    assert names_papers(path) is of_papers
+    assert not names_papers(tmp_path / "absent")

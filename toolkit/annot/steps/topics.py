@@ -1,0 +1,126 @@
+"""Topics that are texts: added by hand, or from files in the formats of other collections."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from sqlmodel import Session
+
+from annot.base.errors import Faults, InputError
+from annot.base.records import WHOLE, Query, Topic
+from annot.formats import topics
+from annot.store import papers
+from annot.store.queries import judged_queries, put_queries, put_topics, read_queries, read_topics
+from annot.study.workspace import Workspace
+
+
+@dataclass(frozen=True, slots=True)
+class AddedTopics:
+    """What a file of topics held."""
+
+    form: str
+    """The format, in words."""
+    fields: Mapping[str, str]
+    """The name in the file of each field of a topic that it has."""
+    topics: tuple[str, ...]
+    """Their ids, in the order of the file."""
+    with_description: int
+    with_narrative: int
+    new: int
+    """How many the study did not have; it has the others word for word."""
+
+
+def is_of_papers(file: str) -> bool:
+    """Whether a file is a table of queries that are papers, with a column paper_id or facet, and not one of topics."""
+    return topics.names_papers(Path(file))
+
+
+def add_file(ws: Workspace, source: str, *, dry_run: bool) -> AddedTopics:
+    """Add the topics of a file, or of a dataset of `ir_datasets` given as `irds:NAME`, each with a query that asks it
+    whole; all, or none. A topic that the study has word for word stays.
+
+    Raises InputError with the line of every fault: of the file, and of every topic whose id something else has.
+    """
+    read = topics.read_topics(source)
+    found = [topic for _, topic in read.topics]
+    faults = Faults(source)
+    with ws.writing() as session:
+        taken = _taken(ws, session, found)
+        for line, topic in read.topics:
+            if topic.topic_id in taken:
+                faults.add(f"topic {topic.topic_id}: {taken[topic.topic_id]}", line=line)
+        faults.raise_if_any(hint=f"nothing was added; {_remedy(taken)}")
+        new = _put(session, found, dry_run=dry_run)
+    return AddedTopics(
+        read.form,
+        read.fields,
+        tuple(topic.topic_id for topic in found),
+        sum(topic.description is not None for topic in found),
+        sum(topic.narrative is not None for topic in found),
+        new,
+    )
+
+
+def add_text(ws: Workspace, topic: Topic, *, dry_run: bool) -> Query:
+    """Add a topic that is a text, and the query that asks it whole.
+
+    Raises InputError for an id that cannot be one or that something else has, and for texts without a word.
+    """
+    faults = []
+    if problem := topics.id_fault(topic.topic_id):
+        faults.append(f"--id {problem}")
+    texts = {"--text": topic.title, "--description": topic.description, "--narrative": topic.narrative}
+    tidied = {name: None if text is None else topics.tidy(text) for name, text in texts.items()}
+    faults += [f"{name}: found no words" for name, text in tidied.items() if text == ""]
+    if faults:
+        raise InputError("the topic cannot be added", faults=faults)
+    topic = replace(
+        topic, title=tidied["--text"] or "", description=tidied["--description"], narrative=tidied["--narrative"]
+    )
+    with ws.writing() as session:
+        for problem in _taken(ws, session, [topic]).values():
+            raise InputError(f"--id {topic.topic_id}: {problem}", hint=_remedy([topic.topic_id]))
+        _put(session, [topic], dry_run=dry_run)
+    return _query_of(topic)
+
+
+def _query_of(topic: Topic) -> Query:
+    return Query(topic.topic_id, topic.topic_id, WHOLE, ())
+
+
+def _remedy(taken: Iterable[str]) -> str:
+    name = next(iter(taken), "")
+    return f"give the text another id; `annot query remove {name}` takes away one that is there and was not judged"
+
+
+def _taken(ws: Workspace, session: Session, given: Sequence[Topic]) -> dict[str, str]:
+    """What else has the id of each of these topics, for those of which something has."""
+    known, queries, judged = read_topics(session), read_queries(session), judged_queries(session)
+    in_corpus = papers.find_papers(ws.corpus, [topic.topic_id for topic in given]) if ws.has_corpus else {}
+    asked = {query.query_id: query.topic_id for query in queries} | {
+        query.topic_id: query.topic_id for query in queries
+    }
+    taken = {}
+    for topic in given:
+        name = topic.topic_id
+        if name in in_corpus:
+            taken[name] = "the id of a paper of the corpus"
+        elif name in known and known[name] != topic:
+            # Its pool, drawn for the text that is there, would stay.
+            taken[name] = "another text has this id" + (", and was judged" if name in judged else "")
+        elif name not in known and name in asked:
+            taken[name] = f"a query of {asked[name]} has this id"
+    return taken
+
+
+def _put(session: Session, given: Sequence[Topic], *, dry_run: bool) -> int:
+    """Add the topics and their queries, and count those that are new."""
+    known = read_topics(session)
+    new = [topic for topic in given if topic.topic_id not in known]
+    put_topics(session, new)
+    put_queries(session, map(_query_of, given))
+    if dry_run:
+        session.rollback()
+    return len(new)
