@@ -108,7 +108,7 @@ def test_the_guidelines_are_quoted_only_if_the_pairs_were_judged_by_them(
     monkeypatch.setattr(examples.papers, "find_papers", lambda corpus, ids: there)
     found = study(texts=True)
     found.made_elsewhere = made_elsewhere
-    found.snapshot.topics = {name: name[:2] for name in FACETS}
+    found.snapshot.topics, found.snapshot.texts = {name: name[:2] for name in FACETS}, {}
     found.snapshot.ws = SimpleNamespace(has_corpus=True, corpus=None)
     (chapter,) = body(found)
     assert asked == [(["d1", "d3", "d4", "d6", "p1", "p2"], facets)]

@@ -5,8 +5,11 @@ from __future__ import annotations
 import difflib
 import hashlib
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from datetime import UTC, datetime
+from typing import NamedTuple
 from urllib.parse import quote
 
 from annot.base.errors import InputError
@@ -108,6 +111,49 @@ def counted(n: int, name: str, plural: str = "") -> str:
 def verb(n: int, one: str, many: str) -> str:
     """The verb after so many of something: `{{ n | counted("pair") }} {{ n | verb("lacks", "lack") }} a grade`."""
     return one if n == 1 else many
+
+
+class Called(NamedTuple):
+    """What texts call the topics and the documents of a study, and whether they speak of facets and of more grades."""
+
+    topic: str = "query paper"
+    document: str = "paper"
+    faceted: bool = True
+    binary: bool = False
+    """Whether the scale has two grades, on which being apart by a grade and disagreeing are the same."""
+
+    @property
+    def unit(self) -> str:
+        """What a unit of chance is called for short."""
+        return self.topic.removeprefix("query ")
+
+    @property
+    def alpha(self) -> str:
+        """Krippendorff's alpha, which on two grades is the same whatever their distance."""
+        return f"Krippendorff's {'' if self.binary else 'ordinal '}alpha"
+
+
+_called: ContextVar[Callable[[], Called]] = ContextVar("called", default=Called)
+
+
+def called() -> Called:
+    """The words of the study that is written about; in templates a function."""
+    return _called.get()()
+
+
+def said(reason: str) -> str:
+    """Why a figure has no value, in the words of the study that is written about; in templates a filter."""
+    return reason.replace("query paper", called().topic)
+
+
+@contextmanager
+def calling(words: Callable[[], Called]) -> Iterator[None]:
+    """Write about a study in its words; they are asked for when the first text needs them."""
+    before = _called.set(words)
+    try:
+        yield
+    finally:
+        _called.reset(before)
 
 
 WITHOUT_IDS = (

@@ -20,7 +20,7 @@ from jinja2 import (
 from jinja2.sandbox import SandboxedEnvironment
 
 from annot.base.errors import InputError
-from annot.base.names import counted, verb
+from annot.base.names import called, counted, said, verb
 
 ESCAPED = ("xml", "html", "xml.j2", "html.j2")
 """Endings of the templates whose values are escaped. Jinja2's own defaults do not know the double endings."""
@@ -70,8 +70,8 @@ def environment(*, overrides: Path | None, markdown: bool = False) -> SandboxedE
         keep_trailing_newline=True,
         finalize=_harmless if markdown else None,
     )
-    made.filters |= {"counted": counted, "verb": verb}
-    made.globals["counted"] = counted
+    made.filters |= {"counted": counted, "verb": verb, "said": said}
+    made.globals |= {"counted": counted, "called": called}
     return made
 
 

@@ -20,6 +20,7 @@ from typer.core import TyperCommand, TyperGroup
 from annot import __version__
 from annot.base.cores import limited
 from annot.base.errors import AnnotError, MissingInput
+from annot.base.names import Called, calling
 from annot.cli.options import (
     DRY_RUN,
     CsvOption,
@@ -254,6 +255,21 @@ def keep_backup(ws: "Workspace", why: str, *, apart: timedelta = timedelta(0)) -
         say(f"{error.message}; {error.hint}")
 
 
+def called_in(ws: "Workspace | None") -> Callable[[], Called]:
+    """What texts call the topics and documents of the study, read when the first text asks; without a study, papers."""
+
+    @cache
+    def words() -> Called:
+        from annot.study import snapshot
+
+        try:
+            return Called() if ws is None else snapshot.called_in(ws)
+        except AnnotError:
+            return Called()
+
+    return words
+
+
 @contextmanager
 def missed(ws: "Workspace | None") -> Iterator[None]:
     """Report a missing part of the study, in place of a command's own message that it found nothing."""
@@ -328,13 +344,14 @@ def _with_shared_options(
         processes = arguments["ws"].settings.machine.processes if arguments.get("ws") else None
         alone_in_it = held(arguments["ws"], words, wait_seconds=given["wait"]) if changes else nullcontext()
         safe = backed_up(arguments["ws"], words) if changes else nullcontext()
-        with missed(arguments.get("ws")), limited(processes), alone_in_it, safe:
-            answer = function(**arguments)
-        if ctx.meta.get(DRY_RUN):
-            say("dry run: nothing is changed; this is what the command would do")
-        if answer is not None:
-            answer = answer._replace(notes=()) if given["quiet"] else answer
-            emit(words, answer, as_json=given["as_json"], as_csv=given.get("as_csv", False))
+        with calling(called_in(arguments.get("ws"))):
+            with missed(arguments.get("ws")), limited(processes), alone_in_it, safe:
+                answer = function(**arguments)
+            if ctx.meta.get(DRY_RUN):
+                say("dry run: nothing is changed; this is what the command would do")
+            if answer is not None:
+                answer = answer._replace(notes=()) if given["quiet"] else answer
+                emit(words, answer, as_json=given["as_json"], as_csv=given.get("as_csv", False))
         if not (given["as_json"] or given.get("as_csv") or given["quiet"] or given.get("dry_run")):
             _say_next(words, arguments.get("ws"), given.get("folder"), changes=changes)
         if answer is not None and answer.finding is not None:

@@ -30,7 +30,7 @@ from annot.publishing.report.figures import described
 from annot.publishing.report.latex import latex
 from annot.publishing.report.pages import markdown
 from annot.publishing.report.sections.runs import best_line, compared, drawing, pairs, terminal
-from annot.publishing.report.tables import Column, table
+from annot.publishing.report.tables import Column, of_facet, table
 from annot.publishing.report.terminal import table_text
 from annot.publishing.report.words import sentences
 from annot.store.runs import StoredRun
@@ -198,7 +198,7 @@ def beside_paper(found: Against) -> Table:
         "beside",
         found.figures,
         [
-            Column("Facet", lambda one: one.facet),
+            of_facet(lambda one: one.facet),
             Column("Run", lambda one: one.run),
             Column("Measure", lambda one: one.measure),
         ],

@@ -83,7 +83,7 @@ def csfcube(ws: Workspace, folder: Path, *, dry_run: bool) -> ImportedRelease:
             # Final grades and runs come together, so that the import can be evaluated as it is.
             with ws.reading() as session:
                 outcome = outcome_of(session, ws.settings)
-            export_qrels(ws, outcome, release.queries)
+            export_qrels(ws, outcome, release.queries, ())
         _set_missing_policy(ws.settings_file)
     return imported
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from sqlmodel import Session
 
 from annot.base.errors import MissingInput
+from annot.base.names import Called
 from annot.base.records import WHOLE, Assessor, Assignment, Judgement, Pool, Query, Source, Topic
 from annot.labelstudio.studio_records import Payload
 from annot.store import adjudications, facet_labels, judgements, people, pools, projects, runs, trials
@@ -76,18 +78,19 @@ class Snapshot:
     @property
     def faceted(self) -> bool:
         """Whether facets are judged; where everything is judged whole, nobody is told of them."""
-        return any(facet != WHOLE for facet in self.facets.values())
+        return faceted(self.ws, self.queries)
 
     @property
-    def topic_word(self) -> str:
-        """What a topic of this study is called."""
-        return "topic" if self.texts else "query paper"
+    def called(self) -> Called:
+        """What texts call its topics and documents."""
+        return _called(self.ws, self.queries, self.texts)
 
     @property
     def pooled(self) -> frozenset[str]:
         """The papers of queries and pools."""
         documents = (entry.doc_id for pool in self.pools.values() for entry in pool.entries)
-        return frozenset((*(query.topic_id for query in self.queries), *documents))
+        asked = (query.topic_id for query in self.queries if query.topic_id not in self.texts)
+        return frozenset((*asked, *documents))
 
     @property
     def judged_elsewhere(self) -> bool:
@@ -105,6 +108,22 @@ class ReleaseRecords:
     """These and the payloads must not leave the study."""
     payloads: tuple[Payload, ...]
     """What was pulled, as it came: judgements, then adjudications."""
+
+
+def faceted(ws: Workspace, queries: Sequence[Query]) -> bool:
+    """Whether facets are judged; without queries, what annot.toml says."""
+    return any(query.facet != WHOLE for query in queries) if queries else ws.settings.faceted
+
+
+def called_in(ws: Workspace) -> Called:
+    """What texts call the topics and documents of this study."""
+    with ws.reading() as session:
+        return _called(ws, read_queries(session), read_topics(session))
+
+
+def _called(ws: Workspace, queries: Sequence[Query], texts: Collection[str]) -> Called:
+    words = Called("topic", "document") if texts else Called()
+    return words._replace(faceted=faceted(ws, queries), binary=len(ws.settings.scale.names) == 2)
 
 
 def read_snapshot(ws: Workspace) -> Snapshot:

@@ -41,6 +41,8 @@ HEADLINE = ("spearman_rho", "alpha_ordinal", "kappa", "percent")
 """The coefficients that are shown first: those of CSFCube's Table 2, in its order."""
 HEADLINE_OF_MANY = ("alpha_ordinal", "percent", "kappa", "spearman_rho")
 """The same where a query has more than two assessors: first what is defined for any number of them."""
+HEADLINE_OF_TWO = ("alpha_ordinal", "kappa", "ac1", "percent")
+"""The same on a scale of two grades, where a rank correlation says no more than kappa, and AC1 bears rare grades."""
 LEAST_OVERLAP = 5
 """Pairs that two of many assessors must share for a rank correlation: that of fewer is far too low."""
 
@@ -137,6 +139,22 @@ TITLES: dict[str, str] = {
     "percent": "Agreement, %",
     "percent_within_one": "Agreement within one grade, %",
 }
+
+TITLES_OF_TWO: dict[str, str] = {
+    "alpha_ordinal": "Krippendorff's alpha",
+    "kappa": TITLES["kappa"],
+    "ac1": TITLES["ac1"],
+    "percent": TITLES["percent"],
+    "spearman_rho": "Correlation (phi)",
+}
+"""What there is on two grades. All others are one of these: weights and distances do not matter where there is one
+distance, and the rank correlations of two grades are phi (Kendall and Gibbons 1990, Rank Correlation Methods)."""
+
+
+def titles_of(grades: Sequence[int]) -> dict[str, str]:
+    """What the coefficients are called on this scale."""
+    return TITLES | (TITLES_OF_TWO if len(grades) == 2 else {})
+
 
 PERCENTAGES = ("percent", "percent_within_one")
 """Those from 0 to 100 instead of up to 1."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from annot.base.stats.values import Interval, Undefined, Value
-from annot.measuring.agreement.coefficients import HEADLINE, HEADLINE_OF_MANY
+from annot.measuring.agreement.coefficients import HEADLINE, HEADLINE_OF_MANY, HEADLINE_OF_TWO, TITLES_OF_TWO
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +125,18 @@ class AgreementTable:
     """Facets by name, then `together`."""
 
     @property
+    def binary(self) -> bool:
+        """Whether the scale has two grades as it is."""
+        return self.binarised_at is None and len(self.grades) == 2
+
+    @property
+    def distinct(self) -> tuple[str, ...]:
+        """The coefficients that are not another one by another name."""
+        return tuple(name for name in TITLES_OF_TWO if name in self.titles) if self.binary else tuple(self.titles)
+
+    @property
     def headline(self) -> tuple[str, ...]:
         """The coefficients that are shown first, in order."""
-        first = HEADLINE_OF_MANY if any(len(query.assessors) > 2 for query in self.queries) else HEADLINE
+        many = any(len(query.assessors) > 2 for query in self.queries)
+        first = HEADLINE_OF_TWO if self.binary else HEADLINE_OF_MANY if many else HEADLINE
         return tuple(name for name in first if name in self.titles) or tuple(self.titles)

@@ -17,7 +17,7 @@ from annot.base.stats.arrays import Array, Mask
 from annot.base.stats.clustered import mean_interval, share_of_counts
 from annot.base.stats.medians import median_interval
 from annot.base.stats.values import Interval, Undefined, Value, rounding
-from annot.measuring.agreement.coefficients import COEFFICIENTS, TITLES, rests_on_most
+from annot.measuring.agreement.coefficients import COEFFICIENTS, rests_on_most, titles_of
 from annot.measuring.agreement.per_query import POLICIES, CountedQuery, not_settled, query_agreement, ratings_of
 from annot.measuring.agreement.pooled import PooledCounts, PooledTables, ends_of, interval_of, pooled_between
 from annot.measuring.agreement.summaries import (
@@ -82,7 +82,7 @@ def agreement_table(
         missing=missing,
         grades=scale,
         binarised_at=binarised_at,
-        titles={name: TITLES[name] for name in coefficients},
+        titles={name: titles_of(grades)[name] for name in coefficients},
         level=level,
         queries=tuple(query for query, _ in figures),
         groups=tuple(groups),

@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from annot.base.names import called
 from annot.base.stats.values import Estimate, Finish, Interval, Share, Undefined
 
 NONE = "–"
@@ -107,8 +108,9 @@ class Number:
 
     @property
     def _units(self) -> str:
-        """What the interval takes as sampling units: papers (one of each query), or items that belong to none."""
-        return "items" if isinstance(self.interval, Interval) and " items" in self.interval.method else "papers"
+        """What the interval takes as sampling units: papers or topics, or items that belong to none."""
+        of_none = isinstance(self.interval, Interval) and " items" in self.interval.method
+        return "items" if of_none else f"{called().unit}s"
 
     @property
     def bracketed(self) -> bool:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from annot.base.records import Paper
+from annot.base.names import called
+from annot.base.records import Paper, Topic
 from annot.judging.meeting import DifferingPair, Meeting, Remark
 from annot.measuring.agreement.summaries import GroupAgreement
 from annot.publishing.report.cells import Number, coefficient
 from annot.publishing.report.document import Chapter, Document, SideBySide, Table
+from annot.publishing.report.sections.agreement import shown_of
 from annot.publishing.report.side_by_side import Screens, side_by_side
-from annot.publishing.report.tables import Column, table
+from annot.publishing.report.tables import Column, of_facet, table
 from annot.publishing.report.words import listed, sentence, sentences
 
 COMMAND = "annot meeting"
@@ -23,9 +25,10 @@ HEADINGS = {
 
 
 def meeting_page(
-    meeting: Meeting, *, title: str, titles: Mapping[str, Paper], query_papers: Mapping[str, str], said: Screens
+    meeting: Meeting, *, title: str, titles: Mapping[str, Paper | Topic], query_papers: Mapping[str, str], said: Screens
 ) -> Document:
-    """titles: the papers that are in the corpus, by id. query_papers: the paper of each query."""
+    """titles: the papers that are in the corpus and the topics that are texts, by id. query_papers: the topic of each
+    query."""
 
     def query(one: DifferingPair | Remark) -> str:
         return _title(titles, query_papers[one.query_id], one.query_id)
@@ -38,7 +41,7 @@ def meeting_page(
             "widest-gaps",
             meeting.widest,
             [
-                Column("Facet", lambda one: one.facet),
+                of_facet(lambda one: one.facet),
                 Column("Query", lambda one: query(one)),
                 Column("Candidate", lambda one: candidate(one)),
                 Column("Grades", lambda one: " and ".join(map(str, one.grades))),
@@ -50,7 +53,7 @@ def meeting_page(
         "recurring": table(
             "recurring-grades",
             meeting.recurring,
-            [Column("Facet", lambda one: one.facet), Column("Grades", lambda one: f"{one.low} and {one.high}")],
+            [of_facet(lambda one: one.facet), Column("Grades", lambda one: f"{one.low} and {one.high}")],
             [Column("Pairs", lambda one: one.pairs), Column("Of", lambda one: one.of)],
             caption="meeting.recurring_table",
             command=COMMAND,
@@ -59,7 +62,7 @@ def meeting_page(
             "comments",
             meeting.remarks,
             [
-                Column("Facet", lambda one: one.facet),
+                of_facet(lambda one: one.facet),
                 Column("Query", lambda one: query(one)),
                 Column("Candidate", lambda one: candidate(one)),
                 Column("Grade", lambda one: one.said),
@@ -92,21 +95,27 @@ def meeting_page(
 
 
 def _side_by_side(
-    at: int, pair: DifferingPair, query: Paper | None, candidate: Paper | None, said: Screens
+    at: int, pair: DifferingPair, query: Paper | Topic | None, candidate: Paper | Topic | None, said: Screens
 ) -> SideBySide:
-    grades = list(dict.fromkeys(pair.grades))
-    summary = f"{at}. {pair.facet}, {listed(grades)}: {candidate.title if candidate else pair.doc_id}"
-    return side_by_side((pair.query_id, pair.doc_id), pair.facet, grades, query, candidate, said, summary=summary)
+    grades = listed(list(dict.fromkeys(pair.grades)))
+    asked = f"{pair.facet}, {grades}" if called().faceted else grades
+    summary = f"{at}. {asked}: {(candidate and candidate.title) or pair.doc_id}"
+    return side_by_side(
+        (pair.query_id, pair.doc_id), pair.facet, dict.fromkeys(pair.grades), query, candidate, said, summary=summary
+    )
 
 
-def _title(titles: Mapping[str, Paper], paper_id: str, name: str) -> str:
-    return f"{titles[paper_id].title} ({name})" if paper_id in titles else name
+def _title(titles: Mapping[str, Paper | Topic], topic_or_doc: str, name: str) -> str:
+    found = titles.get(topic_or_doc)
+    return f"{found.title} ({name})" if found and found.title else name
 
 
 def _agreement(meeting: Meeting) -> Table:
     """Agreement on each facet before the period and in it; a facet that was not judged then has no figure."""
     periods = {"before": meeting.before, "this period": meeting.agreement}
-    names = dict.fromkeys(group.name for found in periods.values() for group in found.groups)
+    names = dict.fromkeys(
+        group.name for found in periods.values() for group in (found.groups if called().faceted else shown_of(found))
+    )
     rows = [
         (name, when, next((group for group in found.groups if group.name == name), None))
         for name in names
@@ -122,11 +131,11 @@ def _agreement(meeting: Meeting) -> Table:
     return table(
         "agreement-of-the-period",
         rows,
-        [Column("Facet", lambda one: one[0]), Column("When", lambda one: one[1])],
+        [of_facet(lambda one: one[0]), Column("When", lambda one: one[1])],
         [
             Column("Queries", lambda one: one[2].n_queries if one[2] else 0),
             Column("Pairs", lambda one: one[2].n_pairs if one[2] else 0),
-            Column("Alpha (ordinal)", lambda one: figure("alpha_ordinal", one[2])),
+            Column("Alpha" if called().binary else "Alpha (ordinal)", lambda one: figure("alpha_ordinal", one[2])),
             Column("Equal grades, %", lambda one: figure("percent", one[2])),
         ],
         caption="meeting.agreement_table",

@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Iterator, Mapping
 from pathlib import Path, PurePosixPath
 
+from annot.base.names import calling
 from annot.base.stats.values import Undefined
 from annot.base.templating import render
 from annot.measuring.results import AGREEMENT_FILE, EFFECT_FILE, EVALUATION_FILE, as_text, evaluation_data
@@ -28,6 +29,7 @@ CHAIN = (
     "exports/decisions.jsonl",
     "exports/qrels.txt",
     "exports/query_papers.tsv",
+    "exports/query_topics.tsv",
     "exports/agreement.json",
     "exports/evaluation.json",
     "exports/assessor-effect.json",
@@ -40,10 +42,11 @@ def report_files(study: Study) -> dict[str, str]:
     Nothing is written: a template that does not hold leaves everything as it was.
     """
     ws = study.snapshot.ws
-    files = dict(_measured(study))
-    made = document(study, chain=tuple(_chain(ws, files)))
-    pages = {"report.md": markdown(made), "report.tex": latex(made)}
-    return files | pages | {REPORT_FILE: page(made, overrides=ws.root / "templates")}
+    with calling(lambda: study.snapshot.called):
+        files = dict(_measured(study))
+        made = document(study, chain=tuple(_chain(ws, files)))
+        pages = {"report.md": markdown(made), "report.tex": latex(made)}
+        return files | pages | {REPORT_FILE: page(made, overrides=ws.root / "templates")}
 
 
 def _measured(study: Study) -> Iterator[tuple[str, str]]:

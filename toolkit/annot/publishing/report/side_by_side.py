@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
-from annot.base.records import Paper
+from annot.base.names import called
+from annot.base.records import Paper, Topic
 from annot.judging.guideline_faults import criteria_of, read_pages
 from annot.publishing.report.document import Abstract, SideBySide
 from annot.store.facet_labels import read_labels
@@ -47,22 +48,28 @@ def side_by_side(
     pair: Pair,
     facet: str,
     grades: Iterable[int],
-    query: Paper | None,
-    candidate: Paper | None,
+    query: Paper | Topic | None,
+    candidate: Paper | Topic | None,
     said: Screens,
     *,
     summary: str,
     told: str = "",
 ) -> SideBySide:
-    """The pair, folded under `summary`, with the papers that are here. told: a sentence above them."""
+    """The pair, folded under `summary`, with the texts that are here. told: a sentence above them."""
     query_id, doc_id = pair
     of_facet = said.facets.get(facet, ())
     by_label = [i for i, label in enumerate(said.labels.get(doc_id, ())) if label in of_facet]
-    sides = (("Query", query, said.query_marks.get(query_id, ())), ("Candidate", candidate, by_label))
+    heads = ("Query", "Candidate") if called().unit == "paper" else ("Topic", "Document")
+    sides = ((heads[0], query, said.query_marks.get(query_id, ())), (heads[1], candidate, by_label))
     of_grade = said.criteria.get(facet, {})
     return SideBySide(
         summary,
-        tuple(Abstract(name, paper.title, paper.sentences, frozenset(marks)) for name, paper, marks in sides if paper),
+        tuple(Abstract(name, one.title, _sentences(one), frozenset(marks)) for name, one, marks in sides if one),
         tuple((f"{grade} {said.scale[grade]}", of_grade[grade]) for grade in grades if of_grade.get(grade)),
         told,
     )
+
+
+def _sentences(one: Paper | Topic) -> tuple[str, ...]:
+    """What there is to read besides the title."""
+    return one.sentences if isinstance(one, Paper) else tuple(filter(None, (one.description, one.narrative)))

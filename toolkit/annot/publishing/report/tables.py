@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
+from annot.base.names import called
 from annot.base.stats.values import Undefined
 from annot.publishing.report.cells import Number
 from annot.publishing.report.document import Table
@@ -62,6 +63,11 @@ def each(
         return Column(heading(key), lambda row: cell(row, key), str(key))
 
     return list(map(of, keys))
+
+
+def of_facet(cell: Callable[[Row], object]) -> Column[Row]:
+    """The facet of a row: only in the data where nothing is judged by facets."""
+    return Column("Facet" if called().faceted else "", cell, "facet")
 
 
 def table(

@@ -8,10 +8,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from annot.base.names import called
 from annot.base.stats.values import Interval, Undefined
 from annot.measuring.assessor_effect.rankings import AssessorEffect
 from annot.measuring.evaluation.comparisons import ALPHA, FEWEST_PAPERS, Verdict
-from annot.measuring.evaluation.evaluated import CHANCE, Evaluated, RunMeasures
+from annot.measuring.evaluation.evaluated import CHANCE, TOGETHER, Evaluated, RunMeasures
 from annot.publishing.report.cells import DETECTABLE, MEASURE, TAU, Number
 
 TENTATIVE, RELIABLE = 0.667, 0.8
@@ -51,6 +52,11 @@ class Best:
 
     fewest: int = FEWEST_PAPERS
     """Query papers from which on a difference can hold."""
+
+    @property
+    def facet(self) -> str:
+        """The facet that it is about; "" for all queries."""
+        return "" if self.verdict.facet == TOGETHER or not called().faceted else self.verdict.facet
 
     @property
     def certain(self) -> bool:

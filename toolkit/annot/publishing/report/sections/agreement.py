@@ -14,7 +14,7 @@ from annot.measuring.agreement.summaries import AgreementTable, GroupAgreement, 
 from annot.publishing.report import figures
 from annot.publishing.report.cells import COEFFICIENT, MEAN_SHARE, SHARE, Number, coefficient
 from annot.publishing.report.document import Chapter, Figure, Table
-from annot.publishing.report.tables import Column, Columns, Row, each, table
+from annot.publishing.report.tables import Column, Columns, Row, each, of_facet, table
 from annot.publishing.report.verdict import RELIABLE, TENTATIVE
 from annot.publishing.report.words import sentence, sentences
 
@@ -131,8 +131,8 @@ def glance(found: AgreementTable) -> Table:
     return _table(
         "agreement",
         found,
-        _shown(found),
-        [Column("Facet", lambda group: group.name)],
+        shown_of(found),
+        [of_facet(lambda group: group.name)],
         [
             Column("Queries", lambda group: group.n_queries),
             Column("Pairs", lambda group: group.n_pairs),
@@ -153,8 +153,8 @@ def headline(found: AgreementTable, *, stages: Sequence[str] = ("before", "after
     return _table(
         "coefficients",
         found,
-        [one for one in summaries_of(_shown(found)) if one.stage in stages],
-        [Column("Facet", lambda one: one.group.name), Column("Adjudication", lambda one: one.stage)],
+        [one for one in summaries_of(shown_of(found)) if one.stage in stages],
+        [of_facet(lambda one: one.group.name), Column("Adjudication", lambda one: one.stage)],
         [
             Column("Queries", lambda one: one.group.n_queries),
             Column("Pairs", lambda one: one.group.n_pairs),
@@ -180,14 +180,14 @@ def of_items(figures: Mapping[str, Number], *, titles: Mapping[str, str], level:
 
 def all_coefficients(found: AgreementTable, groups: Sequence[GroupAgreement] | None = None) -> Table:
     """Every statistic of every coefficient, a row each; of the groups that are shown, or of these."""
-    shown = _shown(found) if groups is None else groups
-    rows = [_Coefficient(*one, name, one.of[name]) for one in summaries_of(shown) for name in one.of]
+    shown = shown_of(found) if groups is None else groups
+    rows = [_Coefficient(*one, name, one.of[name]) for one in summaries_of(shown) for name in found.distinct]
     return _table(
         "all-coefficients",
         found,
         rows,
         [
-            Column("Facet", lambda one: one.group.name),
+            of_facet(lambda one: one.group.name),
             Column("Adjudication", lambda one: one.stage),
             Column("Coefficient", lambda one: found.titles[one.name], ""),
             Column("", lambda one: one.name, "coefficient"),
@@ -204,7 +204,7 @@ def all_coefficients(found: AgreementTable, groups: Sequence[GroupAgreement] | N
         ],
         caption="agreement.every",
         options=" --all",
-        notes=_with_care(found, found.titles),
+        notes=_with_care(found, found.distinct),
     )
 
 
@@ -268,8 +268,8 @@ def adjudicated(found: AgreementTable) -> Table:
     return _table(
         "adjudicated",
         found,
-        _shown(found),
-        [Column("Facet", lambda group: group.name)],
+        shown_of(found),
+        [of_facet(lambda group: group.name)],
         [
             Column("Pairs asked twice", lambda group: group.disputed.pooled.of),
             Column("Disputed", lambda group: group.disputed.pooled.count),
@@ -295,7 +295,7 @@ def by_guidelines(versions: Sequence[ByGuidelines]) -> Table:
         "guidelines",
         versions,
         [
-            Column("Facet", lambda one: one.facet),
+            of_facet(lambda one: one.facet),
             Column("Version", lambda one: one.number),
             Column("Sent", lambda one: one.sent_at[:10]),
             Column("Why it was changed", lambda one: one.why or ""),
@@ -360,7 +360,7 @@ def _figure(
     return Number(value, coefficient(name), (summary.intervals or {}).get(statistic), after=after)
 
 
-def _shown(found: AgreementTable) -> tuple[GroupAgreement, ...]:
+def shown_of(found: AgreementTable) -> tuple[GroupAgreement, ...]:
     """The facets and all together; a single facet is all there is."""
     return found.groups if len(found.groups) > 2 else found.groups[-1:]
 

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from annot.base.names import called
 from annot.base.stats.clustered import share_of_counts
 from annot.base.stats.values import Undefined
 from annot.measuring.evaluation.analyses import (
@@ -21,7 +22,7 @@ from annot.publishing.report import figures
 from annot.publishing.report.cells import MEASURE, POINTS, SHARE, Number, measured
 from annot.publishing.report.document import Chapter, Figure, Table
 from annot.publishing.report.study import Study
-from annot.publishing.report.tables import Column, each, table
+from annot.publishing.report.tables import Column, each, of_facet, table
 from annot.publishing.report.verdict import best
 from annot.publishing.report.words import sentence
 from annot.study.exports import read_kinds
@@ -32,7 +33,8 @@ def appendix(study: Study) -> Iterator[Chapter]:
     evaluated = study.evaluated
     if not isinstance(evaluated, Undefined):
         blocks = (*_facets(study, evaluated), _errors(study), *_kinds(study))
-        yield Chapter("analyses", "Runs: facets and errors", (), blocks)
+        title = "Runs: facets and errors" if called().faceted else "Runs: errors"
+        yield Chapter("analyses", title, (), blocks)
 
 
 def _facets(study: Study, evaluated: Evaluated) -> Iterator[Table | Figure]:
@@ -102,7 +104,7 @@ def _errors(study: Study) -> Table:
     return table(
         "errors",
         rows,
-        [Column("Facet", lambda one: one[0]), Column("Run", lambda one: one[1])],
+        [of_facet(lambda one: one[0]), Column("Run", lambda one: one[1])],
         [
             Column("Irrelevant near the top", lambda one: one[2].count),
             Column("Share of the first fifth", lambda one: measured(one[2], SHARE)),

@@ -24,7 +24,7 @@ from annot.publishing.report.cells import (
     measured,
 )
 from annot.publishing.report.document import Chapter, Table
-from annot.publishing.report.tables import Column, Row, each, table
+from annot.publishing.report.tables import Column, Row, each, of_facet, table
 from annot.publishing.report.words import sentences
 
 COMMAND = "annot agreement --by assessor"
@@ -179,7 +179,7 @@ def _why(found: Diagnosed, queries: Collection[str]) -> Iterator[Table]:
         shown,
         [
             Column("Query", lambda one: one.query_id),
-            Column("Facet", lambda one: one.facet),
+            of_facet(lambda one: one.facet),
             Column("Document", lambda one: one.doc_id),
             Column("Grades", lambda one: ", ".join(f"{name} {grade}" for name, grade in sorted(one.grades.items()))),
         ],

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping
 
-from annot.base.records import CITED, Pool
+from annot.base.records import CITED, WHOLE, Pool
 from annot.pools.pool_facts import facts_of
 from annot.publishing.report import figures
 from annot.publishing.report.cells import SHARE, Number
@@ -17,9 +17,34 @@ from annot.publishing.report.words import sentence, sentences
 
 def appendix(study: Study) -> Iterator[Chapter]:
     """What was judged; a study that was judged in another tool may have no corpus and no pools here."""
-    yield Chapter("queries", "Queries", sentences("collection.queries", study=study), (_queries(study),))
+    blocks = (_queries(study),) if study.snapshot.faceted else ()
+    yield Chapter("queries", "Queries", sentences("collection.queries", study=study), (*_topics(study), *blocks))
     if study.pools:
         yield _pools(study)
+
+
+def _topics(study: Study) -> Iterator[Table]:
+    """The topics that are texts, with their pairs that have a final grade, and those of them that are relevant."""
+    relevant_from = study.settings.evaluation.relevant_from
+    graded = Counter(one.query_id for one in study.decisions)
+    relevant = Counter(one.query_id for one in study.decisions if one.grade >= relevant_from)
+    asked = [
+        (study.snapshot.texts[one.topic_id], one.query_id)
+        for one in study.queries
+        if one.topic_id in study.snapshot.texts
+    ]
+    if asked:
+        yield table(
+            "topics",
+            asked,
+            [Column("Topic", lambda one: one[1], "query_id"), Column("Title", lambda one: one[0].title)],
+            [
+                Column("Pairs", lambda one: graded[one[1]]),
+                Column("Relevant", lambda one: relevant[one[1]]),
+            ],
+            caption="collection.topics",
+            relevant_from=relevant_from,
+        )
 
 
 def _queries(study: Study) -> Table:
@@ -29,10 +54,10 @@ def _queries(study: Study) -> Table:
     labels = study.settings.facets
     facets = [Column[str]("Facet", str)]
     if labelled:
-        facets.append(Column("Sentence labels", lambda facet: ", ".join(labels[facet])))
+        facets.append(Column("Sentence labels", lambda facet: ", ".join(labels.get(facet, ()))))
     return table(
         "queries",
-        filter(per_facet.get, labels),
+        [facet for facet in dict.fromkeys((*labels, WHOLE)) if per_facet[facet]],
         facets,
         [Column("Queries", lambda facet: per_facet[facet])],
         caption="collection.by_facet",

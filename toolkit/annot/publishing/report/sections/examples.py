@@ -6,12 +6,13 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from annot.base.records import grouped
+from annot.base.names import called
+from annot.base.records import Paper, Topic, grouped
 from annot.judging.meeting import asked_again
 from annot.publishing.report.document import Chapter, SideBySide, Table
 from annot.publishing.report.side_by_side import screens_of, side_by_side
 from annot.publishing.report.study import Study
-from annot.publishing.report.tables import Column, table
+from annot.publishing.report.tables import Column, of_facet, table
 from annot.publishing.report.words import listed, sentence, sentences
 from annot.store import papers
 from annot.study.adjudication import Pair
@@ -91,9 +92,9 @@ def _table(study: Study, found: list[GradeExample]) -> Table:
         found,
         [
             Column("Final grade", lambda one: f"{one.final} {names[one.final]}", "final"),
-            Column("Facet", lambda one: one.facet),
+            of_facet(lambda one: one.facet),
             Column("Query", lambda one: one.pair[0]),
-            Column("Candidate", lambda one: one.pair[1]),
+            Column("Candidate" if called().unit == "paper" else "Document", lambda one: one.pair[1], "candidate"),
             Column("Assessors gave", lambda one: one.in_words),
             Column("Settled by", lambda one: "an adjudicator" if one.adjudicated else "agreement"),
         ],
@@ -105,13 +106,18 @@ def _abstracts(study: Study, found: list[GradeExample]) -> Iterator[SideBySide]:
     """The pairs, folded: both abstracts with the sentences of the facet marked."""
     ws, query_papers = study.snapshot.ws, study.snapshot.topics
     ids = sorted({paper for one in found for paper in (query_papers[one.pair[0]], one.pair[1])})
-    there = papers.find_papers(ws.corpus, ids) if ws.has_corpus else {}
+    there: dict[str, Paper | Topic] = dict(papers.find_papers(ws.corpus, ids)) if ws.has_corpus else {}
+    there |= study.snapshot.texts
     # What is on the pages here is not what people elsewhere judged by.
     said = screens_of(study.snapshot, ids, {one.facet for one in found} if study.made_elsewhere is None else ())
     for one in found:
         query, candidate = there.get(query_papers[one.pair[0]]), there.get(one.pair[1])
         if query and candidate:
-            words = {"one": one, "grade": f"{one.final} {said.scale[one.final]}"}
+            words = {
+                "one": one,
+                "grade": f"{one.final} {said.scale[one.final]}",
+                "title": candidate.title or one.pair[1],
+            }
             yield side_by_side(
                 one.pair,
                 one.facet,
@@ -119,6 +125,6 @@ def _abstracts(study: Study, found: list[GradeExample]) -> Iterator[SideBySide]:
                 query,
                 candidate,
                 said,
-                summary=sentence("examples.summary", candidate=candidate, **words),
+                summary=sentence("examples.summary", **words),
                 told=sentence("examples.told", **words),
             )

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from annot.base.names import called
 from annot.base.records import CITED
 from annot.base.stats.clustered import mean_interval, share_of_counts
 from annot.measuring.agreement.tables import TOGETHER
@@ -16,7 +17,7 @@ from annot.publishing.report import figures
 from annot.publishing.report.cells import MEAN, SHARE, Number, measured
 from annot.publishing.report.document import Chapter, Figure, Table
 from annot.publishing.report.study import Study
-from annot.publishing.report.tables import Column, each, table
+from annot.publishing.report.tables import Column, each, of_facet, table
 from annot.publishing.report.words import sentence, sentences
 
 ByQuery = Mapping[str, Counter[int | None]]
@@ -46,7 +47,7 @@ def body(study: Study) -> Chapter:
     drawing = Figure(
         caption,
         figures.grouped_bars(
-            {facet: found for facet, found in shares.items() if facet != TOGETHER or len(shares) == 1},
+            {_group(facet): found for facet, found in shares.items() if facet != TOGETHER or len(shares) == 1},
             names=[f"{grade} {name}" for grade, name in enumerate(names)],
             unit="% of pairs",
         ),
@@ -70,7 +71,8 @@ def appendix(study: Study) -> Iterator[Chapter]:
         Column("No grade", lambda one: _total(one[1])[None]),
         Column("Mean grade", lambda one: _mean_grade(_total(one[1]))),
     ]
-    table_of_given = _graded("given-grades", given, study, of="Assessor", more=more, caption="grades.given")
+    of_assessor = Column[_Graded]("Assessor", lambda one: one[0])
+    table_of_given = _graded("given-grades", given, study, of=of_assessor, more=more, caption="grades.given")
     yield Chapter("judgements", "Judgements of each assessor", told, (table_of_given,))
     if study.decisions:
         sizes = Counter(decision.query_id for decision in study.decisions)
@@ -111,7 +113,7 @@ def _graded(
     graded: Mapping[str, ByQuery],
     study: Study,
     *,
-    of: str = "Facet",
+    of: Column[_Graded] | None = None,
     more: Sequence[Column[_Graded]] = (),
     caption: str,
 ) -> Table:
@@ -120,7 +122,7 @@ def _graded(
     return table(
         name,
         graded.items(),
-        [Column(of, lambda one: one[0])],
+        [of or of_facet(lambda one: one[0])],
         [
             Column("Queries", lambda one: len(one[1])),
             Column("Pairs", lambda one: _total(one[1]).total()),
@@ -141,10 +143,14 @@ def _per_query(study: Study) -> Table:
                 for name, of in members.items()
             }
             rows.append(_Relevant(facet, least, counts, sizes))
+
+    def at_least(one: _Relevant) -> str:
+        return _named(study, one.least) if called().binary else f"{one.least} or higher"
+
     return table(
         "relevant",
         rows,
-        [Column("Facet", lambda one: one.facet), Column("Grade", lambda one: f"{one.least} or higher")],
+        [of_facet(lambda one: one.facet), Column("Grade", at_least)],
         [
             Column("Fewest", lambda one: min(one.counts.values())),
             Column("Most", lambda one: max(one.counts.values())),
@@ -201,7 +207,12 @@ def _cited(study: Study) -> Iterator[Table]:
     if counts:
         lowest, second, *_ = study.settings.scale.grades
         together = [Column[_Graded](f"{lowest} or {second}", lambda one: _share_of(one[1], (lowest, second), study))]
-        yield _graded("cited", counts, study, more=together, caption="grades.cited")
+        yield _graded("cited", counts, study, more=() if called().binary else together, caption="grades.cited")
+
+
+def _group(facet: str) -> str:
+    """What a group of bars is called: nothing where there is one for all."""
+    return facet if called().faceted else ""
 
 
 def _named(study: Study, grade: int) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from annot.base.names import called
 from annot.base.stats.values import Undefined
 from annot.measuring.evaluation.comparisons import ALPHA, POWER
 from annot.measuring.evaluation.evaluated import CHANCE, ONE_ASSESSOR, Evaluated, RunMeasures
@@ -13,7 +14,7 @@ from annot.measuring.evaluation.measures import CONVENTIONS
 from annot.publishing.report import figures
 from annot.publishing.report.cells import EFFECT, MEASURE, POINTS, Number, P
 from annot.publishing.report.document import Chapter, Figure, Table
-from annot.publishing.report.tables import Column, each, table
+from annot.publishing.report.tables import Column, each, of_facet, table
 from annot.publishing.report.verdict import Best, best, figure, of_all
 from annot.publishing.report.words import sentence, sentences
 
@@ -106,7 +107,7 @@ def by_measure(evaluated: Evaluated, leader: Best) -> Table:
         "compared",
         names,
         [Column("Run", label)],
-        each(facets, cell),
+        each(facets, cell, str if called().faceted else lambda _facet: measure),
         caption="runs.compared",
         command="annot evaluate",
         evaluated=evaluated,
@@ -126,7 +127,7 @@ def restated(evaluated: Evaluated) -> Iterator[Table]:
             "restated",
             found.scores,
             [
-                Column("Facet", lambda one: one.facet),
+                of_facet(lambda one: one.facet),
                 Column("Run", lambda one: f"{one.run}{'' if (one.facet, one.run) in above else LIKE_CHANCE_TOLD}"),
             ],
             [
@@ -158,7 +159,7 @@ def pairs(evaluated: Evaluated) -> Iterator[Table]:
             evaluated.comparisons,
             [
                 Column("", lambda one: one.convention, "convention"),
-                Column("Facet", lambda one: one.facet),
+                of_facet(lambda one: one.facet),
                 Column("Better run", lambda one: one.run_a, "run"),
                 Column("Other run", lambda one: one.run_b, "against"),
                 Column("", lambda one: one.measure, "measure"),
@@ -233,7 +234,7 @@ def of_lines(evaluated: Evaluated, convention: str, lines: Sequence[RunMeasures]
         lines,
         [
             Column("", lambda line: line.convention, "convention"),
-            Column("Facet", lambda line: line.facet),
+            of_facet(lambda line: line.facet),
             Column("Run", lambda line: f"{line.run} ({line.runs} runs)" if line.runs > 1 else line.run, ""),
             Column("", lambda line: line.run, "run"),
         ],
