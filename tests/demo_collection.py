@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from annot.base.records import Decision, Draw, Judgement, Paper, Pool, PoolEntry, Qrel, Query
 from annot.base.settings import Settings
-from annot.demo.packaged import ADJUDICATOR, CAST, REMARKS, corpus_text, latents, query_papers
+from annot.demo.packaged import ADJUDICATOR, CAST, corpus_text, latents, query_papers
 from annot.demo.simulated_people import latent_relevance
 from annot.formats.csfcube import Material
 from annot.formats.paper_lines import read_papers
@@ -48,12 +48,7 @@ def demo_material() -> Material:
             grades: list[int | None] = []
             for assessor in (CAST[place % 4], CAST[(place + 1) % 4]):
                 answer = assessor.judge(
-                    query.query_id,
-                    entry.doc_id,
-                    relevance=relevance,
-                    seed=SEED,
-                    reasons=("No such sentence.",),
-                    remarks=REMARKS["facets"],
+                    query.query_id, entry.doc_id, relevance=relevance, seed=SEED, reasons=("No such sentence.",)
                 )
                 grades.append(answer.grade)
                 judgements.append(
@@ -69,14 +64,7 @@ def demo_material() -> Material:
             if len(set(grades)) == 1 and grades[0] is not None:
                 decisions.append(Decision(query.query_id, entry.doc_id, grades[0], "agreed"))
             else:
-                ruling = ADJUDICATOR.settle(
-                    query.query_id,
-                    entry.doc_id,
-                    relevance=relevance,
-                    grades=grades,
-                    seed=SEED,
-                    remarks=REMARKS["facets"],
-                )
+                ruling = ADJUDICATOR.settle(query.query_id, entry.doc_id, relevance=relevance, grades=grades, seed=SEED)
                 decisions.append(
                     Decision(query.query_id, entry.doc_id, ruling.grade, "adjudicated", "j1", ruling.comment)
                 )

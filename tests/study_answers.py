@@ -11,7 +11,7 @@ from uuid import UUID
 
 from annot.base.records import Adjudication, Judgement, Source
 from annot.demo import packaged
-from annot.demo.packaged import ADJUDICATOR, CAST, REMARKS
+from annot.demo.packaged import ADJUDICATOR, CAST
 from annot.demo.simulated_people import latent_relevance
 from annot.store import people, projects
 from annot.store.adjudications import SourcedAdjudication, record_adjudications
@@ -148,7 +148,6 @@ class Simulated:
                     relevance=latent_relevance(asked.topic_id, asked.facet, one.doc_id, truth),
                     seed=SEED,
                     reasons=("not readable", "not enough context"),
-                    remarks=REMARKS["facets"],
                 )
                 judgement = Judgement(
                     one.query_id,
@@ -192,7 +191,6 @@ class Simulated:
                     relevance=latent_relevance(asked.topic_id, asked.facet, dispute.doc_id, truth),
                     grades=[one.grade for one in dispute.judgements],
                     seed=SEED,
-                    remarks=REMARKS["facets"],
                 )
                 decision = Adjudication(
                     *pair,

@@ -153,7 +153,7 @@ class SimulatedAssessor:
         relevance: float,
         seed: int,
         reasons: Sequence[str],
-        remarks: Remarks,
+        remarks: Remarks = REMARKS["facets"],
     ) -> SimulatedAnswer:
         """The answer for one pair. Asked again on another occasion, the person remembers some of the first view.
 
@@ -192,7 +192,7 @@ class SimulatedAdjudicator:
         relevance: float,
         grades: Sequence[int | None],
         seed: int,
-        remarks: Remarks,
+        remarks: Remarks = REMARKS["facets"],
     ) -> SimulatedAnswer:
         """The decision on one pair, its reason as comment; `grades` are those given, None where somebody could not."""
         rng = generator(seed, "settle", self.name, query_id, doc_id)
