@@ -91,7 +91,8 @@ class Stage:
         short = set(outcome.short)
         found = Facts(
             papers=papers,
-            unlabelled=papers and (not self.labelled or ("facets" in self.made and not self._current("facets"))),
+            faceted=self.ws.settings.faceted,
+            unlabelled=papers and self.ws.settings.faceted and self._labels_lack(),
             sheet=self.ws.sheet.is_file(),
             queries=len(self.queries),
             pooled=len(pooled),
@@ -118,6 +119,9 @@ class Stage:
         # What follows from the grades is looked at once there are all.
         waiting = (found.to_judge, found.missing, found.vacant, found.open)
         return found if not found.judged or any(waiting) else found._replace(**self._products())
+
+    def _labels_lack(self) -> bool:
+        return not self.labelled or ("facets" in self.made and not self._current("facets"))
 
     def _current(self, what: str) -> bool:
         return is_current(self.made, what, self.states)

@@ -19,8 +19,11 @@ Kind = Literal["facets", "topics", "questions"]
 
 _TEXTS: dict[str, Any] = {
     "facets": {"whole": []},
-    # Short documents are let in, and long ones: there is nothing to label in them.
-    "corpus": {"min_sentences": 1, "max_sentences": 1000, "max_sentence_tokens": 1000, "min_sentence_tokens": 1},
+    # Short documents are let in, and long ones: there is nothing to label in them. Passages often have no title.
+    "corpus": {
+        **{"require_title": False, "min_sentences": 1, "max_sentences": 1000},
+        **{"max_sentence_tokens": 1000, "min_sentence_tokens": 1},
+    },
     # Four methods that can rank a text; 25 each give pools of about 100, as the defaults of facets do.
     "pool": {"per_method": 25, "methods": ["title_tfidf", "abs_tfidf", "abs_cbow200", "abs_tfidfcbow200"]},
 }
@@ -38,7 +41,7 @@ OF_KIND: dict[str, dict[str, Any]] = {
     "questions": _TEXTS
     | {
         "scale": {"names": ["Unrelated", "Related", "Partial answer", "Full answer"]},
-        "evaluation": {"relevant_from": 2, "error_kinds": _ERROR_KINDS},
+        "evaluation": {"error_kinds": _ERROR_KINDS},
     },
 }
 """By kind, the defaults that are not those of facets."""
@@ -71,6 +74,7 @@ class Settings(sections.Section):
     adjudication: sections.AdjudicationSettings = sections.AdjudicationSettings()
     evaluation: sections.EvaluationSettings = sections.EvaluationSettings()
     systems: sections.SystemSettings = sections.SystemSettings()
+    screen: sections.ScreenSettings = sections.ScreenSettings()
     release: sections.ReleaseSettings = sections.ReleaseSettings()
     store: sections.StoreSettings = sections.StoreSettings()
     machine: sections.MachineSettings = sections.MachineSettings()
@@ -94,14 +98,30 @@ class Settings(sections.Section):
             raise ValueError(
                 f"facets: a study of {self.kind} has none; expected only `whole = []`, or no line with `kind`"
             )
-        if self.evaluation.relevant_from >= len(self.scale.names):
-            raise ValueError("evaluation.relevant_from is above the highest grade of scale.names")
+        self._fit_scale(len(self.scale.names) - 1)
         return self
+
+    def _fit_scale(self, highest: int) -> None:
+        """Where the lowest relevant grade is not set, it is one of the scale's."""
+        evaluation = self.evaluation
+        if evaluation.relevant_from <= highest:
+            return
+        if "relevant_from" in evaluation.model_fields_set:
+            raise ValueError(
+                f"evaluation.relevant_from: found {evaluation.relevant_from}, expected at most {highest}, the highest"
+                " grade of scale.names; correct the line, or delete it"
+            )
+        self.__dict__["evaluation"] = evaluation.model_copy(update={"relevant_from": highest})
 
     @property
     def faceted(self) -> bool:
         """Whether anything is judged by facets, for which sentences need labels."""
         return any(self.facets.values())
+
+    @property
+    def document_word(self) -> str:
+        """What a document of the corpus is called: `paper` where facets are judged."""
+        return "paper" if self.faceted else "document"
 
     def facet_of(self, label: str) -> str | None:
         """The facet that `label` belongs to, or None."""
