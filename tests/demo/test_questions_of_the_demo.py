@@ -8,13 +8,13 @@ import pytest
 from annot.base.records import WHOLE, Query, Topic
 from annot.base.settings import settings_of
 from annot.demo import packaged
-from annot.demo.packaged import CAST, REMARKS, Latent, Question
+from annot.demo.packaged import CAST, REMARKS, Latent, MadeQuestion
 from annot.demo.simulated_people import JITTER, answer_relevance, demo_relevance
 from demo_collection import papers
 
 LATENTS = packaged.latents()
 QUESTIONS = {one.topic.topic_id: one for one in packaged.questions()}
-ASKED = Question(Topic("t", "a question"), "01", "b", {"claim": ("noise-hurts",), "method": ("crf",)})
+ASKED = MadeQuestion(Topic("t", "a question"), "01", "b", {"claim": ("noise-hurts",), "method": ("crf",)})
 
 
 def about(problem: str, subproblem: str, *, method: str = "rnn", claim: str = "context-helps") -> Latent:

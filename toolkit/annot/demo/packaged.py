@@ -32,7 +32,7 @@ class Latent(NamedTuple):
     """1 if the paper supports the claim, -1 if it finds the opposite, 0 if it makes no claim."""
 
 
-class Question(NamedTuple):
+class MadeQuestion(NamedTuple):
     """A question that is asked of the demo corpus, and which papers answer it."""
 
     topic: Topic
@@ -77,12 +77,12 @@ def query_papers() -> tuple[QueryPaper, ...]:
     return tuple(QueryPaper(paper["paper_id"], tuple(paper["facets"])) for paper in json.loads(read("queries.json")))
 
 
-def questions() -> tuple[Question, ...]:
+def questions() -> tuple[MadeQuestion, ...]:
     """The questions of the demonstration of questions. Only the simulation may know what answers them."""
     texts = "topic_id", "title", "description", "narrative"
     about = "problem", "subproblem", "answered_by"
     return tuple(
-        Question(Topic(*(one[name] for name in texts)), *(one[name] for name in about))
+        MadeQuestion(Topic(*(one[name] for name in texts)), *(one[name] for name in about))
         for one in json.loads(read("questions.json"))
     )
 

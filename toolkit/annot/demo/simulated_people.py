@@ -13,7 +13,7 @@ from annot.base.records import Advance, Asked, Query
 from annot.base.settings import Kind
 from annot.base.stats.seeding import generator
 from annot.demo import packaged
-from annot.demo.packaged import ADJUDICATOR, CAST, REMARKS, Latent, Question, SimulatedAnswer, SimulatedAssessor
+from annot.demo.packaged import ADJUDICATOR, CAST, REMARKS, Latent, MadeQuestion, SimulatedAnswer, SimulatedAssessor
 from annot.judging.exchange.outgoing import Outgoing
 from annot.judging.exchange.servers import connect, open_accounts, task_keys
 from annot.judging.rounds import adjudication, judging
@@ -62,7 +62,7 @@ def latent_relevance(query_paper: str, facet: str, doc: str, latent: Mapping[str
     return float(min(MOST, max(0.0, base + shift)))
 
 
-def answer_relevance(question: Question, doc: str, latent: Mapping[str, Latent]) -> float:
+def answer_relevance(question: MadeQuestion, doc: str, latent: Mapping[str, Latent]) -> float:
     """How well a paper answers a question, in [0, 3], from what the paper is about.
 
     The pair's own jitter follows from the two ids alone.
@@ -71,7 +71,7 @@ def answer_relevance(question: Question, doc: str, latent: Mapping[str, Latent])
     return float(min(MOST, max(0.0, _answer_to(question, latent[doc]) + shift)))
 
 
-def _answer_to(question: Question, doc: Latent) -> float:
+def _answer_to(question: MadeQuestion, doc: Latent) -> float:
     if question.problem != doc.problem:
         return 0.6 if _problems_related(question, doc) else 0.0
     if any(getattr(doc, trait) in values for trait, values in question.answered_by.items()):
@@ -121,7 +121,7 @@ def _proposes(paper: Latent) -> bool:
 _BASE: dict[str, Callable[[Latent, Latent], float]] = {"background": _background, "method": _method, "result": _result}
 
 
-def _problems_related(query: Latent | Question, other: Latent) -> bool:
+def _problems_related(query: Latent | MadeQuestion, other: Latent) -> bool:
     return any(
         frozenset((left, right)) in RELATED_PROBLEMS
         for left in (query.problem, query.problem + query.subproblem)
