@@ -25,6 +25,7 @@ NUMBERS = {
     "adjudication": {"adjudicator_may_assess": False},
     # "Similar" is the lowest of the four grades that counts as relevant.
     "evaluation": {"relevant_from": 2, "tolerated_loss": 0.05},
+    "screen": {"mark_terms": False, "fold_after": 500},
     # Aspire's code: temperatures 0.5 and 5000, lambda 20.
     "systems": {"temperature": 0.5, "whole_temperature": 5000.0, "entropy": 20.0},
 }

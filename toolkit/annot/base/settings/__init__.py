@@ -74,6 +74,7 @@ class Settings(sections.Section):
     adjudication: sections.AdjudicationSettings = sections.AdjudicationSettings()
     evaluation: sections.EvaluationSettings = sections.EvaluationSettings()
     systems: sections.SystemSettings = sections.SystemSettings()
+    screen: sections.ScreenSettings = sections.ScreenSettings()
     release: sections.ReleaseSettings = sections.ReleaseSettings()
     store: sections.StoreSettings = sections.StoreSettings()
     machine: sections.MachineSettings = sections.MachineSettings()

@@ -338,6 +338,16 @@ class SystemSettings(Section):
     """What SciSearch learns from: `lsa`, or a system for sentences or abstracts."""
 
 
+class ScreenSettings(Section):
+    """How the screen shows pairs that are judged whole, without a facet."""
+
+    mark_terms: bool = False
+    """Whether the words of the topic are marked in the documents. Marks draw assessors to these words and away from
+    documents that say the same in others, so they are off by default; the datasheet reports them."""
+    fold_after: Annotated[int, Field(ge=50)] = 500
+    """Words of a document that are shown at once. The rest is folded, and one key shows it."""
+
+
 class StoreSettings(Section):
     database: str = "annot.db"
     """A file in the study, or a PostgreSQL URL (`postgresql://...`). `ANNOT_DATABASE` takes precedence."""
