@@ -54,6 +54,7 @@ def trace(ws: Workspace, query_id: str, doc_id: str) -> Trace:
         settled = adjudications.read_history(session, query_id, doc_id)
         opinions = read_opinions(session, query_id, doc_id)
     outcome = snapshot.outcome
+    topic = snapshot.texts.get(query.topic_id)
     pool = snapshot.pools.get(query.topic_id)
     texts = papers.find_papers(ws.corpus, ids) if ws.has_corpus else {}
     pooled = _pooled(pool, doc_id, snapshot.rankings_sha256.get(query.topic_id, ""))
@@ -68,7 +69,8 @@ def trace(ws: Workspace, query_id: str, doc_id: str) -> Trace:
         doc_id=doc_id,
         facet=query.facet,
         query_sentences=tuple(place + 1 for place in query.sentences),
-        query_paper=_paper(ws, texts.get(query.topic_id), labels.get(query.topic_id)),
+        query_paper=None if topic else _paper(ws, texts.get(query.topic_id), labels.get(query.topic_id)),
+        topic=topic,
         document=_paper(ws, texts.get(doc_id), labels.get(doc_id)),
         corpus_sha256=recorded_sha256(ws) if texts else None,
         pool=pooled,
