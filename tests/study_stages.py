@@ -219,7 +219,7 @@ def set_in(folder: Path, sections: Mapping[str, Mapping[str, object]]) -> None:
     path = folder / "annot.toml"
     settings = tomlkit.parse(path.read_text(encoding="utf-8"))
     for name, values in sections.items():
-        (settings[name] if name else settings).update(values)
+        (settings.setdefault(name, tomlkit.table()) if name else settings).update(values)
     path.write_text(tomlkit.dumps(settings), encoding="utf-8")
 
 

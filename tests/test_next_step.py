@@ -23,8 +23,10 @@ UNMEASURED = JUDGED._replace(old=PRODUCTS)
     ("facts", "command", "who"),
     [
         (NEW, "annot corpus add FILE", "you"),
+        (NEW._replace(faceted=False), "annot corpus add FILE", "you"),
         (NEW._replace(papers=True, unlabelled=True), "annot facets", "you"),
         (NEW._replace(papers=True), "annot query sample", "you"),
+        (NEW._replace(papers=True, faceted=False), "annot query add --file FILE", "you"),
         (NEW._replace(papers=True, sheet=True), "annot query choose NUMBER", "you"),
         (QUERIED, "annot pool", "you"),
         (QUERIED._replace(pooled=4, redraw=True), "annot pool --redraw", "you"),

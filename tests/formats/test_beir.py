@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 from annot.base.errors import InputError
 from annot.base.records import Draw, Paper, Pool, PoolEntry, Qrel, Query
-from annot.formats.beir import beir_paths, dataset_id, module_name, write_beir, write_irds
+from annot.formats.beir import Fields, beir_paths, dataset_id, write_beir
 from annot.formats.csfcube import Material
+from annot.formats.irds_module import module_name, write_irds
 from demo_collection import demo_material, demo_qrels
 
 
@@ -27,6 +28,7 @@ def written(material: Material, *, with_text: bool = True, folder: str = "", **c
         "qrels": demo_qrels(material),
         "pools": material.pools,
         "judged": {},
+        "texts": {},
     }
     return write_beir(**(parts | changed), folder=folder, with_text=with_text)
 
@@ -55,7 +57,7 @@ def test_the_beir_readers_of_ir_datasets_read_back_what_went_in(material: Materi
     for name, content in written(material).items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_bytes(content)
-    paths = beir_paths("", with_text=True)
+    paths = beir_paths("", with_text=True, worded=True)
     docs: Iterator[Any] = BeirDocs("x", OnDisk(tmp_path / paths.corpus), BeirTitleDoc)._docs_iter()
     assert {doc.doc_id: (doc.title, doc.text) for doc in docs} == {
         paper.paper_id: (paper.title, " ".join(paper.sentences)) for paper in material.papers
@@ -95,7 +97,7 @@ def test_a_query_that_no_pool_led_to_has_what_was_judged_to_be_ranked(material: 
 
 def test_without_text_no_word_of_a_paper_and_no_file_under_the_usual_names_is_written(material: Material) -> None:
     files = written(material, with_text=False, folder="beir/")
-    assert set(files) == {*beir_paths("beir/", with_text=False)}
+    assert set(files) == {*beir_paths("beir/", with_text=False, worded=False)}
     assert not {"beir/corpus.jsonl", "beir/queries.jsonl"} & set(files)
     everything = b"".join(files.values()).decode()
     for paper in material.papers:
@@ -138,6 +140,7 @@ def test_a_query_has_the_type_of_its_paper_only_where_it_is_on_record() -> None:
         "qrels": [Qrel("p-x", "d", 2)],
         "pools": [Pool("p", "blocks", 2, 50, 1, ("bm25",), (), (), None, entries)],
         "judged": {},
+        "texts": {},
     }
     files = write_beir(**parts, folder="b/", with_text=True)
     first, second = rows(files["b/queries.jsonl"])
@@ -169,8 +172,10 @@ def test_the_module_has_its_collections_facts(language: str, shown: str, with_te
         name="Mine",
         title="A title",
         language=language,
-        files=beir_paths("beir/", with_text=with_text),
+        files=beir_paths("beir/", with_text=with_text, worded=with_text),
         docs_sha256="0" * 64,
+        topic_language="",
+        fields=Fields((), ("paper_id", "facet"), with_text),
         with_text=with_text,
         facets=["x", "y"],
         grades=["no", "yes"],

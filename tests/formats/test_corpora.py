@@ -220,7 +220,7 @@ def test_a_damaged_group_of_rows_is_refused_with_its_file(tmp_path: Path) -> Non
     ("header", "fault"),
     [
         ("paper_id,title,title,abstract", "columns: found title twice, expected each once"),
-        ("7,On Abstracts,A", "columns: found 7, On Abstracts, A, expected paper_id, title and abstract among them"),
+        ("7,On Abstracts,A", "columns: found 7, On Abstracts, A, expected an id and a text among them"),
     ],
 )
 def test_a_table_whose_columns_tell_nothing_is_broken_as_a_whole(tmp_path: Path, header: str, fault: str) -> None:

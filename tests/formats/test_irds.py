@@ -13,8 +13,9 @@ from types import ModuleType
 import pytest
 from annot.base.errors import InputError
 from annot.base.records import Qrel
-from annot.formats.beir import beir_paths, dataset_id, module_name, write_beir, write_irds
+from annot.formats.beir import beir_paths, dataset_id, fields_of, write_beir
 from annot.formats.csfcube import Material
+from annot.formats.irds_module import module_name, write_irds
 from demo_collection import demo_material, demo_qrels
 
 GRADES = ("Irrelevant", "Related", "Similar", "Near-identical")
@@ -30,17 +31,20 @@ def lay_out(folder: Path, material: Material, *, name: str, with_text: bool) -> 
     files = write_beir(
         papers=material.papers,
         queries=material.queries,
+        texts={},
         qrels=demo_qrels(material),
         pools=material.pools,
         judged={},
         folder="beir/",
         with_text=with_text,
     )
-    paths = beir_paths("beir/", with_text=with_text)
+    paths = beir_paths("beir/", with_text=with_text, worded=with_text)
     files[module_name(name) + ".py"] = write_irds(
         name=name,
         title='A "title" with \\ and é',
         language="en-GB",
+        topic_language="",
+        fields=fields_of(material.papers, material.queries, {}, with_text=with_text),
         files=paths,
         docs_sha256=hashlib.sha256(files[paths.corpus]).hexdigest(),
         with_text=with_text,

@@ -79,7 +79,7 @@ def test_a_cell_has_sixteen_mebibytes_at_most(tmp_path: Path) -> None:
     ("header", "fault"),
     [
         ("id,title,id,title,x,x", "columns: found id, title twice, expected each once"),
-        ("a,b", "columns: found a, b, expected paper_id, title and abstract among them"),
+        ("a,b", "columns: found a, b, expected an id and a text among them"),
     ],
 )
 def test_a_header_that_names_no_column_or_one_twice_ends_the_reading(tmp_path: Path, header: str, fault: str) -> None:

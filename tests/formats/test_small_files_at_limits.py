@@ -22,26 +22,37 @@ from annot.formats.json_lines import Strict, read_models, read_objects
 from annot.formats.matches import Match, match_lines, read_matches
 from annot.formats.paper_text import paper_of
 from annot.formats.submitted_run import read_metadata, read_submitted
-from annot.formats.trec import HEADER, read_qrels, read_query_papers, write_query_papers
+from annot.formats.trec import QUERY_PAPERS_FILE, QUERY_TOPICS_FILE, read_qrels, read_query_topics, write_query_topics
 from annot.formats.vector_files import RowCounts, read_npy, read_parquet, read_s2_vectors
 
 
-def test_papers_of_queries_read_back_are_those_that_were_written() -> None:
+@pytest.mark.parametrize(
+    ("file", "header"),
+    [(QUERY_PAPERS_FILE, "query_id\tquery_paper"), (QUERY_TOPICS_FILE, "query_id\ttopic_id")],
+)
+def test_topics_of_queries_read_back_are_those_that_were_written(file: str, header: str) -> None:
     queries = [Query("q2", "p1", "method", (0,)), Query("q1", "p1", "result", (0,)), Query("q3", "p2", "method", (0,))]
-    text = write_query_papers(queries)
-    assert text == "query_id\tquery_paper\nq1\tp1\nq2\tp1\nq3\tp2\n"
-    assert read_query_papers(text.splitlines(keepends=True), name="f") == {"q1": "p1", "q2": "p1", "q3": "p2"}
-    assert read_query_papers([HEADER, "q1\tp1", "q1\tp1"], name="f") == {"q1": "p1"}
+    text = write_query_topics(queries, file=file)
+    assert text == f"{header}\nq1\tp1\nq2\tp1\nq3\tp2\n"
+    found = read_query_topics(text.splitlines(keepends=True), file=file, name="f")
+    assert found == {"q1": "p1", "q2": "p1", "q3": "p2"}
+    assert read_query_topics([header, "q1\tp1", "q1\tp1"], file=file, name="f") == {"q1": "p1"}
 
 
-def test_each_wrong_line_of_the_papers_of_queries_is_a_fault() -> None:
-    shape = "expected a query and its paper, with a tab between"
+@pytest.mark.parametrize(
+    ("file", "column", "what"),
+    [(QUERY_PAPERS_FILE, "query_paper", "paper"), (QUERY_TOPICS_FILE, "topic_id", "topic")],
+)
+def test_each_wrong_line_of_the_topics_of_queries_is_a_fault(file: str, column: str, what: str) -> None:
+    header = f"query_id\t{column}"
+    shape = f"expected a query and its {what}, with a tab between"
+    lines = ["query\tpaper", "q1", "q2\tp2\tx", "\tp3", "q4\tp4", "q4\tp5", header]
     with pytest.raises(InputError) as caught:
-        read_query_papers(["query\tpaper", "q1", "q2\tp2\tx", "\tp3", "q4\tp4", "q4\tp5", HEADER], name="f")
+        read_query_topics(lines, file=file, name="f")
     assert caught.value.faults == (
-        "f:1: found 'query\\tpaper', expected the header 'query_id\\tquery_paper'",
+        f"f:1: found 'query\\tpaper', expected the header 'query_id\\t{column}'",
         *(f"f:{line}: {shape}" for line in (2, 3, 4)),
-        "f:6: paper 'p5' of query q4, expected 'p4' as above",
+        f"f:6: {what} 'p5' of query q4, expected 'p4' as above",
     )
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from annot.api.given import check_level, ratings_in, runs_in, scale_of
-from annot.api.given_tables import GivenPapers, as_frame, papers_of
+from annot.api.given_tables import GivenTopics, as_frame, topics_of
 from annot.base.errors import InputError
 from annot.base.records import Judgement
 
@@ -93,12 +93,12 @@ def test_hidden_repeats_and_flagged_rows_do_not_count() -> None:
 
 
 def test_papers_are_those_of_the_first_source_that_knows_every_query() -> None:
-    some, every = GivenPapers({"q1": "p"}, "a file"), GivenPapers({"q1": "p", "q2": "p", "q3": "r"}, "a column")
-    assert papers_of(["q1", "q2"], None, some, every) == (
+    some, every = GivenTopics({"q1": "p"}, "a file"), GivenTopics({"q1": "p", "q2": "p", "q3": "r"}, "a column")
+    assert topics_of(["q1", "q2"], None, some, every) == (
         {"q1": "p", "q2": "p"},
         "query papers are the sampling units: 2 queries on 1 paper, by a column",
     )
-    assert papers_of(["q1", "q9"], some, every)[0] is None
+    assert topics_of(["q1", "q9"], some, every)[0] is None
 
 
 def test_a_list_of_runs_names_the_one_that_is_there_twice() -> None:

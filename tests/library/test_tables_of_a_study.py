@@ -95,7 +95,15 @@ def test_a_study_says_what_it_has_and_where_it_is() -> None:
     assert "The study &lt;i&gt;ours has 1 query" in html
     rows = re.findall(r'<td class="name">(\w+)</td><td class="name">[^<]*</td><td>([^<]*)</td>', html)
     assert dict(rows) == {
-        **{"queries": "1", "papers": "0", "pool": "2", "judgements": "2", "comments": "0", "progress": "1"},
+        **{
+            "topics": "1",
+            "queries": "1",
+            "papers": "0",
+            "pool": "2",
+            "judgements": "2",
+            "comments": "0",
+            "progress": "1",
+        },
         **{"qrels": "2", "runs": "–", "agreement": "–"},
     }
     for name, _ in rows[:-1]:

@@ -75,6 +75,7 @@ def test_judged_documents_are_those_of_queries_without_pools() -> None:
     queries = [Query("q1", "p1", "aim", ()), Query("q2", "p2", "aim", (), "survey")]
     made: Any = SimpleNamespace(
         queries=queries,
+        texts={},
         pools={"p1": None},
         outcome=SimpleNamespace(planned={("q1", "d1"): (), ("q2", "d2"): (), ("q2", "d3"): ()}),
     )

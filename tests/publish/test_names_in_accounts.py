@@ -28,6 +28,7 @@ def found(
 ) -> dict[str, set[str]]:
     """The secrets by kind."""
     study: Any = SimpleNamespace(
+        texts={},
         ws=SimpleNamespace(
             database_url=database,
             has_corpus=False,

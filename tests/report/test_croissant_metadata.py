@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from annot.formats.beir import beir_paths, write_beir
+from annot.formats.beir import beir_paths, fields_of, write_beir
 from annot.formats.csfcube import Material
 from annot.formats.judgements_file import write_decisions, write_judgements
 from annot.publishing.release.collection_facts import CollectionFacts
@@ -37,6 +37,7 @@ def parts(material: Material, *, with_text: bool = True) -> tuple[dict[str, byte
     files = write_beir(
         papers=material.papers,
         queries=material.queries,
+        texts={},
         qrels=demo_qrels(material),
         pools=material.pools,
         judged={},
@@ -45,7 +46,9 @@ def parts(material: Material, *, with_text: bool = True) -> tuple[dict[str, byte
     )
     files["judgements.jsonl"] = write_judgements(material.judgements, again=(), comments=material.judgements).encode()
     files["decisions.jsonl"] = write_decisions(material.decisions, [], comments={}).encode()
-    return files, release_tables(beir_paths("beir/", with_text=with_text), with_text=with_text)
+    fields = fields_of(material.papers, material.queries, {}, with_text=with_text)
+    paths = beir_paths("beir/", with_text=with_text, worded=with_text)
+    return files, release_tables(paths, with_text=with_text, fields=fields)
 
 
 def loaded(folder: Path, text: str, files: dict[str, bytes]) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -10,7 +11,7 @@ import pytest
 import yaml
 from annot.base.errors import InputError
 from annot.base.records import Qrel, Query
-from annot.formats.beir import beir_paths
+from annot.formats.beir import Fields, beir_paths
 from annot.formats.csfcube import Material
 from annot.publishing.release.collection_facts import CollectionFacts
 from annot.publishing.release.prose import ExamplePair, dataset_card, example_pairs, size_category
@@ -23,11 +24,16 @@ from hypothesis import strategies as st
 EXAMPLES = (ExamplePair("Of <b>bold</b> claims", "method", "A | B", 3), ExamplePair("Of bold claims", "method", "C", 0))
 
 
-def card(facts: CollectionFacts) -> str:
+FIELDS = Fields(("year",), ("paper_id", "facet"), True)
+
+
+def card(facts: CollectionFacts, *, examples: Sequence[ExamplePair] = EXAMPLES) -> str:
+    with_text = facts.terms.with_text
     return dataset_card(
         facts,
-        beir=beir_paths("beir/", with_text=facts.terms.with_text),
-        examples=EXAMPLES if facts.terms.with_text else (),
+        beir=beir_paths("beir/", with_text=with_text, worded=with_text),
+        fields=FIELDS._replace(worded=with_text),
+        examples=examples if with_text else (),
         holds={"runs", "csfcube"},
         overrides=None,
     )
@@ -158,9 +164,7 @@ def test_it_begins_with_licence_size_graded_pairs_and_the_lines_that_load_it(fac
     assert f"Near-identical), {facts.corpus.papers} papers." in first
     assert "| Of &lt;b>bold&lt;/b> claims | method | A \\| B | 3 Near-identical |\n| Of bold" in first
     assert "## Loading" not in rest
-    assert "| query |" not in dataset_card(
-        facts, beir=beir_paths("beir/", with_text=True), examples=(), holds=(), overrides=None
-    )
+    assert "| query |" not in card(facts, examples=())
 
 
 Q1, Q2 = (Query(f"p{at}-m", f"p{at}", "m", (1,)) for at in (1, 2))
@@ -185,7 +189,7 @@ def qrels(query: Query, *grades: int) -> list[Qrel]:
 def test_examples_are_the_highest_a_middle_and_the_lowest_grade_of_the_query_with_the_most(
     given: list[Qrel], expected: list[tuple[str, str, int]]
 ) -> None:
-    found = example_pairs(given, (Q1, Q2), None)
+    found = example_pairs(given, (Q1, Q2), {})
     assert [(one.query, one.candidate, one.grade) for one in found] == expected
 
 

@@ -7,8 +7,9 @@ import json
 from dataclasses import replace
 
 import pytest
-from annot.formats.beir import beir_paths, module_name, write_beir, write_irds
+from annot.formats.beir import beir_paths, fields_of, write_beir
 from annot.formats.csfcube import Material, write_csfcube
+from annot.formats.irds_module import module_name, write_irds
 from annot.formats.trec import write_qrels
 from annot.publishing.release.croissant import croissant, release_tables
 from annot.publishing.release.leaks import Secret, leaks
@@ -31,11 +32,13 @@ SECRETS = (
 def whole(material: Material) -> dict[str, bytes]:
     """Every part that is written here, with the raw judgements in the order in which `material` has them."""
     facts = demo_facts(material)
-    beir = beir_paths("beir/", with_text=True)
+    beir = beir_paths("beir/", with_text=True, worded=True)
+    fields = fields_of(material.papers, material.queries, {}, with_text=True)
     qrels = demo_qrels(material)
     files = write_beir(
         papers=material.papers,
         queries=material.queries,
+        texts={},
         qrels=qrels,
         pools=material.pools,
         judged={},
@@ -52,6 +55,8 @@ def whole(material: Material) -> dict[str, bytes]:
         name=facts.collection.name,
         title=facts.collection.title,
         language=facts.collection.language,
+        topic_language=facts.topic_language,
+        fields=fields,
         files=beir,
         docs_sha256=hashlib.sha256(files[beir.corpus]).hexdigest(),
         with_text=True,
@@ -63,12 +68,12 @@ def whole(material: Material) -> dict[str, bytes]:
         "judgements.jsonl": "".join(json.dumps(row) + "\n" for row in rows),
         "DATASHEET.md": sheet,
         "datasheet.html": datasheet_html(facts, sheet, overrides=None),
-        "README.md": dataset_card(facts, beir=beir, examples=(), holds={"csfcube"}, overrides=None),
+        "README.md": dataset_card(facts, beir=beir, fields=fields, examples=(), holds={"csfcube"}, overrides=None),
         f"{module_name(facts.collection.name)}.py": module,
     }
     files |= {path: text.encode() for path, text in texts.items()}
     paths = {path for path in files if not path.startswith("csfcube/")}
-    tables = [table for table in release_tables(beir, with_text=True) if table["file"] in paths]
+    tables = [table for table in release_tables(beir, with_text=True, fields=fields) if table["file"] in paths]
     files["croissant.json"] = croissant(facts, files=files, tables=tables, answers={}).encode()
     return bundle(files)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -185,4 +186,6 @@ def test_labels_are_missing_or_older_than_the_corpus(planned: Workspace) -> None
     note(planned, "facets", states_of(planned))
     assert facts(planned).unlabelled is False
     note(planned, "facets", {**states_of(planned), "corpus": "others"})
-    assert facts(planned).unlabelled is True
+    assert (facts(planned).faceted, facts(planned).unlabelled) == (True, True)
+    whole = replace(planned, settings=planned.settings.model_copy(update={"facets": {"whole": ()}}))
+    assert (facts(whole).faceted, facts(whole).unlabelled) == (False, False)

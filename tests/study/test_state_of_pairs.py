@@ -145,7 +145,7 @@ def test_qrels_have_the_pairs_with_a_grade_and_decisions_those_that_nobody_can_j
     ws = Workspace(tmp_path, Settings())
     given = [*both("same", 1, 1), *both("none", 0, 3), *both("open", 0, 3), judgement("half", "a1", 1)]
     found = outcome("same none open half", given, ruling("none", "2031-01-01T10:00:00Z", None))
-    export_qrels(ws, found, [Query("q1", "p1", "method", (0,))])
+    export_qrels(ws, found, [Query("q1", "p1", "method", (0,))], ())
     assert ws.qrels.read_text() == "q1 0 same 1\n"
     assert sorted(one["doc_id"] for one in written(ws.exports / "decisions.jsonl")) == ["none", "same"]
     manifest = json.loads((ws.exports / "qrels.manifest.json").read_text())

@@ -12,7 +12,7 @@ import pandas as pd
 
 from annot.api.displaying import Displayed, Headline
 from annot.api.given import GivenRatings, check_level, qrels_in, ratings_in, scale_of
-from annot.api.given_tables import papers_of
+from annot.api.given_tables import topics_of
 from annot.base.errors import InputError, UndefinedStatistic
 from annot.base.names import check_name
 from annot.base.records import Decision, Judgement
@@ -199,8 +199,9 @@ def measure_agreement(
     ratings : pandas.DataFrame, array or list
         Either a long table, one row per judgement, with the columns ``query``, ``document``, ``assessor`` and ``grade``
         (or dicts with these keys, or rows of these four, at least one of the ids a text). A column ``facet`` names
-        groups of queries that get figures of their own, a column ``query_paper`` the paper of each query. Rows with
-        ``occasion`` 2 (hidden repeats) or with ``flags``, as in annot's own files, do not count.
+        groups of queries that get figures of their own, a column ``query_paper`` (or ``topic_id``) the paper (or topic)
+        of each query. Rows with ``occasion`` 2 (hidden repeats) or with ``flags``, as in annot's own files, do not
+        count.
         Or a matrix of shape (items, assessors). Grades are whole numbers; nan, None or an empty cell is a judgement
         that was requested and not given.
     final : optional
@@ -214,8 +215,8 @@ def measure_agreement(
     binarised_at : int, optional
         Compare this grade or higher against lower ones instead of the grades themselves.
     clusters : str, optional
-        The column of the query paper, if it is not named ``query_paper``. Queries on facets of one paper share its
-        documents and its assessors, so intervals take whole papers as the sampling units.
+        The column of the query paper or topic, if it is not named ``query_paper`` or ``topic_id``. Queries on facets of
+        one paper share its documents and its assessors, so intervals take whole papers as the sampling units.
     coefficients : sequence of str
         The coefficients to compute, by their names in `annot agreement --json`; by default all.
     level : float, optional
@@ -231,8 +232,9 @@ def measure_agreement(
         A notebook shows its ``headline``; its ``to_frame()`` has every figure. From a long table, figures are
         summarised over queries, and whole query papers are the sampling units of the intervals. The paper of each query
         is that of the column, else what ``final`` says of it (a table with the column, or a file with
-        ``query_papers.tsv`` next to it); if no paper is known, queries are taken as independent. ``notes`` says which.
-        From a matrix, figures are over all items (``"pooled"``), and items are the units.
+        ``query_papers.tsv`` or ``query_topics.tsv`` next to it); if no paper is known, queries are taken as
+        independent. ``notes`` says which. From a matrix, figures are over all items (``"pooled"``), and items are the
+        units.
 
     Raises
     ------
@@ -273,7 +275,7 @@ def measure_agreement(
         of_items = _of_items(found, grades, missing=missing, coefficients=coefficients, level=level)
         return MeasuredAgreement(grades, missing, (OF_ITEMS,), of_items, False)
     settled = None if final is None else qrels_in(final)
-    papers, note = papers_of(found.facets, found.papers, None if settled is None else settled.papers)
+    topics, note = topics_of(found.facets, found.topics, None if settled is None else settled.topics)
     table = agreement_table(
         found.judgements,
         # Where a final grade comes from makes no difference to agreement.
@@ -283,7 +285,7 @@ def measure_agreement(
         missing=missing,
         binarised_at=binarised_at,
         level=level,
-        papers=papers,
+        papers=topics,
         coefficients=coefficients,
         unjudgeable={(str(query), str(document)) for query, document in unjudgeable},
     )

@@ -13,7 +13,7 @@ import pandas as pd
 from annot.api import tidy
 from annot.api.displaying import Displayed, Headline
 from annot.api.given import check_level, qrels_in, ratings_in, runs_in
-from annot.api.given_tables import SOURCE, papers_of
+from annot.api.given_tables import SOURCE, topics_of
 from annot.base.names import check_name
 from annot.base.settings import Settings
 from annot.base.settings.sections import Convention, Ties
@@ -134,20 +134,20 @@ class MeasuredRuns(Displayed):
 
 
 def read_qrels(path: str | PathLike[str]) -> pd.DataFrame:
-    """Read final grades from a TREC qrels file, with the paper of each query if a file next to it has them.
+    """Read final grades from a TREC qrels file, with the paper or topic of each query if a file next to it has them.
 
     Parameters
     ----------
     path : str or path
         A file of lines ``query_id 0 doc_id relevance``. A release has ``query_papers.tsv`` next to it, a line
-        ``query_id`` and ``query_paper`` for each query.
+        ``query_id`` and ``query_paper`` for each query; if topics are texts, ``query_topics.tsv`` with ``topic_id``.
 
     Returns
     -------
     pandas.DataFrame
         Columns ``query_id``, ``doc_id`` (text) and ``relevance`` (int), in the order of the file, and ``query_paper``
-        if that file exists. The first three are the names that ir_measures uses, too. The notes of
-        `annot.evaluate` say which file the papers are from.
+        or ``topic_id`` if such a file exists. The first three are the names that ir_measures uses, too. The notes of
+        `annot.evaluate` say which file these are from.
 
     Raises
     ------
@@ -166,9 +166,9 @@ def read_qrels(path: str | PathLike[str]) -> pd.DataFrame:
     """
     given = qrels_in(path)
     frame = pd.DataFrame(given.qrels, columns=["query_id", "doc_id", "relevance"])
-    if given.papers is not None:
-        frame["query_paper"] = frame["query_id"].map(given.papers.of)
-        frame.attrs[SOURCE] = given.papers.source
+    if given.topics is not None:
+        frame[given.topics.column] = frame["query_id"].map(given.topics.of)
+        frame.attrs[SOURCE] = given.topics.source
     return frame
 
 
@@ -228,8 +228,9 @@ def evaluate(
     qrels : path, pandas.DataFrame or dict
         A TREC qrels file; a table with the columns ``query_id``, ``doc_id`` and ``relevance``; or
         ``{query: {document: grade}}``. A table may have two more columns: ``facet``, a group of queries with
-        its own figures, and ``query_paper``: queries of one paper share its pool, and intervals and tests take it
-        as the sampling unit. For a file, the papers are read from ``query_papers.tsv`` next to it, as in a release.
+        its own figures, and ``query_paper`` (or ``topic_id``): queries of one paper share its pool, and intervals and
+        tests take it as the sampling unit. For a file, the papers are read from ``query_papers.tsv`` (or the topics
+        from ``query_topics.tsv``) next to it, as in a release.
         If no paper is known, queries are taken as independent; ``notes`` says which.
     convention : {"csfcube", "trec"}, optional
         Whose definitions of the measures: those of CSFCube's release or those of trec_eval (through ir_measures).
@@ -246,7 +247,7 @@ def evaluate(
         The judgements behind the final grades, as a long table that `annot.measure_agreement` takes; then the ranking
         by one assessor's grades is measured as well.
     clusters : str, optional
-        The column of ``qrels`` with the query paper, if it is not named ``query_paper``.
+        The column of ``qrels`` with the query paper or topic, if it is not named ``query_paper`` or ``topic_id``.
     relevant_from : int
         The smallest grade that counts as relevant in binary measures.
     level : float
@@ -285,13 +286,13 @@ def evaluate(
     check_name(ties, TIES, what="ties")
     check_level(level)
     given = qrels_in(qrels, clusters=clusters)
-    papers, note = papers_of(given.facets, given.papers)
+    topics, note = topics_of(given.facets, given.topics)
     evaluated = of_runs(
         runs_in(run, name="run"),
         given.qrels,
         () if judgements is None else ratings_in(judgements, name="judgements").judgements,
         facets=given.facets,
-        papers=papers,
+        papers=topics,
         splits={},
         systems={},
         conventions=conventions,

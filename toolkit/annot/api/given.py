@@ -16,14 +16,16 @@ import pandas as pd
 from annot.api.given_tables import (
     COLUMNS,
     LONG,
-    GivenPapers,
+    TOPIC_FIELDS,
+    GivenTopics,
     as_frame,
     by_column,
     called,
     id_in,
     items_of,
-    papers_beside,
     rows_of,
+    topic_in,
+    topics_beside,
 )
 from annot.base.errors import Faults, InputError
 from annot.base.records import Judgement, Qrel, Ranking, ScoredDoc, ranked
@@ -48,7 +50,7 @@ class GivenRatings:
 
     judgements: tuple[Judgement, ...]
     facets: dict[str, str]
-    papers: GivenPapers | None
+    topics: GivenTopics | None
     by_query: bool
     """False for a matrix of items: each item is then a query of its own."""
 
@@ -59,7 +61,7 @@ class GivenQrels:
 
     qrels: tuple[Qrel, ...]
     facets: dict[str, str]
-    papers: GivenPapers | None
+    topics: GivenTopics | None
 
 
 def ratings_in(given: Any, *, name: str, clusters: str | None = None) -> GivenRatings:
@@ -106,7 +108,7 @@ def check_level(level: float) -> None:
 def qrels_in(given: Any, *, clusters: str | None = None) -> GivenQrels:
     """The final grades in a TREC file, in a table (query, document, grade) or in `{query: {document: grade}}`.
 
-    clusters: the column of the query paper; else it is `query_paper`, or in the file beside a TREC file.
+    clusters: the column of the query paper; else it is `query_paper` or `topic_id`, or in the file beside a TREC file.
     """
     name, beside = "qrels", None
     if clusters is not None and isinstance(given, str | os.PathLike | Mapping):
@@ -120,7 +122,7 @@ def qrels_in(given: Any, *, clusters: str | None = None) -> GivenQrels:
             read_qrels(given_text(path, expected=TREC).splitlines(), name=str(path)),
             columns=["query", "document", "grade"],
         )
-        beside = papers_beside(path, given["query"].unique())
+        beside = topics_beside(path, given["query"].unique())
     if isinstance(given, Mapping):
         rows = [
             (query, document, grade) for query, of in items_of(given, name) for document, grade in items_of(of, name)
@@ -130,8 +132,8 @@ def qrels_in(given: Any, *, clusters: str | None = None) -> GivenQrels:
     faults = Faults(name)
     found: dict[tuple[str, str], Qrel] = {}
     facets: dict[str, str] = {}
-    papers: dict[str, str] = {}
-    for label, row in rows_of(frame, ("query", "document", "grade"), ("facet", "query paper"), faults, papers=clusters):
+    topics: dict[str, str] = {}
+    for label, row in rows_of(frame, ("query", "document", "grade"), ("facet", *TOPIC_FIELDS), faults, papers=clusters):
         pair = id_in(row["query"], "query", label, faults), id_in(row["document"], "document", label, faults)
         grade = _grade(row["grade"], label, faults)
         if grade is None:
@@ -140,12 +142,12 @@ def qrels_in(given: Any, *, clusters: str | None = None) -> GivenQrels:
             faults.add(f"{' '.join(pair)} is listed twice, expected one final grade", place=label)
         found[pair] = Qrel(*pair, grade or 0)
         _belongs(facets, pair[0], row.get("facet", EVERYTHING), "facet", label, faults)
-        if "query paper" in row:
-            _belongs(papers, pair[0], row["query paper"], "query paper", label, faults)
+        if topic := topic_in(row):
+            _belongs(topics, pair[0], row[topic], topic, label, faults)
     if not found and not faults.found:
         faults.add("contains no final grade")
     faults.raise_if_any()
-    return GivenQrels(tuple(found.values()), facets, beside or by_column(papers, clusters, frame))
+    return GivenQrels(tuple(found.values()), facets, beside or by_column(topics, clusters, frame))
 
 
 def runs_in(given: Any, *, name: str) -> RunsByTag:
@@ -260,14 +262,14 @@ def _long_ratings(frame: pd.DataFrame, name: str, clusters: str | None) -> Given
     found: dict[tuple[str, str, str], Judgement] = {}
     first: dict[tuple[str, str, str], str] = {}
     facets: dict[str, str] = {}
-    papers: dict[str, str] = {}
-    optional = ("facet", "occasion", "flags", "query paper")
+    topics: dict[str, str] = {}
+    optional = ("facet", "occasion", "flags", *TOPIC_FIELDS)
     for label, row in rows_of(frame, LONG, optional, faults, papers=clusters):
         query, document, assessor = (id_in(row[field], field, label, faults) for field in LONG[:3])
         grade = _grade(row["grade"], label, faults)
         _belongs(facets, query, row.get("facet", EVERYTHING), "facet", label, faults)
-        if "query paper" in row:
-            _belongs(papers, query, row["query paper"], "query paper", label, faults)
+        if topic := topic_in(row):
+            _belongs(topics, query, row[topic], topic, label, faults)
         repeated, flags = (_grade(row.get("occasion"), label, faults) or 1) > 1, row.get("flags")
         # Judgements of annot's own files carry the reasons for which they do not count.
         if repeated or (isinstance(flags, str | Sequence) and len(flags) > 0):
@@ -280,7 +282,7 @@ def _long_ratings(frame: pd.DataFrame, name: str, clusters: str | None) -> Given
     if not found and not faults.found:
         faults.add("contains no judgement that counts")
     faults.raise_if_any()
-    return GivenRatings(tuple(found.values()), facets, by_column(papers, clusters, frame), by_query=True)
+    return GivenRatings(tuple(found.values()), facets, by_column(topics, clusters, frame), by_query=True)
 
 
 def _matrix_ratings(frame: pd.DataFrame, name: str) -> GivenRatings:
@@ -309,7 +311,7 @@ def _grade(value: Any, label: str, faults: Faults) -> int | None:
 
 
 def _belongs(of: dict[str, str], query: str, value: Any, field: str, label: str, faults: Faults) -> None:
-    """Each query has one facet and one paper, whichever row names it."""
+    """Each query has one facet and one topic, whichever row names it."""
     text = id_in(value, field, label, faults)
     if of.setdefault(query, text) != text:
         faults.add(f"{field} {text!r} of query {query}, expected {of[query]!r} as in its other rows", place=label)

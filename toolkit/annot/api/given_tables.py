@@ -13,18 +13,25 @@ from annot.base.errors import Faults, InputError
 from annot.base.names import counted
 from annot.formats.judgements_file import NAMES
 from annot.formats.spreadsheet import plain
-from annot.formats.trec import QUERY_PAPERS_FILE, read_query_papers
+from annot.formats.trec import QUERY_PAPERS_FILE, QUERY_TOPICS_FILE, TOPIC_COLUMNS, read_query_topics
 from annot.study.workspace import given_text
 
+PAPER_COLUMN, TOPIC_COLUMN = TOPIC_COLUMNS[QUERY_PAPERS_FILE], TOPIC_COLUMNS[QUERY_TOPICS_FILE]
 COLUMNS = {
-    **{field: NAMES[field] for field in ("query", "document", "assessor", "grade", "occasion")},
+    **{field: NAMES[field] for field in ("document", "assessor", "grade", "occasion")},
+    "query": tuple(name for name in NAMES["query"] if name != TOPIC_COLUMN),
     "facet": ("facet",),
-    "query paper": ("query_paper",),
+    "query paper": (PAPER_COLUMN,),
+    "topic": (),
     "flags": ("flags",),
     "score": ("score",),
     "run": ("run", "tag", "method"),
 }
 """The names under which a column is found; case, and hyphen or blank for `_`, do not matter."""
+SECOND_CHOICE = {"query": (TOPIC_COLUMN,), "topic": (TOPIC_COLUMN,)}
+"""Names of a field where none of the others is there: a topic is its own query unless queries have a column."""
+TOPIC_FIELDS = ("query paper", "topic")
+"""The unit of chance: whichever a table has."""
 LONG = ("query", "document", "assessor", "grade")
 
 
@@ -68,20 +75,29 @@ def rows_of(
     names: dict[str, tuple[str, ...]] = COLUMNS
     if papers is not None:
         names, required = {**COLUMNS, "query paper": (plain(papers),)}, (*required, "query paper")
-        optional = [field for field in optional if field != "query paper"]
+        optional = [field for field in optional if field not in TOPIC_FIELDS]
     columns: dict[str, list[Any]] = {}
+    taken = set[Any]()
     for field in (*required, *optional):
-        named = called(frame, names[field])
+        named = called(frame, names[field]) or [
+            column for column in called(frame, SECOND_CHOICE.get(field, ())) if column not in taken
+        ]
         if len(named) > 1:
             faults.add(f"columns {' and '.join(map(repr, named))} could both be the {field}")
         elif named:
             columns[field] = frame.iloc[:, list(frame.columns).index(named[0])].tolist()
+            taken.add(named[0])
         elif field in required:
             there = ", ".join(map(str, frame.columns)) or "no column"
             faults.add(f"no column for the {field}; found {there}, expected one named {names[field][0]}")
     faults.raise_if_any()
     for label, *cells in zip(frame.index, *columns.values(), strict=True):
         yield f"row {label}", dict(zip(columns, cells, strict=True))
+
+
+def topic_in(row: Mapping[str, Any]) -> str | None:
+    """The field that has the topic of a row's query, if there is one."""
+    return next((field for field in TOPIC_FIELDS if field in row), None)
 
 
 def called(frame: pd.DataFrame, names: Sequence[str]) -> list[Any]:
@@ -102,21 +118,24 @@ def items_of(given: Any, name: str, expected: str = "{query: {document: number}}
     return given.items()
 
 
-PAPER_COLUMN = "query_paper"
 SOURCE = "query_papers"
-"""Where a table remembers which file its papers are from, in `attrs`."""
+"""Where a table remembers which file its topics are from, in `attrs`."""
 
 
-class GivenPapers(NamedTuple):
-    """The paper of each query, and where that comes from."""
+class GivenTopics(NamedTuple):
+    """The topic of each query, and where that comes from."""
 
     of: dict[str, str]
     source: str
+    column: str = PAPER_COLUMN
+    """As which they are known: as papers, unless the column is that of topics."""
 
     def note(self, queries: Collection[str]) -> str:
         """What the figures of these queries rest on."""
-        papers = counted(len({self.of[query] for query in queries}), "paper")
-        return f"query papers are the sampling units: {counted(len(queries), 'query')} on {papers}, by {self.source}"
+        of_texts = self.column == TOPIC_COLUMN
+        topics = counted(len({self.of[query] for query in queries}), "topic" if of_texts else "paper")
+        units = "topics" if of_texts else "query papers"
+        return f"{units} are the sampling units: {counted(len(queries), 'query')} on {topics}, by {self.source}"
 
 
 INDEPENDENT = (
@@ -126,37 +145,39 @@ INDEPENDENT = (
 )
 
 
-def papers_of(queries: Collection[str], *given: GivenPapers | None) -> tuple[dict[str, str] | None, str]:
-    """The paper of each of these queries by the first source that knows all of them, and a note; None without one."""
+def topics_of(queries: Collection[str], *given: GivenTopics | None) -> tuple[dict[str, str] | None, str]:
+    """The topic of each of these queries by the first source that knows all of them, and a note; None without one."""
     for known in given:
         if known is not None and known.of.keys() >= set(queries):
             return {query: known.of[query] for query in queries}, known.note(queries)
     return None, INDEPENDENT
 
 
-def papers_beside(path: Path, queries: Collection[str]) -> GivenPapers | None:
-    """What `query_papers.tsv` beside a file of qrels says; None where there is none.
+def topics_beside(path: Path, queries: Collection[str]) -> GivenTopics | None:
+    """What `query_papers.tsv` or `query_topics.tsv` beside a file of qrels says; None where there is neither.
 
     Raises InputError where it does not have all of these queries.
     """
-    beside = path.parent / QUERY_PAPERS_FILE
-    if not beside.is_file():
+    file = next((file for file in TOPIC_COLUMNS if (path.parent / file).is_file()), None)
+    if file is None:
         return None
-    lines = given_text(beside, expected="the paper of each query").splitlines()
-    papers = read_query_papers(lines, name=str(beside))
-    unknown = sorted(set(queries) - papers.keys())
+    beside, what = path.parent / file, "paper" if file == QUERY_PAPERS_FILE else "topic"
+    lines = given_text(beside, expected=f"the {what} of each query").splitlines()
+    topics = read_query_topics(lines, file=file, name=str(beside))
+    unknown = sorted(set(queries) - topics.keys())
     if unknown:
         raise InputError(
             f"{beside}: {counted(len(unknown), 'query')} of {path.name} missing",
-            faults=[f"{query}: no line, expected its paper" for query in unknown],
+            faults=[f"{query}: no line, expected its {what}" for query in unknown],
             hint="add them, or move the file away if it belongs to another collection",
         )
-    return GivenPapers(papers, str(beside))
+    return GivenTopics(topics, str(beside), TOPIC_COLUMNS[file])
 
 
-def by_column(papers: dict[str, str], column: str | None, frame: pd.DataFrame) -> GivenPapers | None:
-    """What a column of a table says, `query_paper` if none is named; None where there is no such column."""
-    if not papers:
+def by_column(topics: dict[str, str], column: str | None, frame: pd.DataFrame) -> GivenTopics | None:
+    """What a column of a table says, `query_paper` or `topic_id` if none is named; None where there is neither."""
+    if not topics:
         return None
     named = None if column else frame.attrs.get(SOURCE)
-    return GivenPapers(papers, named or f"the column {column or PAPER_COLUMN!r}")
+    found = column or (PAPER_COLUMN if called(frame, (PAPER_COLUMN,)) else TOPIC_COLUMN)
+    return GivenTopics(topics, named or f"the column {found!r}", found)

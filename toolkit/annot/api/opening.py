@@ -12,6 +12,7 @@ import pandas as pd
 
 from annot.api import tidy
 from annot.api.displaying import Displayed
+from annot.api.given_tables import PAPER_COLUMN, TOPIC_COLUMN
 from annot.base.names import counted
 from annot.base.records import Decision, Judgement
 from annot.publishing.report import study_tables
@@ -65,12 +66,27 @@ class OpenStudy(Displayed):
         """Every query, as `annot query list` prints them: query_id, paper_id, facet, year, sentences, title.
 
         ``sentences`` are the places of the query's sentences in the abstract, from 1, as text: ``2,3``. ``year`` is a
-        whole number, or empty. Titles and years are read from the corpus when the table is first used.
+        whole number, or empty. Titles and years are read from the corpus when the table is first used. If topics are
+        texts, ``topic_id`` is in place of ``paper_id``; without any paper among them, there is no facet, year and
+        sentence.
         """
-        return tidy.listed(
-            study_tables.QUERIES,
-            study_tables.listed_queries(self._snapshot.ws, self._snapshot.queries, self._snapshot.texts),
-        )
+        found = self._snapshot
+        made = tidy.listed(study_tables.QUERIES, study_tables.listed_queries(found.ws, found.queries, found.texts))
+        if found.texts:
+            made = made.rename(columns={"paper_id": TOPIC_COLUMN})
+        if found.texts.keys() >= set(found.topics.values()) and not found.faceted:
+            made = made.drop(columns=["facet", "year", "sentences"])
+        return made
+
+    @cached_property
+    def topics(self) -> pd.DataFrame:
+        """Everything that is asked: topic_id, kind (``paper`` or ``text``), title, description, narrative, queries.
+
+        ``queries`` is how many queries a topic has: a paper has one for each of its facets. Description and narrative
+        are those of a text. Titles of papers are read from the corpus when the table is first used.
+        """
+        found = self._snapshot
+        return tidy.listed(study_tables.TOPICS, study_tables.listed_topics(found.ws, found.queries, found.texts))
 
     @cached_property
     def papers(self) -> pd.DataFrame:
@@ -127,10 +143,11 @@ class OpenStudy(Displayed):
         """Every judgement: query_id, facet, query_paper, doc_id, assessor, occasion, grade, cannot_judge, comment, ...
 
         The last columns are flags, revision and times. ``occasion`` is 2 for the answer to a hidden repeat; ``flags``
-        are the reasons for which a judgement does not count; ``grade`` is empty where none was given.
+        are the reasons for which a judgement does not count; ``grade`` is empty where none was given. If topics are
+        texts, ``topic_id`` is in place of ``query_paper``, and there is no ``facet`` where all are judged whole.
         `annot.measure_agreement` takes this table as it is.
         """
-        columns = ["query_id", "facet", "query_paper", "doc_id", "assessor", "occasion", "grade", "cannot_judge"]
+        columns = ["query_id", *self._of_query, "doc_id", "assessor", "occasion", "grade", "cannot_judge"]
         rows = [
             {**self._row(judgement), "flags": "; ".join(judgement.flags)}
             for judgement in self._snapshot.outcome.everything
@@ -143,9 +160,11 @@ class OpenStudy(Displayed):
     def qrels(self) -> pd.DataFrame:
         """Every final grade: query_id, facet, query_paper, doc_id, relevance, origin, adjudicator, reason.
 
-        A pair that is not settled has no row: unjudged is not 0. `annot.evaluate` takes this table as it is.
+        A pair that is not settled has no row: unjudged is not 0. If topics are texts, ``topic_id`` is in place of
+        ``query_paper``, and there is no ``facet`` where all are judged whole. `annot.evaluate` takes this table as it
+        is.
         """
-        columns = ["query_id", "facet", "query_paper", "doc_id", "relevance", "origin", "adjudicator", "reason"]
+        columns = ["query_id", *self._of_query, "doc_id", "relevance", "origin", "adjudicator", "reason"]
         decisions = self._snapshot.outcome.decisions
         rows = [{**self._row(decision), "relevance": decision.grade} for decision in decisions]
         return pd.DataFrame(rows, columns=columns) if rows else tidy.without_rows(columns)
@@ -154,11 +173,12 @@ class OpenStudy(Displayed):
     def pool(self) -> pd.DataFrame:
         """Every pooled document: query_paper, doc_id, turn, method, rank, score, also_had_by.
 
-        All facets of a query paper share its pool.
+        All facets of a query paper share its pool. If topics are texts, ``topic_id`` is in place of ``query_paper``.
         """
         frames = [tidy.pool(pool) for pool in self._snapshot.pools.values()]
-        columns = ["query_paper", "doc_id", "turn", "method", "rank", "score", "also_had_by"]
-        return pd.concat(frames, ignore_index=True) if frames else tidy.without_rows(columns)
+        columns = [PAPER_COLUMN, "doc_id", "turn", "method", "rank", "score", "also_had_by"]
+        made = pd.concat(frames, ignore_index=True) if frames else tidy.without_rows(columns)
+        return made.rename(columns={PAPER_COLUMN: self._topic_column})
 
     @cached_property
     def agreement(self) -> pd.DataFrame:
@@ -193,6 +213,7 @@ class OpenStudy(Displayed):
         outcome = found.outcome
         return TABLES.of(
             [
+                TableOfStudy("topics", len(set(found.topics.values())), "topic: a query paper, or a text"),
                 TableOfStudy("queries", len(found.queries), "query"),
                 TableOfStudy("papers", count_papers(ws.corpus) if ws.has_corpus else 0, "paper of the corpus"),
                 TableOfStudy("pool", sum(len(pool.entries) for pool in found.pools.values()), "document of a pool"),
@@ -206,9 +227,27 @@ class OpenStudy(Displayed):
         )
 
     def _row(self, one: Judgement | Decision) -> dict[str, Any]:
-        """Its fields, with the facet and the paper of its query."""
-        of_query = {"facet": self._snapshot.facets[one.query_id], "query_paper": self._snapshot.topics[one.query_id]}
+        """Its fields, with the facet and the topic of its query."""
+        of_query = {"facet": self._facets[one.query_id], self._topic_column: self._topics[one.query_id]}
         return asdict(one) | of_query
+
+    @cached_property
+    def _facets(self) -> dict[str, str]:
+        return self._snapshot.facets
+
+    @cached_property
+    def _topics(self) -> dict[str, str]:
+        return self._snapshot.topics
+
+    @property
+    def _topic_column(self) -> str:
+        return TOPIC_COLUMN if self._snapshot.texts else PAPER_COLUMN
+
+    @property
+    def _of_query(self) -> tuple[str, ...]:
+        """What of its query a row has: of texts that are judged whole no facet."""
+        faceted = not self._snapshot.texts or self._snapshot.faceted
+        return (*(("facet",) if faceted else ()), self._topic_column)
 
 
 def open_study(path: str | PathLike[str] = ".") -> OpenStudy:
@@ -225,8 +264,8 @@ def open_study(path: str | PathLike[str] = ".") -> OpenStudy:
     Returns
     -------
     OpenStudy
-        With the tables ``queries``, ``papers``, ``pool``, ``judgements``, ``comments``, ``progress``, ``qrels``,
-        ``runs`` and ``agreement``.
+        With the tables ``topics``, ``queries``, ``papers``, ``pool``, ``judgements``, ``comments``, ``progress``,
+        ``qrels``, ``runs`` and ``agreement``.
 
     Raises
     ------

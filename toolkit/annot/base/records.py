@@ -60,6 +60,8 @@ class Paper:
     """The label of each sentence as the corpus carries it; None where it carries none."""
     citations: tuple[str, ...] = ()
     """Ids of the papers it cites, in the corpus or not."""
+    part_of: str | None = None
+    """The document that a passage is from, which need not be in the corpus; None for a document."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,7 +44,7 @@ def corpus_contents(ws: "Workspace") -> Output:
 
     with progress("comparing papers") as advance:
         found = step.contents(ws, advance=advance)
-    return Output(found, rendered("contents", found=found, reported=step.REPORTED))
+    return Output(found, rendered("contents", found=found, reported=step.REPORTED, noun=ws.settings.document_word))
 
 
 @command("corpus add")
@@ -67,8 +67,9 @@ def corpus_add(
 
     with progress("reading papers") as advance:
         added = step.add(ws, files, form=form, dry_run=dry_run, advance=advance)
-    cleaned = sentences("commands.cleaned", cleanings=added.cleaned)
-    return Output(added, rendered("added", added=added, cleaned=cleaned, reported=step.REPORTED))
+    words = {"noun": ws.settings.document_word, "files": len(files), "reported": step.REPORTED}
+    cleaned = sentences("commands.cleaned", cleanings=added.cleaned, noun=words["noun"])
+    return Output(added, rendered("added", added=added, cleaned=cleaned, **words))
 
 
 @command("facets")

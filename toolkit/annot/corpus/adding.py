@@ -214,7 +214,7 @@ class Brought:
 
 def known_marks(group: papers.RowGroups) -> Marks:
     """The marks of papers that are in the corpus: those of one group of rows."""
-    return marks_of(papers.read_group(group, ("paper_id", "title", "sentences", "year")), None)
+    return marks_of(papers.read_group(group, ("paper_id", "title", "sentences", "year", papers.PART_OF)), None)
 
 
 def lots_of(files: Iterable[tuple[str, str]]) -> list[tuple[Piece, ...]]:

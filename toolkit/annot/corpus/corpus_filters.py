@@ -36,6 +36,14 @@ class Rejection(StrEnum):
     SHORT_SENTENCES = "all sentences too short"
 
 
+SETTING_OF = {
+    Rejection.NO_TITLE: "require_title",
+    Rejection.FEW_SENTENCES: "min_sentences",
+    Rejection.MANY_SENTENCES: "max_sentences",
+    Rejection.LONG_SENTENCE: "max_sentence_tokens",
+    Rejection.SHORT_SENTENCES: "min_sentence_tokens",
+}
+"""The setting in `[corpus]` by which a paper is left out."""
 REASONS = tuple(Rejection)
 KEPT = len(REASONS)
 """Stands in `Marks.reason` for a paper that nothing speaks against."""
@@ -48,9 +56,9 @@ class Marks(NamedTuple):
     """A pyarrow array of strings."""
     id_hash: NDArray[np.uint64]
     content: NDArray[np.uint64]
-    """Of title, sentences and year."""
+    """Of title, sentences, year, and the document of a passage."""
     title: NDArray[np.uint64]
-    """Of the normalised title; 0 where nothing is left of it."""
+    """Of the normalised title; 0 where nothing is left of it, and of a passage, whose title is that of its document."""
     reason: NDArray[np.uint8]
     """Position in REASONS of the first reason not to keep the paper by itself, or KEPT."""
 
@@ -63,8 +71,8 @@ def marks_of(papers: Iterable[Paper], settings: CorpusSettings | None) -> Marks:
         (
             paper.paper_id,
             _hash(paper.paper_id),
-            _hash("\0".join((paper.title, *paper.sentences, str(paper.year)))),
-            title_mark(paper.title),
+            _hash("\0".join((paper.title, *paper.sentences, str(paper.year), *filter(None, [paper.part_of])))),
+            title_mark(paper.title) if paper.part_of is None else 0,
             KEPT if settings is None or (found := rejection(paper, settings)) is None else REASONS.index(found),
         )
         for paper in papers
@@ -185,7 +193,7 @@ class _FirstUnder:
 
 def rejection(paper: Paper, settings: CorpusSettings) -> Rejection | None:
     """The first reason not to keep `paper` by itself, or None. Tokens are what white space separates."""
-    if not paper.title.strip():
+    if settings.require_title and not paper.title.strip():
         return Rejection.NO_TITLE
     if not any(sentence.strip() for sentence in paper.sentences):
         return Rejection.NO_ABSTRACT

@@ -1,4 +1,4 @@
-"""The files of BEIR, MTEB and ir_datasets: corpus, queries, qrels in all of their forms, pools as `top_ranked`.
+"""The files of BEIR and MTEB: corpus, queries, qrels in all of their forms, pools as `top_ranked`.
 
 Thakur et al.: BEIR, NeurIPS 2021 Datasets and Benchmarks, https://github.com/beir-cellar/beir; Muennighoff et al.:
 MTEB, EACL 2023, https://github.com/embeddings-benchmark/mteb, whose re-ranking tasks read `top_ranked`.
@@ -7,12 +7,11 @@ MTEB, EACL 2023, https://github.com/embeddings-benchmark/mteb, whose re-ranking 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any, NamedTuple
 
 from annot.base.errors import Faults, InputError
-from annot.base.records import Paper, Pool, Qrel, Query
-from annot.base.templating import render
+from annot.base.records import WHOLE, Paper, Pool, Qrel, Query, Topic
 from annot.formats.json_lines import json_lines
 
 SPLIT = "test"
@@ -31,17 +30,62 @@ class BeirFiles(NamedTuple):
     top_ranked: str
 
 
-def beir_paths(folder: str, *, with_text: bool) -> BeirFiles:
-    """Where `write_beir` puts its files: `folder` is `""` or ends with `/`."""
-    texts = ("corpus.jsonl", "queries.jsonl") if with_text else ("corpus-ids.jsonl", "queries-ids.jsonl")
+class Fields(NamedTuple):
+    """What the records of a collection have in their metadata, and whether all queries have a text."""
+
+    document: tuple[str, ...]
+    query: tuple[str, ...]
+    worded: bool
+
+    @property
+    def kinds(self) -> str:
+        """What the topics are: `papers`, `texts` or `both`."""
+        return "papers" if "paper_id" in self.query else "both" if "kind" in self.query else "texts"
+
+
+def fields_of(
+    papers: Iterable[Paper], queries: Collection[Query], texts: Mapping[str, Topic], *, with_text: bool
+) -> Fields:
+    """The fields: of those that a collection may lack, the ones that it has.
+
+    texts: the topics that are texts, by id; any other topic is a paper. with_text: as in `write_beir`.
+    """
+    dated = any(paper.year is not None for paper in papers)
+    asked = [texts[query.topic_id] for query in queries if query.topic_id in texts]
+    if not asked:
+        own = ("paper_id", "facet") if with_text else ("paper_id", "facet", "sentences")
+        return Fields(("year",) if dated else (), own, with_text)
+    mixed, more = len(asked) < len(queries), any(topic.description or topic.narrative for topic in asked)
+    there = {
+        "topic_id": mixed or any(query.query_id != query.topic_id for query in queries),
+        "kind": mixed,
+        "facet": any(query.facet != WHOLE for query in queries),
+        "paper_type": any(query.paper_type is not None for query in queries),
+        "sentences": mixed and not with_text,
+        "title": mixed or more,
+        **dict.fromkeys(TEXTS, more),
+    }
+    named = tuple(name for name, has in there.items() if has)
+    return Fields(("year",) if dated else (), named, with_text or not mixed)
+
+
+TEXTS = ("description", "narrative")
+"""What a topic may have besides its title."""
+
+
+def beir_paths(folder: str, *, with_text: bool, worded: bool) -> BeirFiles:
+    """Where `write_beir` puts its files: `folder` is `""` or ends with `/`. worded: whether all queries have a text."""
+    corpus, queries = "" if with_text else "-ids", "" if worded else "-ids"
+    texts = (f"corpus{corpus}.jsonl", f"queries{queries}.jsonl")
     grades = (f"qrels/{SPLIT}.tsv", f"qrels/{SPLIT}.jsonl", f"top_ranked/{SPLIT}.jsonl")
     return BeirFiles(*(folder + name for name in (*texts, *grades)))
 
 
 def write_beir(
     *,
-    papers: Iterable[Paper],
+    papers: Collection[Paper],
     queries: Iterable[Query],
+    texts: Mapping[str, Topic],
     qrels: Iterable[Qrel],
     pools: Iterable[Pool],
     judged: Mapping[str, Iterable[str]],
@@ -50,13 +94,16 @@ def write_beir(
 ) -> dict[str, bytes]:
     """The files by path, everything ordered by id.
 
-    A query's text is the sentences that make it; its metadata tell the type of its paper where that is on record.
-    `top_ranked` is its paper's pool, by id: a pool has no order that may be learned from. Of a query in `judged`, to
+    The text of a query on a paper is the sentences that make it; its metadata give the type of its paper where that
+    is on record. The text of a topic that is a text is its description, as in BEIR's own TREC-COVID and Robust04, or
+    its title where it has none; its metadata have title, description and narrative.
+    `top_ranked` is its topic's pool, by id: a pool has no order that may be learned from. Of a query in `judged`, to
     whose judgements no pool led, it is the documents named there. A pair that has no qrel is unjudged; BEIR's own
     measures count it as 0.
 
-    with_text: False where the licence of the texts does not allow to pass them on. Then there is no `corpus.jsonl` and
-    no `queries.jsonl`, but `corpus-ids.jsonl` and `queries-ids.jsonl` (paper, facet, positions of the sentences), so
+    texts: the topics that are texts, by id; any other topic is a paper. with_text: False where the licence of the
+    papers' texts does not allow to pass them on. Then there is no `corpus.jsonl`, but `corpus-ids.jsonl`; and with
+    papers among the topics no `queries.jsonl`, but `queries-ids.jsonl` (paper, facet, positions of the sentences), so
     that no program takes empty texts for the real ones.
 
     Every paper of a query, a pool or a judgement is among `papers`; without texts, they may lack some. Raises
@@ -64,6 +111,7 @@ def write_beir(
     """
     by_id = {paper.paper_id: paper for paper in papers}
     ordered = sorted(queries, key=lambda query: query.query_id)
+    fields = fields_of(papers, ordered, texts, with_text=with_text)
     grades = sorted(qrels)
     pooled = {pool.topic_id: [entry.doc_id for entry in pool.entries] for pool in pools}
     ranked = {query.query_id: pooled[query.topic_id] for query in ordered if query.topic_id in pooled}
@@ -71,36 +119,71 @@ def write_beir(
     faults = Faults("BEIR files")
     for query in ordered:
         if query.query_id not in ranked:
-            faults.add(f"query {query.query_id}: its paper {query.topic_id} has no pool")
+            topic = "topic" if query.topic_id in texts else "paper"
+            faults.add(f"query {query.query_id}: its {topic} {query.topic_id} has no pool")
     faults.raise_if_any(hint="draw it with `annot pool`")
-    paths = beir_paths(folder, with_text=with_text)
-    texts = {
-        paths.corpus: json_lines(_paper(paper, with_text) for _, paper in sorted(by_id.items())),
-        paths.queries: json_lines(_query(query, by_id.get(query.topic_id), with_text) for query in ordered),
+
+    def asked(query: Query) -> dict[str, Any]:
+        paper = by_id.get(query.topic_id) if with_text else None
+        if fields.kinds == "papers":
+            return _of_paper(query, paper)
+        topic = texts.get(query.topic_id)
+        return _of_text(query, topic, fields) if topic else _beside_texts(query, paper, fields)
+
+    paths = beir_paths(folder, with_text=with_text, worded=fields.worded)
+    lines = {
+        paths.corpus: json_lines(_document(paper, fields, with_text) for _, paper in sorted(by_id.items())),
+        paths.queries: json_lines(map(asked, ordered)),
         paths.qrels: "".join("\t".join(map(str, row)) + "\n" for row in [QRELS_COLUMNS, *grades]),
         paths.hub_qrels: json_lines(dict(zip(QRELS_COLUMNS, qrel, strict=True)) for qrel in grades),
         paths.top_ranked: json_lines(
             {"query-id": query.query_id, "corpus-ids": sorted(set(ranked[query.query_id]))} for query in ordered
         ),
     }
-    return {path: text.encode("utf-8") for path, text in texts.items()}
+    return {path: text.encode("utf-8") for path, text in lines.items()}
 
 
-def _paper(paper: Paper, with_text: bool) -> dict[str, Any]:
+def _document(paper: Paper, fields: Fields, with_text: bool) -> dict[str, Any]:
     if not with_text:
         return {"_id": paper.paper_id}
-    text = " ".join(paper.sentences)
-    return {"_id": paper.paper_id, "title": paper.title, "text": text, "metadata": {"year": paper.year}}
+    made = {"_id": paper.paper_id, "title": paper.title, "text": " ".join(paper.sentences)}
+    return made | _metadata({name: getattr(paper, name) for name in fields.document})
 
 
-def _query(query: Query, paper: Paper | None, with_text: bool) -> dict[str, Any]:
+def _of_paper(query: Query, paper: Paper | None) -> dict[str, Any]:
+    """paper: None where its text is not passed on."""
     origin = {"paper_id": query.topic_id, "facet": query.facet}
     if query.paper_type is not None:
         origin["paper_type"] = query.paper_type
-    if paper is None or not with_text:
+    if paper is None:
         return {"_id": query.query_id, "metadata": {**origin, "sentences": list(query.sentences)}}
-    text = " ".join(paper.sentences[position] for position in query.sentences)
-    return {"_id": query.query_id, "text": text, "metadata": {**origin, "title": paper.title}}
+    return {"_id": query.query_id, "text": _sentences(query, paper), "metadata": {**origin, "title": paper.title}}
+
+
+def _of_text(query: Query, topic: Topic, fields: Fields) -> dict[str, Any]:
+    values = _about(query, "text") | {name: getattr(topic, name) for name in ("title", *TEXTS)}
+    text = topic.description or topic.title
+    return {"_id": query.query_id, "text": text} | _metadata({name: values[name] for name in fields.query})
+
+
+def _beside_texts(query: Query, paper: Paper | None, fields: Fields) -> dict[str, Any]:
+    """A query on a paper with the fields that those on texts have."""
+    values = _about(query, "paper") | dict.fromkeys(TEXTS) | {"title": paper.title if paper else None}
+    text = {"text": _sentences(query, paper)} if paper else {}
+    return {"_id": query.query_id, **text} | _metadata({name: values[name] for name in fields.query})
+
+
+def _about(query: Query, kind: str) -> dict[str, Any]:
+    named = ("topic_id", "facet", "paper_type")
+    return {name: getattr(query, name) for name in named} | {"kind": kind, "sentences": list(query.sentences)}
+
+
+def _metadata(values: Mapping[str, Any]) -> dict[str, Any]:
+    return {"metadata": dict(values)} if values else {}
+
+
+def _sentences(query: Query, paper: Paper) -> str:
+    return " ".join(paper.sentences[position] for position in query.sentences)
 
 
 def dataset_id(name: str) -> str:
@@ -113,50 +196,3 @@ def dataset_id(name: str) -> str:
     if not found:
         raise InputError(f"collection name {name!r}: no letter or digit (a-z, 0-9) in it", hint="set collection.name")
     return found
-
-
-def module_name(name: str) -> str:
-    """The name of the module's file without `.py`: one that can be imported.
-
-    >>> module_name("2nd collection")
-    'irds_2nd_collection'
-    """
-    return "irds_" + dataset_id(name).replace("-", "_")
-
-
-def write_irds(
-    *,
-    name: str,
-    title: str,
-    language: str,
-    files: BeirFiles,
-    docs_sha256: str,
-    with_text: bool,
-    facets: Sequence[str],
-    grades: Sequence[str],
-) -> str:
-    """The source of the module. It needs Python 3.8, `ir_datasets` and the files named, nothing else.
-
-    It registers `<id>` with all queries and `<id>/<facet>` for each facet: documents, queries, qrels, and the pools as
-    scored documents with score 0, since a pool has no order.
-
-    language: BCP 47; its first part is what `ir_datasets` shows. files: relative to the module. docs_sha256: of the
-    corpus file; the document store that `ir_datasets` builds is kept under it, so that another version of the
-    collection never reads this one's. with_text: as in `beir.write_beir`; without it there are no documents.
-    grades: the names of the grades from 0 upward.
-    """
-    constants = {
-        "TITLE": title,
-        "ID": dataset_id(name),
-        "LANGUAGE": re.split("[-_]", language)[0].lower(),
-        "FACETS": tuple(facets),
-        "GRADES": dict(enumerate(grades)),
-        "DOCS": files.corpus if with_text else None,
-        "DOCS_SHA256": docs_sha256,
-        "QUERIES": files.queries,
-        "QRELS": files.qrels,
-        "POOLS": files.top_ranked,
-    }
-    values = {"module": module_name(name), "id": dataset_id(name), "with_text": with_text}
-    values["constants"] = {constant: repr(value) for constant, value in constants.items()}
-    return render("irds.py.j2", values, overrides=None)

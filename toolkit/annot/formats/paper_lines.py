@@ -36,6 +36,7 @@ def read_papers(
       `background_label`.
       Where `pred_labels_truncated` is true and labels are missing at the end, the paper has no labels.
     - citations: `citations` or `outbound_citations`, a list of ids.
+    - document: `part_of` or `metadata.part_of`, of a passage the id of its document; null where it is none.
 
     Titles and sentences are cleaned (`cleaning.clean`), sentences of which nothing stays and a leading `Abstract.` are
     dropped with their labels; what that changed is put into `changed`.
@@ -108,6 +109,7 @@ class _PaperLine(Strict):
     labels: list[str] | None = Field(None, validation_alias=AliasChoices("labels", "pred_labels"))
     labels_truncated: Any = Field(None, validation_alias="pred_labels_truncated")
     citations: list[_Id] = Field([], validation_alias=AliasChoices("citations", "outbound_citations"))
+    part_of: _Id | None = Field(None, validation_alias=AliasChoices("part_of", AliasPath("metadata", "part_of")))
 
     @model_validator(mode="before")
     @classmethod
@@ -140,5 +142,6 @@ class _PaperLine(Strict):
             labels=self.labels,
             known_labels=known_labels,
             citations=self.citations,
+            part_of=self.part_of,
             changed=changed,
         )

@@ -139,6 +139,7 @@ def paper_of(
     labels: Sequence[str] | None,
     known_labels: Collection[str],
     citations: Iterable[str],
+    part_of: str | None = None,
     changed: list[Cleaned] | None = None,
 ) -> Paper:
     """The paper with these parts.
@@ -147,6 +148,7 @@ def paper_of(
     `known_labels`, or one with `_label` behind it, as CSFCube's are. The title and the sentences are cleaned, a heading
     `Abstract.` at the beginning goes, and sentences of which nothing stays are left out with their labels; what that
     changed is put into `changed`. Citations keep their order; repeated ones and the paper itself go.
+    A document that is part of itself is no passage.
     Raises InputError with a fault for each unknown label.
     """
     known = None if labels is None else _known(labels, known_labels)
@@ -173,6 +175,7 @@ def paper_of(
         year=year,
         labels=None if known is None else tuple(known),
         citations=tuple(cited),
+        part_of=None if part_of == paper_id else part_of,
     )
 
 

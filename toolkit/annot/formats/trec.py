@@ -1,16 +1,18 @@
-"""TREC's run and qrels files (https://trec.nist.gov/data/qrels_eng/, trec_eval's README), and `query_papers.tsv`."""
+"""TREC's runs, qrels and topics (https://trec.nist.gov/data/qrels_eng/, trec_eval's README); each query's topic."""
 
 from __future__ import annotations
 
 import hashlib
 import math
+import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import chain
+from xml.sax.saxutils import escape, quoteattr
 
 from annot.base.errors import Faults, numbered
-from annot.base.records import WRITTEN, Qrel, Query, Ranking, ScoredDoc, ranked
+from annot.base.records import WRITTEN, Qrel, Query, Ranking, ScoredDoc, Topic, ranked
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,28 +171,60 @@ def _check_id(text: str, what: str, faults: Faults) -> None:
         faults.add(f"{what} {text!r}, expected one without white space")
 
 
-QUERY_PAPERS_FILE = "query_papers.tsv"
-HEADER = "query_id\tquery_paper"
+QUERY_PAPERS_FILE, QUERY_TOPICS_FILE = "query_papers.tsv", "query_topics.tsv"
+TOPIC_COLUMNS = {QUERY_PAPERS_FILE: "query_paper", QUERY_TOPICS_FILE: "topic_id"}
+"""The column of the topic of each query, by file: the first where every topic is a paper, the second where one is a
+text."""
 
 
-def write_query_papers(queries: Iterable[Query]) -> str:
+def topics_file(texts: Collection[str]) -> str:
+    """The file of the topic of each query. texts: the topics that are texts."""
+    return QUERY_TOPICS_FILE if texts else QUERY_PAPERS_FILE
+
+
+def write_query_topics(queries: Iterable[Query], *, file: str) -> str:
     """The text of the file, ordered by query id."""
     lines = sorted(f"{query.query_id}\t{query.topic_id}\n" for query in queries)
-    return "".join((f"{HEADER}\n", *lines))
+    return "".join((f"{_header(file)}\n", *lines))
 
 
-def read_query_papers(lines: Iterable[str], *, name: str) -> dict[str, str]:
-    """The paper of each query, by its id. Raises InputError with every fault, with `name` and line."""
+def read_query_topics(lines: Iterable[str], *, file: str, name: str) -> dict[str, str]:
+    """The topic of each query, by its id. Raises InputError with every fault, with `name` and line."""
     faults = Faults(name)
-    papers: dict[str, str] = {}
+    topics: dict[str, str] = {}
+    what = TOPIC_COLUMNS[file].removeprefix("query_").removesuffix("_id")
     for number, line in numbered(lines, faults):
         cells = line.split("\t")
         if number == 1:
-            if line != HEADER:
-                faults.add(f"found {line!r}, expected the header {HEADER!r}", line=number)
+            if line != _header(file):
+                faults.add(f"found {line!r}, expected the header {_header(file)!r}", line=number)
         elif len(cells) != 2 or not all(cells):
-            faults.add("expected a query and its paper, with a tab between", line=number)
-        elif papers.setdefault(cells[0], cells[1]) != cells[1]:
-            faults.add(f"paper {cells[1]!r} of query {cells[0]}, expected {papers[cells[0]]!r} as above", line=number)
+            faults.add(f"expected a query and its {what}, with a tab between", line=number)
+        elif topics.setdefault(cells[0], cells[1]) != cells[1]:
+            faults.add(f"{what} {cells[1]!r} of query {cells[0]}, expected {topics[cells[0]]!r} as above", line=number)
     faults.raise_if_any()
-    return papers
+    return topics
+
+
+def _header(file: str) -> str:
+    return f"query_id\t{TOPIC_COLUMNS[file]}"
+
+
+TOPICS_FILE = "topics.xml"
+_NOT_IN_XML = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+def write_topics(topics: Iterable[Topic]) -> str:
+    """The text of a topics file as TREC has them since the Web tracks: title, description and narrative of each, by id.
+
+    Characters that XML does not have are left out.
+    """
+    lines = ['<?xml version="1.0" encoding="UTF-8"?>', "<topics>"]
+    for topic in sorted(topics, key=lambda topic: topic.topic_id):
+        lines.append(f"  <topic number={quoteattr(topic.topic_id)}>")
+        for name in ("title", "description", "narrative"):
+            if text := getattr(topic, name):
+                written = escape(_NOT_IN_XML.sub("", text), {"\r": "&#13;"})
+                lines.append(f"    <{name}>{written}</{name}>")
+        lines.append("  </topic>")
+    return "\n".join((*lines, "</topics>")) + "\n"

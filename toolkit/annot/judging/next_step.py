@@ -11,6 +11,8 @@ class Facts(NamedTuple):
 
     papers: bool = False
     """Whether there is a corpus."""
+    faceted: bool = True
+    """Whether facets are judged; else queries are topics or questions."""
     unlabelled: bool = False
     """Whether the sentences of the corpus, as it is now, were not labelled yet."""
     sheet: bool = False
@@ -103,8 +105,13 @@ LETTER = "a letter for {without_letter} that says where to begin"
 OLD = "is missing or out of date"
 WAY: tuple[Rule, ...] = (
     # The corpus, its labels, and the queries.
-    Rule(lambda f: not f.papers and not f.judged, "annot corpus add FILE", "a study begins with its papers"),
+    Rule(lambda f: not f.papers and not f.judged, "annot corpus add FILE", "a study begins with its {documents}"),
     Rule(lambda f: f.unlabelled, "annot facets", "the sentences of the corpus have no labels yet"),
+    Rule(
+        lambda f: not f.queries and not f.faceted,
+        "annot query add --file FILE",
+        "the topics or questions to find documents for",
+    ),
     Rule(
         lambda f: not f.queries and not f.sheet,
         "annot query sample",
@@ -251,6 +258,7 @@ def _words(facts: Facts) -> Mapping[str, str]:
     """What the texts of the table are filled in with."""
     return {name: _in_words(name, fact) for name, fact in facts._asdict().items()} | {
         "grow": " --grow" if facts.sent else "",
+        "documents": "papers" if facts.faceted else "documents",
         "unpooled": _in_words("queries", facts.queries - facts.pooled),
         "judges": _listed(facts.to_judge),
         "adjudicators": _listed(facts.to_settle),

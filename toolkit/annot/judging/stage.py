@@ -13,7 +13,7 @@ from annot.store import facet_labels, people, pools, projects, runs, trials
 from annot.store.adjudications import last_opinions, read_current
 from annot.store.guidelines import read_guidelines
 from annot.store.projects import StoredRound, read_hidden
-from annot.store.queries import read_queries
+from annot.store.queries import read_queries, read_topics
 from annot.study.adjudication import Pair
 from annot.study.guidelines import changed
 from annot.study.made import has_letter, is_current, read_made, states_of
@@ -91,7 +91,8 @@ class Stage:
         short = set(outcome.short)
         found = Facts(
             papers=papers,
-            unlabelled=papers and (not self.labelled or ("facets" in self.made and not self._current("facets"))),
+            faceted=self.ws.settings.faceted,
+            unlabelled=papers and self.ws.settings.faceted and self._labels_lack(),
             sheet=self.ws.sheet.is_file(),
             queries=len(self.queries),
             pooled=len(pooled),
@@ -118,6 +119,9 @@ class Stage:
         # What follows from the grades is looked at once there are all.
         waiting = (found.to_judge, found.missing, found.vacant, found.open)
         return found if not found.judged or any(waiting) else found._replace(**self._products())
+
+    def _labels_lack(self) -> bool:
+        return not self.labelled or ("facets" in self.made and not self._current("facets"))
 
     def _current(self, what: str) -> bool:
         return is_current(self.made, what, self.states)
@@ -258,10 +262,11 @@ class Stage:
 
     def _qrels_hold(self) -> bool:
         # Only once there are all grades: until then the next step is known without these modules.
-        from annot.formats.trec import QUERY_PAPERS_FILE, write_qrels
+        from annot.formats.trec import topics_file, write_qrels
         from annot.study.exports import DECISIONS_FILE
 
-        files = (self.ws.qrels, self.ws.exports / DECISIONS_FILE, self.ws.exports / QUERY_PAPERS_FILE)
+        beside = (DECISIONS_FILE, topics_file(read_topics(self.session)))
+        files = (self.ws.qrels, *(self.ws.exports / name for name in beside))
         if not all(file.is_file() for file in files):
             return False
         return self.ws.qrels.read_text(encoding="utf-8") == write_qrels(self.outcome.qrels)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -14,7 +15,7 @@ from annot.base.records import Advance, Source
 from annot.base.shards import Engine, map_shards
 from annot.corpus.adding import CleaningCount, Cleanings, LotReader, Rejects, known_marks, lots_of
 from annot.corpus.corpus_facts import corpus_facts, write_corpus_manifest
-from annot.corpus.corpus_filters import Tally
+from annot.corpus.corpus_filters import SETTING_OF, Rejection, Tally
 from annot.formats.corpora import format_named, format_of
 from annot.formats.corpora.semantic_scholar import JOINED, SEMANTIC_SCHOLAR, Spreading, shares_of
 from annot.pools.near_duplicates import near_duplicates
@@ -48,6 +49,8 @@ class AddedPapers:
     cleaned: Cleanings
     """What was cleaned of the texts of the papers that are kept."""
     sha256: str | None
+    limits: dict[str, str]
+    """By reason, the line of `[corpus]` in annot.toml by which papers were left out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +63,8 @@ class CorpusContents:
     without_year: int
     near_duplicates: tuple[tuple[str, ...], ...]
     """Groups of papers with nearly the same abstract, of which a pool has one."""
+    passages: int
+    """How many of them are passages of documents."""
 
 
 def contents(ws: Workspace, *, advance: Advance) -> CorpusContents:
@@ -67,7 +72,7 @@ def contents(ws: Workspace, *, advance: Advance) -> CorpusContents:
     papers.count_papers(ws.corpus)
     facts = corpus_facts(ws)
     alike = near_duplicates(ws, keep=True, advance=advance).texts
-    return CorpusContents(facts.papers, facts.years, facts.without_year, alike)
+    return CorpusContents(facts.papers, facts.years, facts.without_year, alike, papers.count_passages(ws.corpus))
 
 
 def add(
@@ -87,7 +92,7 @@ def add(
         tally.remember(known)
     before, titles_before = tally.known, len(tally.same_title)
     with _scratch(ws.corpus, dry_run) as scratch:
-        rejects = Rejects("paper", told=REPORTED)
+        rejects = Rejects(ws.settings.document_word, told=REPORTED)
         given = _joined(given, scratch, engine, rejects)
         reader = LotReader(None if dry_run else scratch, ws.settings.corpus, ws.settings.labels.names)
         parts = []
@@ -98,7 +103,7 @@ def add(
             advance(tally.read, None)
         rejects.raise_if_unreadable()
         digest, rejected_file, cleaned = None, None, cleaning.written(None, "")
-        rejected = {reason.value: count for reason, count in sorted(tally.rejected.items())} | rejects.counts
+        rejected = {_told(reason, ws): count for reason, count in sorted(tally.rejected.items())} | rejects.counts
         read = tally.read + sum(rejects.counts.values())
         if not dry_run:
             content = hashlib.sha256("".join(sorted(map(_hash_of, names))).encode()).hexdigest()
@@ -119,7 +124,18 @@ def add(
         rejected_file=rejected_file,
         cleaned=cleaned,
         sha256=digest,
+        limits={_told(reason, ws): _limit(reason, ws) for reason in sorted(tally.rejected) if reason in SETTING_OF},
     )
+
+
+def _told(reason: Rejection, ws: Workspace) -> str:
+    """The reason in the words of the study: a document that is no paper has a text, not an abstract."""
+    return "no text" if reason == Rejection.NO_ABSTRACT and not ws.settings.faceted else reason.value
+
+
+def _limit(reason: Rejection, ws: Workspace) -> str:
+    value = getattr(ws.settings.corpus, SETTING_OF[reason])
+    return f"{SETTING_OF[reason]} = {json.dumps(value)}"
 
 
 def _given(names: Sequence[str], form: str | None) -> list[tuple[str, str]]:

@@ -65,7 +65,8 @@ def csfcube(ws: Workspace, folder: Path, *, dry_run: bool) -> ImportedRelease:
     cleaning = CleaningCount()
     cleaning.take((kinds(one), one) for one in release.changed)
     cleaned = cleaning.written(None if dry_run else ws.corpus, digest.hexdigest())
-    notes = sentences("commands.csfcube", facts=release.facts) + sentences("commands.cleaned", cleanings=cleaned)
+    notes = sentences("commands.csfcube", facts=release.facts)
+    notes += sentences("commands.cleaned", cleanings=cleaned, noun="paper")
     imported = ImportedRelease(_counts(release), notes, release.facts, cleaned)
     if not dry_run:
         with PaperWriter(ws.corpus, name=CORPUS_FILE) as writer:
@@ -83,7 +84,7 @@ def csfcube(ws: Workspace, folder: Path, *, dry_run: bool) -> ImportedRelease:
             # Final grades and runs come together, so that the import can be evaluated as it is.
             with ws.reading() as session:
                 outcome = outcome_of(session, ws.settings)
-            export_qrels(ws, outcome, release.queries)
+            export_qrels(ws, outcome, release.queries, ())
         _set_missing_policy(ws.settings_file)
     return imported
 

@@ -52,7 +52,7 @@ def grade_columns(written: WrittenQrels) -> Columns[tuple[str, Sequence[int]]]:
 
 
 def write(ws: Workspace, *, partial: bool, allow_single: str | None = None) -> WrittenQrels:
-    """Write `exports/qrels.txt`, and beside it each query's paper and each decision with its origin.
+    """Write `exports/qrels.txt`, and beside it each query's topic and each decision with its origin.
 
     partial: write although pairs are open or not judged by all; those stay out: unjudged is not 0. allow_single: why
     pairs that no present assessor will complete count with the judgements that they have; it is put on record, and
@@ -63,7 +63,7 @@ def write(ws: Workspace, *, partial: bool, allow_single: str | None = None) -> W
     snapshot = read_snapshot(ws)
     outcome = snapshot.outcome
     refuse_unfinished(outcome, partial=partial)
-    qrels = export_qrels(ws, outcome, snapshot.queries)
+    qrels = export_qrels(ws, outcome, snapshot.queries, snapshot.texts)
     scale = ws.settings.scale.grades
     grades = {
         query_id: tuple(sum(qrel.query_id == query_id and qrel.relevance == grade for qrel in qrels) for grade in scale)

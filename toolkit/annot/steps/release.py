@@ -149,24 +149,25 @@ def _papers_missing(study: Snapshot, corpus: Collection[Paper]) -> Iterator[str]
     if not corpus:
         yield "no corpus: add the papers to a new study with `annot corpus add`, and import the judgements there"
         return
-    named = {query.topic_id for query in study.queries} | {doc_id for _, doc_id in study.outcome.planned}
+    named = set(study.topics.values()) - study.texts.keys() | {doc_id for _, doc_id in study.outcome.planned}
     named |= {entry.doc_id for pool in study.pools.values() for entry in pool.entries}
     for paper_id in sorted(named - {paper.paper_id for paper in corpus}):
         yield f"paper {paper_id}: not in the corpus; add it with `annot corpus add` (see [corpus] in annot.toml)"
 
 
 def _pools_missing(study: Snapshot) -> Iterator[str]:
-    """A query must have papers to rank."""
+    """A query must have documents to rank."""
     planned = {query_id for query_id, _ in study.outcome.planned}
     for query in study.queries:
         if query.query_id not in planned and query.topic_id not in study.pools:
-            yield f"query {query.query_id}: its paper has no pool; draw it with `annot pool`"
+            topic = "topic" if query.topic_id in study.texts else "paper"
+            yield f"query {query.query_id}: its {topic} has no pool; draw it with `annot pool`"
 
 
 def _texts_missing(study: Snapshot) -> Iterator[str]:
-    """A query with texts must have one."""
+    """A query on a paper must have a text where texts are released."""
     for query in study.queries:
-        if not query.sentences:
+        if not query.sentences and query.topic_id not in study.texts:
             yield f"query {query.query_id}: no sentence of its facet; label the corpus, or release with --ids-only"
 
 

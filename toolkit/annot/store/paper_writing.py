@@ -13,7 +13,7 @@ from annot.base.errors import InputError
 from annot.base.names import counted
 from annot.base.records import Paper
 from annot.base.storage import strings_of
-from annot.store.papers import COLUMNS, ROWS_IN_GROUP, files_of, open_papers, paper_schema
+from annot.store.papers import PART_OF, ROWS_IN_GROUP, files_of, open_papers, paper_schema
 
 if TYPE_CHECKING:
     import numpy
@@ -34,14 +34,19 @@ class PaperWriter:
         self._pending: list[Paper] = []
         self._file: IO[bytes] | None = None
         self._writer: Any = None
+        self._passages = False
 
     def __enter__(self) -> PaperWriter:
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        self._open(self._temporary)
+        return self
+
+    def _open(self, path: Path) -> None:
         import pyarrow.parquet
 
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        self._file = _locked(self._temporary)
-        self._writer = pyarrow.parquet.ParquetWriter(self._file, paper_schema(), compression="zstd")
-        return self
+        self._file = _locked(path)
+        schema = paper_schema(passages=self._passages)
+        self._writer = pyarrow.parquet.ParquetWriter(self._file, schema, compression="zstd")
 
     def add(self, paper: Paper) -> None:
         """Write one paper. Raises InputError when it has another number of labels than of sentences."""
@@ -56,9 +61,29 @@ class PaperWriter:
     def _flush(self) -> None:
         import pyarrow
 
-        columns = {name: [getattr(paper, name) for paper in self._pending] for name in COLUMNS}
-        self._writer.write_table(pyarrow.Table.from_pydict(columns, paper_schema()), row_group_size=ROWS_IN_GROUP)
+        if not self._passages and any(paper.part_of is not None for paper in self._pending):
+            self._begin_again_for_passages()
+        schema = self._writer.schema
+        columns = {name: [getattr(paper, name) for paper in self._pending] for name in schema.names}
+        self._writer.write_table(pyarrow.Table.from_pydict(columns, schema), row_group_size=ROWS_IN_GROUP)
         self._pending = []
+
+    def _begin_again_for_passages(self) -> None:
+        """Write what is in the file to another one, which has the column of passages, and go on there."""
+        import pyarrow
+
+        before, other = self._file, self._temporary.with_suffix(".passages")
+        assert before is not None
+        self._writer.close()
+        before.flush()
+        written = open_papers(self._temporary)
+        self._passages = True
+        self._open(other)
+        for group in range(written.num_row_groups):
+            table = written.read_row_group(group)
+            self._writer.write_table(table.append_column(PART_OF, pyarrow.nulls(len(table), pyarrow.string())))
+        other.replace(self._temporary)
+        before.close()
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     import pyarrow
 
 COLUMNS = ("paper_id", "title", "sentences", "year", "labels", "citations")
+"""The columns of every file."""
+PART_OF = "part_of"
+"""The column of a file that has passages."""
 ROWS_IN_GROUP = 5_000
 _HINT = "add papers with `annot corpus add`"
 _NOT_READ: dict[str, Any] = {"title": "", "sentences": ()}
@@ -34,9 +37,9 @@ def read_papers(folder: Path, columns: Sequence[str] | None = None) -> Iterator[
 
     Raises MissingInput when the corpus is empty, InputError when a file is not one of ours.
     """
-    wanted = COLUMNS if columns is None else tuple(name for name in COLUMNS if name == "paper_id" or name in columns)
+    wanted = [name for name in (*COLUMNS, PART_OF) if columns is None or name == "paper_id" or name in columns]
     for path in files_of(folder):
-        for batch in open_papers(path).iter_batches(batch_size=ROWS_IN_GROUP, columns=list(wanted)):
+        for batch in open_papers(path).iter_batches(batch_size=ROWS_IN_GROUP, columns=wanted):
             yield from _papers(batch)
 
 
@@ -72,7 +75,7 @@ def find_papers(folder: Path, ids: Iterable[str]) -> dict[str, Paper]:
     def found_in(path: Path) -> list[Paper]:
         return [
             paper
-            for table in _rows_with(open_papers(path), "paper_id", wanted, list(COLUMNS))
+            for table in _rows_with(open_papers(path), "paper_id", wanted, [*COLUMNS, PART_OF])
             for batch in table.to_batches()
             for paper in _papers(batch)
         ]
@@ -103,12 +106,40 @@ def read_group(group: RowGroups, columns: Sequence[str]) -> Iterator[Paper]:
 def corpus_sha256(folder: Path) -> str:
     """A hash of the papers in their order, whatever the files, row groups and compression.
 
-    Each column is hashed as its lengths, its validity and its values, over all papers.
+    Each column is hashed as its lengths, its validity and its values, over all papers; that of the passages only where
+    there are any.
     """
-    files = (open_papers(path) for path in files_of(folder))
+    files = [open_papers(path) for path in files_of(folder)]
+    names = [*COLUMNS, *([PART_OF] if any(map(_passages, files)) else [])]
     return columns_sha256(
-        batch for file in files for batch in file.iter_batches(batch_size=ROWS_IN_GROUP, columns=list(COLUMNS))
+        _with_columns(batch, names)
+        for file in files
+        for batch in file.iter_batches(batch_size=ROWS_IN_GROUP, columns=names)
     )
+
+
+def count_passages(folder: Path) -> int:
+    """How many papers are passages of a document; reads only the files' footers."""
+    return sum(_passages(open_papers(path)) for path in files_of(folder))
+
+
+def _passages(file: Any) -> int:
+    about = file.metadata
+    if PART_OF not in about.schema.names:
+        return 0
+    column = about.schema.names.index(PART_OF)
+    groups = [about.row_group(at) for at in range(about.num_row_groups)]
+    return sum(group.num_rows - group.column(column).statistics.null_count for group in groups)
+
+
+def _with_columns(batch: Any, names: Sequence[str]) -> Any:
+    """The batch with a column of this name each; one that its file lacks is empty."""
+    import pyarrow
+
+    for name in names:
+        if name not in batch.schema.names:
+            batch = batch.append_column(name, pyarrow.nulls(len(batch), pyarrow.string()))
+    return batch
 
 
 def columns_sha256(batches: Iterable[Any]) -> str:
@@ -161,15 +192,17 @@ def _papers(batch: Any) -> Iterator[Paper]:
         yield Paper(**_NOT_READ | given)
 
 
-def paper_schema() -> pyarrow.Schema:
+def paper_schema(*, passages: bool = False) -> pyarrow.Schema:
+    """The columns of a file; passages: with that of their documents."""
     import pyarrow
 
     text, texts = pyarrow.string(), pyarrow.list_(pyarrow.string())
     types = (text, text, texts, pyarrow.int32(), texts, texts)
     optional = ("year", "labels")
-    return pyarrow.schema(
+    schema = pyarrow.schema(
         pyarrow.field(name, kind, nullable=name in optional) for name, kind in zip(COLUMNS, types, strict=True)
     )
+    return schema.append(pyarrow.field(PART_OF, text)) if passages else schema
 
 
 def files_of(folder: Path) -> list[Path]:
@@ -189,7 +222,8 @@ def open_papers(path: Path) -> Any:
         file = pyarrow.parquet.ParquetFile(path)
     except (pyarrow.ArrowInvalid, OSError) as error:
         raise InputError(f"{path}: not a Parquet file: {error}", hint=_HINT) from None
-    found, expected = file.schema_arrow, paper_schema()
+    found = file.schema_arrow
+    expected = paper_schema(passages=PART_OF in found.names)
     types = {field.name: field.type for field in found}
     faults = [
         f"{path.name}: column {field.name}: found {types.get(field.name, 'none')}, expected {field.type}"

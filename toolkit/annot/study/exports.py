@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 from annot.base.errors import InputError, MissingInput
 from annot.base.names import counted, without_ids
@@ -11,7 +11,7 @@ from annot.base.records import Qrel, Query
 from annot.formats.json_lines import json_lines
 from annot.formats.judgements_file import decided, judgement_record
 from annot.formats.spreadsheet import SHEET, read_error_sheet
-from annot.formats.trec import QUERY_PAPERS_FILE, read_qrels, write_qrels, write_query_papers
+from annot.formats.trec import TOPIC_COLUMNS, read_qrels, topics_file, write_qrels, write_query_topics
 from annot.study.adjudication import Pair
 from annot.study.outcome import Outcome
 from annot.study.snapshot import Snapshot, no_judgements
@@ -40,16 +40,21 @@ def export_judgements(ws: Workspace, outcome: Outcome) -> None:
     write_file(ws.exports / JUDGEMENTS_FILE, json_lines(lines))
 
 
-def export_qrels(ws: Workspace, outcome: Outcome, queries: Iterable[Query]) -> tuple[Qrel, ...]:
-    """Write `exports/qrels.txt`, beside it each query's paper and each decision with its origin, and their manifest."""
-    decisions, papers = ws.exports / DECISIONS_FILE, ws.exports / QUERY_PAPERS_FILE
+def export_qrels(ws: Workspace, outcome: Outcome, queries: Iterable[Query], texts: Collection[str]) -> tuple[Qrel, ...]:
+    """Write `exports/qrels.txt`, beside it each query's topic and each decision with its origin, and their manifest.
+
+    texts: the topics that are texts.
+    """
+    decisions, topics = ws.exports / DECISIONS_FILE, ws.exports / topics_file(texts)
     write_file(ws.qrels, write_qrels(outcome.qrels))
     write_file(decisions, json_lines(decided(outcome.decisions, [said[-1] for said in outcome.unjudgeable.values()])))
-    write_file(papers, write_query_papers(queries))
+    write_file(topics, write_query_topics(queries, file=topics.name))
+    for other in TOPIC_COLUMNS.keys() - {topics.name}:
+        (ws.exports / other).unlink(missing_ok=True)
     plan = ws.pools / "plan.manifest.json"
     write_manifest(
         ws.exports / "qrels.manifest.json",
-        files=[ws.qrels, papers, decisions],
+        files=[ws.qrels, topics, decisions],
         inputs={"pools/plan.manifest.json": sha256_of(plan)} if plan.is_file() else {},
         facts={
             "pairs": len(outcome.qrels),

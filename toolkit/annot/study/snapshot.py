@@ -89,7 +89,8 @@ class Snapshot:
     def pooled(self) -> frozenset[str]:
         """The papers of queries and pools."""
         documents = (entry.doc_id for pool in self.pools.values() for entry in pool.entries)
-        return frozenset((*(query.topic_id for query in self.queries), *documents))
+        asked = (query.topic_id for query in self.queries if query.topic_id not in self.texts)
+        return frozenset((*asked, *documents))
 
     @property
     def judged_elsewhere(self) -> bool:

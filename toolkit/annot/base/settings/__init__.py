@@ -19,8 +19,11 @@ Kind = Literal["facets", "topics", "questions"]
 
 _TEXTS: dict[str, Any] = {
     "facets": {"whole": []},
-    # Short documents are let in, and long ones: there is nothing to label in them.
-    "corpus": {"min_sentences": 1, "max_sentences": 1000, "max_sentence_tokens": 1000, "min_sentence_tokens": 1},
+    # Short documents are let in, and long ones: there is nothing to label in them. Passages often have no title.
+    "corpus": {
+        **{"require_title": False, "min_sentences": 1, "max_sentences": 1000},
+        **{"max_sentence_tokens": 1000, "min_sentence_tokens": 1},
+    },
     # Four methods that can rank a text; 25 each give pools of about 100, as the defaults of facets do.
     "pool": {"per_method": 25, "methods": ["title_tfidf", "abs_tfidf", "abs_cbow200", "abs_tfidfcbow200"]},
 }
@@ -102,6 +105,11 @@ class Settings(sections.Section):
     def faceted(self) -> bool:
         """Whether anything is judged by facets, for which sentences need labels."""
         return any(self.facets.values())
+
+    @property
+    def document_word(self) -> str:
+        """What a document of the corpus is called: `paper` where facets are judged."""
+        return "paper" if self.faceted else "document"
 
     def facet_of(self, label: str) -> str | None:
         """The facet that `label` belongs to, or None."""

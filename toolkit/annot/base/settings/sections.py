@@ -74,13 +74,15 @@ class CollectionSettings(Section):
     version: str = "0.1"
     """The version of the collection."""
     language: str = "en"
-    """The language of the abstracts (BCP 47)."""
+    """The language of the documents (BCP 47)."""
+    topic_language: str = ""
+    """The language of topics that are texts (BCP 47). If empty, that of the documents."""
     description: str = ""
     """What the collection is, in a sentence or two."""
     creators: tuple[str, ...] = ()
     """Names of people or groups, as they want to be named in public."""
     licence: str = ""
-    """Licence of the judgements: an SPDX identifier or a URL."""
+    """Licence of the judgements, and of topics that are texts: an SPDX identifier or a URL."""
     text_licence: str = ""
     """Licence of titles and abstracts. If empty, a release contains only their ids."""
     url: str = ""
@@ -136,6 +138,8 @@ class LabelSettings(Section):
 
 
 class CorpusSettings(Section):
+    require_title: bool = True
+    """Documents without a title are left out and counted. If false, they are kept, as passages often have none."""
     min_sentences: Annotated[int, Field(ge=1)] = 3
     """Abstracts with fewer sentences are left out and counted."""
     max_sentences: Annotated[int, Field(ge=1)] = 20

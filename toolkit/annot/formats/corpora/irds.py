@@ -8,14 +8,15 @@ from typing import Any
 
 from annot.base.errors import InputError
 from annot.formats.corpora.cutting import Format, Piece, Records
+from annot.formats.corpora.plain import WHOLES, document
 
 
 def paper(record: Mapping[str, Any]) -> dict[str, Any]:
     """The abstract is the document's `abstract`, or else its `text` or `body`; a document without a title has an empty
     one, and the filters of the corpus count it."""
     texts = [record[name] for name in ("abstract", "text", "body") if record.get(name)]
-    renamed = {"paper_id": record["doc_id"], "title": record.get("title"), "abstract": texts[0] if texts else None}
-    return renamed | {name: record[name] for name in ("year",) if name in record}
+    own = {name: record[name] for name in ("doc_id", "title", "year", "part_of", *WHOLES) if name in record}
+    return document(own | {"abstract": texts[0] if texts else None})
 
 
 def cut(name: str) -> list[tuple[int, int | None]]:
@@ -27,8 +28,8 @@ def cut(name: str) -> list[tuple[int, int | None]]:
 
 def records(piece: Piece) -> Records:
     """The documents, in the dataset's order."""
-    for number, document in enumerate(dataset_named(piece.path).docs_iter(), start=1):
-        yield number, document._asdict()
+    for number, one in enumerate(dataset_named(piece.path).docs_iter(), start=1):
+        yield number, one._asdict()
 
 
 def dataset_named(name: str) -> Any:

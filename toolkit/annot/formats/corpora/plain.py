@@ -1,4 +1,4 @@
-"""annot's own papers and CSFCube's: any fields that `paper_lines.read_papers` knows, as JSON Lines or one JSON text."""
+"""Documents by the names that people give their fields, as JSON Lines or one JSON text; BEIR's and CSFCube's."""
 
 from __future__ import annotations
 
@@ -8,6 +8,38 @@ from pathlib import Path
 from typing import Any
 
 from annot.formats.corpora.cutting import Broken, Format, Piece, Records, in_one_piece, json_records, opened
+
+IDS = ("paper_id", "passage_id", "id", "_id", "doc_id", "docid", "document_id", "doc")
+"""Names of the field of the id; the first that is there and not null counts."""
+TEXTS = ("text", "contents", "passage")
+"""Of the text, where there is no field `abstract`."""
+WHOLES = ("document_id", "msmarco_document_id", "doc")
+"""Of the document that a passage is from, where there is no field `part_of` and none of them is the id."""
+_WITH_PASSAGE_ID = (*WHOLES, "doc_id", "docid")
+FIELDS = frozenset((*IDS, *TEXTS, *WHOLES, "part_of"))
+
+
+def document(record: Mapping[str, Any]) -> dict[str, Any]:
+    """The record in the fields that `paper_lines.read_papers` knows. Without a title it has an empty one, and the
+    filters of the corpus count it."""
+    found = dict(record)
+    own = next((name for name in IDS if record.get(name) is not None), None)
+    if own is not None:
+        found["paper_id"] = found.pop(own)
+    texts = [name for name in TEXTS if name in record]
+    if texts and "abstract" not in record:
+        found["abstract"] = found.pop([*filter(record.get, texts), *texts][0])
+    if own is not None and "abstract" in found:
+        found.setdefault("title", None)
+    if not record.get("part_of"):
+        names = _WITH_PASSAGE_ID if own == "passage_id" else WHOLES
+        wholes = [record[name] for name in names if name != own and _is_id(record.get(name))]
+        found |= {"part_of": wholes[0] if wholes else None} if wholes or "part_of" in found else {}
+    return found
+
+
+def _is_id(value: object) -> bool:
+    return isinstance(value, int) or (isinstance(value, str) and len(value.split()) == 1)
 
 
 def json_entries(piece: Piece) -> Records:
@@ -30,15 +62,15 @@ def json_entries(piece: Piece) -> Records:
             yield number, Broken("not a JSON object", (f"found {raw[:40]}, expected a JSON object",), raw)
 
 
-ANNOT = Format("annot", fits=lambda _record: True)
+ANNOT = Format("annot", paper=document, fits=lambda _record: True)
 CSFCUBE = Format("csfcube", fits=lambda record: "pred_labels" in record)
-JSON = Format("json", records=json_entries, cut=in_one_piece, endings=(".json",))
+JSON = Format("json", paper=document, records=json_entries, cut=in_one_piece, endings=(".json",))
 
 
 def paper(record: Mapping[str, Any]) -> dict[str, Any]:
-    """A passage without a title has an empty one, and the filters of the corpus count it."""
-    renamed = {"paper_id": record.get("_id"), "title": record.get("title"), "abstract": record.get("text")}
-    return renamed | {"metadata": record["metadata"]} if isinstance(record.get("metadata"), dict) else renamed
+    """Only what BEIR has: id, title, text, and what else is known of the document as its metadata."""
+    names = ["_id", "title", "text", "part_of", *WHOLES, *["metadata"] * isinstance(record.get("metadata"), dict)]
+    return document({"text": None} | {name: record[name] for name in names if name in record})
 
 
 BEIR = Format("beir", paper=paper, fits=lambda record: "_id" in record and "text" in record)

@@ -12,10 +12,11 @@ from typing import Any
 
 from annot.base.errors import InputError
 from annot.formats.corpora.cutting import NOT_WHOLE, Broken, Format, Piece, Records, in_one_piece, opened
+from annot.formats.corpora.plain import FIELDS, document
 
 _LISTED = ("citations", "outbound_citations")
-_OTHERS = ("paper_id", "id", "_id", "title", "abstract", "year", "metadata", "labels", "pred_labels")
-COLUMNS = frozenset((*_OTHERS, "pred_labels_truncated", *_LISTED))
+_OTHERS = ("title", "abstract", "year", "metadata", "labels", "pred_labels", "pred_labels_truncated")
+COLUMNS = FIELDS | {*_OTHERS, *_LISTED}
 _BETWEEN = re.compile(r"[\s;,|]+")
 _ROWS = 1_000
 _LONGEST = 1 << 24
@@ -33,7 +34,7 @@ def paper(record: Mapping[str, Any]) -> dict[str, Any]:
     for name in _LISTED:
         if isinstance(cell := fields.get(name), str):
             fields[name] = [one for one in _BETWEEN.split(cell) if one]
-    return fields
+    return document(fields)
 
 
 def csv_rows(piece: Piece) -> Records:
@@ -76,7 +77,7 @@ def _of_header(header: list[str]) -> str:
     if twice:
         return f"columns: found {', '.join(twice)} twice, expected each once"
     if header and not COLUMNS & {*header}:
-        return f"columns: found {', '.join(header):.80}, expected paper_id, title and abstract among them"
+        return f"columns: found {', '.join(header):.80}, expected an id and a text among them"
     return ""
 
 

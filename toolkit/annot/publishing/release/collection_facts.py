@@ -84,6 +84,10 @@ class CollectionFacts:
     """What people wrote in words of their own, and whether it goes out."""
     unrated: int = 0
     """Queries whose papers were taken without a rating."""
+    topics: tuple[int, int] = (0, 0)
+    """Topics with a query: papers, and texts."""
+    faceted: bool = True
+    """Whether facets are judged."""
     substudy: dict[str, Any] | None = None
     """How abstracts, full texts and final grades agree, two by two, and seconds a pair; None without a sub-study."""
 
@@ -96,6 +100,22 @@ class CollectionFacts:
     def scale(self) -> str:
         """`0 Irrelevant, 1 Related ...`."""
         return ", ".join(f"{grade} {name}" for grade, name in enumerate(self.grades))
+
+    @property
+    def topic_word(self) -> str:
+        """What a topic is called: one that is a paper has a word of its own."""
+        return "topic" if self.topics[1] else "query paper"
+
+    @property
+    def topic_language(self) -> str:
+        """Of the topics that are texts."""
+        return self.collection.topic_language or self.collection.language
+
+    @property
+    def languages(self) -> tuple[str, ...]:
+        """Of documents and topics; the topics' second, where it is another one."""
+        both = (self.collection.language, *((self.topic_language,) if self.topics[1] else ()))
+        return tuple(dict.fromkeys(both))
 
     @property
     def citation(self) -> str:
@@ -133,6 +153,8 @@ def facts_of(
         cleaned=_cleaned(study),
         words=own_words(study).kinds,
         unrated=len(_unrated(study)),
+        topics=_topics(study),
+        faceted=study.faceted,
         substudy=recorded_substudy(study.trials),
     )
 
@@ -165,6 +187,11 @@ def _unrated(study: Snapshot) -> set[str]:
     """The queries that were chosen from a sample without a rating."""
     known = {query.query_id for query in study.queries}
     return {name for one in study.imports if one.what == Source.UNRATED for name in one.facts["queries"]} & known
+
+
+def _topics(study: Snapshot) -> tuple[int, int]:
+    asked = set(study.topics.values())
+    return len(asked - study.texts.keys()), len(asked & study.texts.keys())
 
 
 def _facets(study: Snapshot, agreement: AgreementTable) -> Iterator[dict[str, Any]]:

@@ -7,10 +7,10 @@ import json
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
-from importlib.resources import files as packaged
 from typing import Any
 
-from annot.formats.beir import BeirFiles, dataset_id
+from annot.base.templating import render
+from annot.formats.beir import BeirFiles, Fields, dataset_id
 from annot.publishing.release.collection_facts import CollectionFacts
 from annot.publishing.release.prose import fill
 from annot.publishing.release.questions import Answers, answered
@@ -23,22 +23,16 @@ FORMATS = {
     ".md": "text/markdown",
     ".py": "text/x-python",
     ".tsv": "text/tab-separated-values",
+    ".xml": "application/xml",
 }
 """Media types by ending, in Croissant's spelling; anything else is plain text."""
 
 
-def release_tables(beir: BeirFiles, *, with_text: bool) -> list[dict[str, Any]]:
-    """The tables of a release, as `templates/tables.toml` has them, with the paths of their files."""
-    document = tomllib.loads(packaged("annot.templates").joinpath("tables.toml").read_text(encoding="utf-8"))
+def release_tables(beir: BeirFiles, *, with_text: bool, fields: Fields) -> list[dict[str, Any]]:
+    """The tables of a release, as `templates/tables.toml.j2` has them, with the paths of their files."""
+    text = render("tables.toml.j2", {"with_text": with_text, "fields": fields}, overrides=None)
     paths = beir._asdict()
-    return [
-        table
-        | {
-            "file": paths.get(table["file"], table["file"]),
-            "column": [column for column in table["column"] if with_text or not column.get("with_text")],
-        }
-        for table in document["table"]
-    ]
+    return [table | {"file": paths.get(table["file"], table["file"])} for table in tomllib.loads(text)["table"]]
 
 
 def croissant(

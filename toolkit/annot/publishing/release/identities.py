@@ -33,7 +33,7 @@ def secrets_of(
 
     From the store, from the payloads that were pulled, from the local server's folder, and from the variables that
     name a server. Not among them: what is `allowed`, the names under which the makers want to be named, and server ids
-    that are also ids of papers.
+    that are also ids of papers or of topics.
     """
     local = LocalSecrets.union(map(local_secrets, studio_folders(study.ws)))
     people = list(_people(server.payloads))
@@ -48,7 +48,7 @@ def secrets_of(
         "name": names,
         "token": {token for token in tokens if len(token) >= SHORTEST_TOKEN},
         "studio address": servers - {""},
-        "studio id": _server_ids(study, server) - set(paper_ids(study.ws.corpus) if study.ws.has_corpus else ()),
+        "studio id": _server_ids(study, server) - _own_ids(study),
     }
     return tuple(Secret(kind, value) for kind in values for value in sorted(values[kind]) if _bare(value) not in public)
 
@@ -63,6 +63,11 @@ def telling_pseudonyms(people: Iterable[Assessor], *, allowed: Collection[str]) 
         and word in {_bare(part) for part in _words(person.account.partition("@")[0])}
         and person.assessor not in allowed
     )
+
+
+def _own_ids(study: Snapshot) -> set[str]:
+    """Of papers and of topics: TREC numbers its topics as a server numbers its tasks."""
+    return {*(paper_ids(study.ws.corpus) if study.ws.has_corpus else ()), *study.texts}
 
 
 def _people(payloads: Iterable[Mapping[str, Any]]) -> Iterator[str]:

@@ -12,7 +12,8 @@ from typing import Any, NamedTuple
 
 from annot.base.records import Qrel, Query, grouped
 from annot.base.templating import Exact, render
-from annot.formats.beir import SPLIT, BeirFiles, dataset_id, module_name
+from annot.formats.beir import SPLIT, BeirFiles, Fields, dataset_id
+from annot.formats.irds_module import language_code, module_name
 from annot.measuring.agreement.coefficients import TITLES
 from annot.publishing.release.collection_facts import CollectionFacts
 from annot.publishing.release.questions import Answers, answered, questions, unanswered
@@ -79,12 +80,12 @@ class ExamplePair(NamedTuple):
 
 
 def example_pairs(
-    qrels: Iterable[Qrel], queries: Iterable[Query], titles: Mapping[str, str] | None
+    qrels: Iterable[Qrel], queries: Iterable[Query], titles: Mapping[str, str]
 ) -> tuple[ExamplePair, ...]:
     """Three pairs of one query: of its highest grade, of a middle one, and of its lowest.
 
-    The query is the first of those with the most grades; fewer than three give fewer pairs. titles: by paper, where
-    these are shown in place of ids.
+    The query is the first of those with the most grades; fewer than three give fewer pairs. titles: by paper
+    and topic, of those that are shown by title in place of id.
     """
     graded = grouped((qrel.query_id, qrel) for qrel in sorted(qrels))
     found = {query_id: {qrel.relevance: qrel for qrel in reversed(own)} for query_id, own in graded.items()}
@@ -94,8 +95,6 @@ def example_pairs(
     grades = sorted(of_grade, reverse=True)
     shown = [of_grade[grade] for grade in dict.fromkeys((grades[0], grades[len(grades) // 2], grades[-1]))]
     (query,) = (one for one in queries if one.query_id == shown[0].query_id)
-    if titles is None:
-        return tuple(ExamplePair(query.query_id, query.facet, one.doc_id, one.relevance) for one in shown)
     named = (titles.get(query.topic_id) or query.query_id, query.facet)
     return tuple(ExamplePair(*named, titles.get(one.doc_id) or one.doc_id, one.relevance) for one in shown)
 
@@ -104,6 +103,7 @@ def dataset_card(
     facts: CollectionFacts,
     *,
     beir: BeirFiles,
+    fields: Fields,
     examples: Sequence[ExamplePair],
     holds: Collection[str],
     overrides: Path | None,
@@ -114,12 +114,16 @@ def dataset_card(
     """
     configs = [("default", SPLIT, beir.hub_qrels)]
     if facts.terms.with_text:
-        configs += [("corpus", "corpus", beir.corpus), ("queries", "queries", beir.queries)]
+        configs.append(("corpus", "corpus", beir.corpus))
+    if fields.worded:
+        configs.append(("queries", "queries", beir.queries))
     return fill(
         "card.md.j2",
         facts,
         overrides=overrides,
         beir=beir,
+        fields=fields,
+        languages=list(dict.fromkeys(map(language_code, facts.languages))),
         configs=[*configs, ("top_ranked", SPLIT, beir.top_ranked)],
         size=size_category(max(facts.corpus.papers, facts.total("pairs"))),
         dataset_id=dataset_id,

@@ -13,13 +13,14 @@ from dataclasses import replace
 from pathlib import Path
 
 from annot.base.errors import InputError
-from annot.base.names import counted, file_name
+from annot.base.names import counted, file_name, verb
 from annot.base.records import Paper, Source
 from annot.base.templating import render
-from annot.formats.beir import beir_paths, module_name, write_beir, write_irds
+from annot.formats.beir import beir_paths, fields_of, write_beir
 from annot.formats.csfcube import Material, misfits, write_csfcube
+from annot.formats.irds_module import module_name, write_irds
 from annot.formats.judgements_file import pool_lines, write_decisions, write_judgements
-from annot.formats.trec import QUERY_PAPERS_FILE, write_qrels, write_query_papers
+from annot.formats.trec import TOPICS_FILE, topics_file, write_qrels, write_query_topics, write_topics
 from annot.judging.own_words import OwnWords
 from annot.publishing.neighbours import CARD_FILE, linked
 from annot.publishing.release.collection_facts import CollectionFacts
@@ -64,10 +65,12 @@ def release_files(
     """
     with_text, name = facts.terms.with_text, facts.collection.name
     qrels = study.outcome.qrels
-    beir = beir_paths(BEIR, with_text=with_text)
+    fields = fields_of(corpus, study.queries, study.texts, with_text=with_text)
+    beir = beir_paths(BEIR, with_text=with_text, worded=fields.worded)
     files = write_beir(
         papers=corpus,
         queries=study.queries,
+        texts=study.texts,
         qrels=qrels,
         pools=study.pools.values(),
         judged=_judged(study, pooled=facts.pool["judged"]),
@@ -83,7 +86,7 @@ def release_files(
     datasheet = datasheet_markdown(facts, answers, overrides=overrides)
     texts = {
         "qrels.txt": write_qrels(qrels),
-        QUERY_PAPERS_FILE: write_query_papers(study.queries),
+        **_topics(study),
         "judgements.jsonl": write_judgements(
             study.outcome.everything, again=set(study.outcome.again), comments=words.comments
         ),
@@ -95,25 +98,30 @@ def release_files(
             name=name,
             title=facts.collection.title,
             language=facts.collection.language,
+            topic_language=facts.topic_language,
             files=beir,
             docs_sha256=hashlib.sha256(files[beir.corpus]).hexdigest(),
             with_text=with_text,
-            facets=[facet["facet"] for facet in facts.facets],
+            fields=fields,
+            facets=[facet["facet"] for facet in facts.facets] if "facet" in fields.query else [],
             grades=facts.grades,
         ),
         "DATASHEET.md": datasheet,
         "datasheet.html": datasheet_html(facts, datasheet, overrides=overrides),
     }
     holds = {path.partition("/")[0] for path in (*files, *texts)}
-    titles = {paper.paper_id: paper.title for paper in corpus} if with_text else None
+    titles = {paper.paper_id: paper.title for paper in corpus} if with_text else {}
+    titles |= {topic_id: topic.title for topic_id, topic in study.texts.items()}
     examples = example_pairs(qrels, study.queries, titles)
-    texts[CARD_FILE] = dataset_card(facts, beir=beir, examples=examples, holds=holds, overrides=overrides)
-    notes = (*notes, *_untyped(study), *misfit)
+    texts[CARD_FILE] = dataset_card(
+        facts, beir=beir, fields=fields, examples=examples, holds=holds, overrides=overrides
+    )
+    notes = (*notes, *_untyped(study), *_unpublished(study), *misfit)
     if missing is not None:
         values = {"title": facts.collection.title, "missing": missing, "notes": notes}
         texts[MISSING_FILE] = render("missing.md.j2", values, overrides=None)
     files = linked(files | {path: _utf8(text) for path, text in texts.items()})
-    tables = release_tables(beir, with_text=with_text)
+    tables = release_tables(beir, with_text=with_text, fields=fields)
     files[METADATA_FILE] = _utf8(croissant(facts, files=files, tables=tables, answers=answers))
     return files, notes
 
@@ -165,6 +173,20 @@ def _judged(study: Snapshot, *, pooled: bool) -> dict[str, list[str]]:
     return doc_ids
 
 
+def _topics(study: Snapshot) -> dict[str, str]:
+    """The topic of each query, and the topics that are texts as TREC has them; no file of those where none is."""
+    beside = topics_file(study.texts)
+    topics = {TOPICS_FILE: write_topics(study.texts.values())} if study.texts else {}
+    return {beside: write_query_topics(study.queries, file=beside), **topics}
+
+
+def _unpublished(study: Snapshot) -> Iterator[str]:
+    """What topics have of their source stays here: nobody has looked at whether it may be read by all."""
+    fields = sorted({name for topic in study.texts.values() for name in topic.fields})
+    if fields:
+        yield f"other fields of topics are not released: {', '.join(fields)}"
+
+
 def _edges(study: Snapshot, citations: Mapping[str, tuple[str, ...]]) -> dict[str, str]:
     """What the papers with a pool cite, as `annot import --as citations` reads it; no file where they cite nothing."""
     lines = [f"{paper_id}\t{doc_id}\n" for paper_id in study.pools for doc_id in citations.get(paper_id, ())]
@@ -172,7 +194,7 @@ def _edges(study: Snapshot, citations: Mapping[str, tuple[str, ...]]) -> dict[st
 
 
 def _untyped(study: Snapshot) -> Iterator[str]:
-    untyped = {query.topic_id for query in study.queries if query.paper_type is None}
+    untyped = {query.topic_id for query in study.queries if query.paper_type is None} - study.texts.keys()
     if untyped:
         yield f"{counted(len(untyped), 'query paper')} without a type: `annot query choose` sets it"
 
@@ -186,6 +208,9 @@ def _csfcube(
     with_text: bool,
 ) -> tuple[dict[str, bytes], tuple[str, ...]]:
     """The release as CSFCube's programs read it, of the pooled papers; where the format has no place for it, why."""
+    if study.texts:
+        texts = f"{counted(len(study.texts), 'topic')} {verb(len(study.texts), 'is a text', 'are texts')}"
+        return {}, (f"CSFCube's format is left out: its queries are papers, and {texts} here",)
     pooled = study.pooled
     material = Material(
         papers=tuple(

@@ -29,6 +29,7 @@ CHAIN = (
     "exports/decisions.jsonl",
     "exports/qrels.txt",
     "exports/query_papers.tsv",
+    "exports/query_topics.tsv",
     "exports/agreement.json",
     "exports/evaluation.json",
     "exports/assessor-effect.json",

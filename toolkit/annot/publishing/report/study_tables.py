@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from annot.base.names import moment_of
 from annot.publishing.report.tables import Column, Columns
@@ -64,6 +64,44 @@ def listed_queries(ws: Workspace, queries: Sequence[Query], texts: Mapping[str, 
         places = tuple(place + 1 for place in query.sentences)
         listed.append(ListedQuery(query.query_id, query.topic_id, query.facet, year, title, places, query.paper_type))
     return tuple(listed)
+
+
+@dataclass(frozen=True, slots=True)
+class ListedTopic:
+    """One topic, and how many queries it has; description and narrative are those of a text."""
+
+    topic_id: str
+    kind: Literal["paper", "text"]
+    title: str
+    description: str | None
+    narrative: str | None
+    queries: int
+
+
+TOPICS = Columns[ListedTopic](
+    [
+        Column("", lambda one: one.topic_id, "topic_id"),
+        Column("kind", lambda one: one.kind),
+        Column("title", lambda one: one.title),
+        Column("description", lambda one: one.description),
+        Column("narrative", lambda one: one.narrative),
+        Column("queries", lambda one: one.queries),
+    ]
+)
+
+
+def listed_topics(ws: Workspace, queries: Sequence[Query], texts: Mapping[str, Topic]) -> tuple[ListedTopic, ...]:
+    """The topics of these queries, by id. texts: the topics that are texts."""
+    from annot.store.papers import find_papers
+
+    asked = Counter(query.topic_id for query in queries)
+    found = find_papers(ws.corpus, asked.keys() - texts.keys()) if ws.has_corpus else {}
+    return tuple(
+        ListedTopic(one, "text", topic.title, topic.description, topic.narrative, asked[one])
+        if (topic := texts.get(one))
+        else ListedTopic(one, "paper", found[one].title if one in found else "", None, None, asked[one])
+        for one in sorted(asked)
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,235 @@
+"""The release of a study whose topics are texts, or papers and texts: what it has, and that others read it."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import shutil
+import sys
+import xml.etree.ElementTree as ET
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pyarrow.json
+import pytest
+from annot.base.records import Topic
+from annot.formats.trec import write_topics
+from command_line import Result, annot_done
+from study_stages import COLLECTION, answered, files_of, kept, set_in
+from topic_study import DOCUMENTS, GRADED, TOPICS, OfTopics
+
+WHOLE_TEXTS, MIXED = OfTopics(scale=GRADED), OfTopics(scale=GRADED, mixed=True)
+
+
+@pytest.fixture(scope="module")
+def texts(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The release of four topics that are texts; nobody writes into it."""
+    return released(WHOLE_TEXTS, tmp_path_factory.mktemp("texts"))[0]
+
+
+@pytest.fixture(scope="module")
+def mixed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Three texts, and a paper with its facet."""
+    return released(MIXED, tmp_path_factory.mktemp("mixed"))[0]
+
+
+def released(recipe: OfTopics, folder: Path, *words: str) -> tuple[Path, Result]:
+    study = Path(shutil.copytree(kept(recipe, "measured"), folder / "study"))
+    collection = {**COLLECTION, "name": "topics", "topic_language": "de-AT"}
+    set_in(study, {"collection": collection, "release": {"comments": "left out", "reasons": "left out"}})
+    (study / "datasheet.toml").write_text(answered(), encoding="utf-8")
+    annot_done("qrels", folder=study)
+    return folder / "release", annot_done("release", folder / "release", *words, folder=study)
+
+
+def rows(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def expected_grades(release: Path) -> list[tuple[str, str, int]]:
+    lines = (line.split() for line in (release / "qrels.txt").read_text().splitlines())
+    return [(query_id, doc_id, int(grade)) for query_id, _, doc_id, grade in lines]
+
+
+def test_topics_are_in_the_files_of_trec_and_beir_and_papers_in_none(texts: Path) -> None:
+    found = ET.parse(texts / "topics.xml").getroot()
+    read = {one.get("number"): {part.tag: part.text for part in one} for one in found}
+    parts = ("title", "description", "narrative")
+    assert read == {one.topic_id: {name: text for name in parts if (text := getattr(one, name))} for one in TOPICS}
+    assert rows(texts / "beir" / "queries.jsonl") == [
+        {
+            "_id": one.topic_id,
+            "text": one.description or one.title,
+            "metadata": {"title": one.title, "description": one.description, "narrative": one.narrative},
+        }
+        for one in TOPICS
+    ]
+    assert {tuple(row) for row in rows(texts / "beir" / "corpus.jsonl")} == {("_id", "title", "text")}
+    ids = [one.topic_id for one in TOPICS]
+    listed = (texts / "query_topics.tsv").read_text().splitlines()
+    assert listed == ["query_id\ttopic_id", *(f"{one}\t{one}" for one in ids)]
+    assert not (texts / "query_papers.tsv").exists()
+    assert {query_id for query_id, _, _ in expected_grades(texts)} == set(ids)
+
+
+def test_beside_a_paper_all_queries_have_the_same_fields(mixed: Path) -> None:
+    found = rows(mixed / "beir" / "queries.jsonl")
+    assert found[-1] == {
+        "_id": "p4-method",
+        "text": "How p4.",
+        "metadata": {
+            **{"topic_id": "p4", "kind": "paper", "facet": "method", "title": "Title of p4"},
+            **{"description": None, "narrative": None},
+        },
+    }
+    assert {tuple(row["metadata"]) for row in found} == {tuple(found[-1]["metadata"])}
+    assert [(row["metadata"]["kind"], row["metadata"]["facet"]) for row in found[:-1]] == [("text", "whole")] * 3
+    assert len(ET.parse(mixed / "topics.xml").getroot()) == 3
+    assert (mixed / "query_topics.tsv").read_text().endswith("T3\tT3\np4-method\tp4\n")
+
+
+@pytest.fixture
+def ir_datasets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ModuleType]:
+    """ir_datasets with an empty home and its registry given back as it was."""
+    monkeypatch.setenv("IR_DATASETS_HOME", str(tmp_path / "home"))
+    import ir_datasets
+
+    before = dict(ir_datasets.registry._registered)
+    sys.modules.pop("irds_topics", None)
+    yield ir_datasets
+    ir_datasets.registry._registered = before
+    sys.modules.pop("irds_topics", None)
+
+
+def load(ir_datasets: ModuleType, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    monkeypatch.syspath_prepend(str(folder))
+    importlib.invalidate_caches()
+    importlib.import_module("irds_topics")
+    return ir_datasets.load("topics")
+
+
+@pytest.mark.filterwarnings("ignore::ResourceWarning:ir_datasets")
+def test_ir_datasets_has_topics_with_title_description_and_narrative(
+    texts: Path, ir_datasets: ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    dataset = load(ir_datasets, texts, monkeypatch)
+    found = list(dataset.queries_iter())
+    assert found[0]._fields == ("query_id", "text", "title", "description", "narrative")
+    assert [(one.query_id, *one[2:]) for one in found] == [
+        (one.topic_id, one.title, one.description, one.narrative) for one in TOPICS
+    ]
+    assert [one.default_text() for one in found] == [one.description or one.title for one in TOPICS]
+    assert [tuple(qrel[:3]) for qrel in dataset.qrels_iter()] == expected_grades(texts)
+    untitled = dataset.docs_store().get("d03")
+    assert (untitled._fields, untitled.default_text()) == (("doc_id", "title", "text"), "Why d03. How d03. What d03.")
+    assert (dataset.docs_lang(), dataset.queries_lang(), dataset.docs_count()) == ("en", "de", len(DOCUMENTS) + 1)
+    assert {one.doc_id for one in dataset.scoreddocs_iter()} == set(DOCUMENTS)
+    assert [name for name in ir_datasets.registry if str(name).startswith("topics")] == ["topics"]
+
+
+@pytest.mark.filterwarnings("ignore::ResourceWarning:ir_datasets")
+def test_ir_datasets_tells_papers_from_texts_and_has_a_set_for_each_facet(
+    mixed: Path, ir_datasets: ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    dataset = load(ir_datasets, mixed, monkeypatch)
+    found = {one.query_id: one for one in dataset.queries_iter()}
+    assert {name: (one.topic_id, one.kind) for name, one in found.items()} == {
+        **{one: (one, "text") for one in ("T1", "T2", "T3")},
+        "p4-method": ("p4", "paper"),
+    }
+    assert dataset.queries_lang() is None
+    assert [one.query_id for one in ir_datasets.load("topics/method").queries_iter()] == ["p4-method"]
+    assert [one.query_id for one in ir_datasets.load("topics/whole").queries_iter()] == ["T1", "T2", "T3"]
+
+
+@pytest.mark.filterwarnings("ignore:ConjunctiveGraph is deprecated:DeprecationWarning")
+@pytest.mark.parametrize("kind", ["texts", "mixed"])
+def test_mlcroissant_accepts_it_and_reads_its_topics(kind: str, request: pytest.FixtureRequest) -> None:
+    import mlcroissant
+
+    release: Path = request.getfixturevalue(kind)
+    dataset = mlcroissant.Dataset(jsonld=str(release / "croissant.json"))
+    issues = dataset.metadata.ctx.issues
+    assert (set(issues.errors), set(issues.warnings)) == (set(), set())
+    told = [row["queries/text"].decode() for row in dataset.records("queries")]
+    assert told == [row["text"] for row in rows(release / "beir" / "queries.jsonl")]
+    written = json.loads((release / "croissant.json").read_text(encoding="utf-8"))
+    assert written["inLanguage"] == ["en", "de-AT"]
+    (topics,) = (one for one in written["distribution"] if one["name"] == "topics.xml")
+    assert topics["encodingFormat"] == "application/xml"
+    assert "paper" not in json.dumps(written["recordSet"]).lower() or kind == "mixed"
+
+
+@pytest.mark.parametrize("kind", ["texts", "mixed"])
+def test_the_configurations_of_the_card_are_read_as_the_hub_reads_them(
+    kind: str, request: pytest.FixtureRequest
+) -> None:
+    """The hub's loader reads JSON Lines with pyarrow, which refuses rows whose fields differ in type."""
+    import yaml
+
+    release: Path = request.getfixturevalue(kind)
+    header = yaml.safe_load((release / "README.md").read_text(encoding="utf-8").split("---\n")[1])
+    paths = {one["config_name"]: one["data_files"][0]["path"] for one in header["configs"]}
+    assert [*paths] == ["default", "corpus", "queries", "top_ranked"]
+    tables = {name: pyarrow.json.read_json(release / path) for name, path in paths.items()}
+    assert tables["queries"].num_rows == 4
+    assert tables["default"].num_rows == 40
+    assert tables["corpus"].column_names == ["_id", "title", "text"]
+    assert (header["language"], header["multilinguality"]) == (["en", "de"], ["multilingual"])
+    assert ("query-by-example" in header["tags"]) == (kind == "mixed")
+
+
+def test_pytrec_eval_scores_its_runs_with_its_qrels(texts: Path) -> None:
+    import pytrec_eval
+
+    with (texts / "qrels.txt").open() as lines:
+        qrels = pytrec_eval.parse_qrel(lines)
+    with (texts / "runs" / "forward.run").open() as lines:
+        run = pytrec_eval.parse_run(lines)
+    scores = pytrec_eval.RelevanceEvaluator(qrels, {"recip_rank"}).evaluate(run)
+    # The grades of T1 are 1, 2, 3, 0 ..., those of T4 begin with 0.
+    assert {topic: score["recip_rank"] for topic, score in scores.items()} == {"T1": 1, "T2": 1, "T3": 1, "T4": 0.5}
+
+
+def test_the_card_speaks_of_topics_and_documents_and_of_no_facet(texts: Path) -> None:
+    card = (texts / "README.md").read_text(encoding="utf-8").partition("## Numbers")
+    assert "4 topics, 40 pairs with a final grade, 4 grades (0 Not relevant" in card[0]
+    assert "- **Languages:** documents in `en`, topics in `de-AT` (BCP 47).\n" in card[0]
+    assert (
+        "| topic | document | grade |\n| --- | --- | --- |\n| sleep and memory | Title of d02 | 3 Perfect |\n"
+        in card[0]
+    )
+    after = card[2].partition("## Before you use it")[2]
+    assert "Judgements and topics: [CC-BY-4.0](" in card[0]
+    assert "Titles and texts of documents: CC0-1.0." in card[0]
+    for word in ("facet", "paper", "abstract"):
+        assert word not in (card[0] + after).replace(str(COLLECTION["description"]), "")
+    assert "| [`query_topics.tsv`](query_topics.tsv) |" in after
+    assert "| [`topics.xml`](topics.xml) |" in after
+
+
+def test_ids_only_is_of_documents_while_topics_keep_their_words(tmp_path: Path) -> None:
+    release, told = released(WHOLE_TEXTS, tmp_path / "texts", "--ids-only")
+    assert rows(release / "beir" / "corpus-ids.jsonl")[0] == {"_id": "d00"}
+    assert rows(release / "beir" / "queries.jsonl")[0]["text"] == TOPICS[0].description
+    everything = b"\n".join(files_of(release).values()).decode()
+    assert "Title of d0" not in everything
+    assert "csfcube" not in {path.partition("/")[0] for path in files_of(release)}
+    assert "CSFCube's format is left out: its queries are papers, and 4 topics are texts here" in told.stderr
+    assert "other fields of topics are not released: track" in told.stderr
+    assert "buildings" not in everything
+    release, _ = released(MIXED, tmp_path / "mixed", "--ids-only")
+    found = rows(release / "beir" / "queries-ids.jsonl")
+    assert found[0]["text"] == TOPICS[0].description
+    assert "text" not in found[-1]
+    assert (found[-1]["metadata"]["title"], found[-1]["metadata"]["sentences"]) == (None, [1])
+    assert "Title of p4" not in b"\n".join(files_of(release).values()).decode()
+
+
+def test_characters_that_xml_does_not_have_are_left_out_and_all_others_are_kept() -> None:
+    odd = Topic('T"<1', "a\x0b <b> & \ud800c\r\nd ☃ \U0001f41d ]]>", "\t\ufffe")
+    (read,) = ET.fromstring(write_topics([odd]).encode())
+    assert read.get("number") == 'T"<1'
+    assert [part.text for part in read] == ["a <b> & c\r\nd ☃ \U0001f41d ]]>", "\t"]
