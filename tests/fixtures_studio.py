@@ -111,7 +111,15 @@ class Studio:
         while _abandoned(int(self.url.rpartition(":")[2])):
             time.sleep(0.05)
 
-    def project(self, gateway: Gateway, label_config: str, tasks: list[Payload], *, instructions: str = "") -> int:
+    def project(
+        self,
+        gateway: Gateway,
+        label_config: str,
+        tasks: list[Payload],
+        *,
+        instructions: str = "",
+        may_be_empty: bool = False,
+    ) -> int:
         """A new project with these tasks; its id."""
         self._made += 1
         spec = ProjectSpec(
@@ -121,6 +129,7 @@ class Studio:
             label_config=label_config,
             instructions=instructions,
             color="#617ADA",
+            may_be_empty=may_be_empty,
         )
         made = gateway.create_project(spec)
         deliver(gateway, made, tasks)

@@ -25,6 +25,7 @@ NUMBERS = {
     "adjudication": {"adjudicator_may_assess": False},
     # "Similar" is the lowest of the four grades that counts as relevant.
     "evaluation": {"relevant_from": 2, "tolerated_loss": 0.05},
+    "screen": {"mark_terms": False, "fold_after": 500},
     # Aspire's code: temperatures 0.5 and 5000, lambda 20.
     "systems": {"temperature": 0.5, "whole_temperature": 5000.0, "entropy": 20.0},
 }
@@ -76,7 +77,6 @@ def faults_of(**given: Any) -> list[str]:
 )
 def test_a_setting_is_taken_up_to_its_limits(section: str, key: str, fits: list[Any], too_many: list[Any]) -> None:
     own: dict[str, Any] = {"facets": {"all": []}} if section == "labels" else {}
-    own |= {"evaluation": {"relevant_from": 1}} if section == "scale" else {}
     for value in fits:
         assert faults_of(**own, **{section: {key: value}}) == []
     for value in too_many:
@@ -119,6 +119,23 @@ def test_a_label_belongs_to_one_facet() -> None:
 def test_the_highest_grade_may_be_the_only_relevant_one() -> None:
     assert faults_of(evaluation={"relevant_from": 3}) == []
     assert faults_of(evaluation={"relevant_from": 4}) != []
+
+
+@pytest.mark.parametrize(("grades", "lowest"), [(2, 1), (3, 2), (5, 2)])
+def test_the_lowest_relevant_grade_is_of_the_scale_if_it_is_not_set(grades: int, lowest: int) -> None:
+    scale = {"names": [f"g{grade}" for grade in range(grades)]}
+    for given in ({}, {"tolerated_loss": 0.1}):
+        found = Settings.model_validate({"scale": scale, "evaluation": given}).evaluation
+        assert found.relevant_from == lowest
+        assert found.tolerated_loss == given.get("tolerated_loss", 0.05)
+    assert Settings.model_validate({"kind": "questions", "scale": scale}).evaluation.relevant_from == lowest
+    assert Settings.model_validate({"scale": scale, "evaluation": {"relevant_from": 1}}).evaluation.relevant_from == 1
+
+
+def test_a_relevant_grade_that_is_set_above_the_scale_is_refused_with_the_remedy() -> None:
+    (fault,) = faults_of(scale={"names": ["No", "Yes"]}, evaluation={"relevant_from": 2})
+    assert "evaluation.relevant_from: found 2, expected at most 1, the highest grade of scale.names" in fault
+    assert fault.endswith("correct the line, or delete it")
 
 
 def test_who_is_asked_and_where_work_is_done_follow_from_other_settings() -> None:

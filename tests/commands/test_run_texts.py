@@ -119,3 +119,39 @@ def test_a_system_with_no_topic_left_is_refused_and_nothing_is_written(
     assert "whole_tfidf, whole_bm25, whole_cbow200, whole_tfidfcbow200, lsa" in refused.message()
     assert facts_of(texts) == {}
     assert not texts.run_file("whole_tfidf").exists()
+
+
+def a_run(ws: Workspace, lines: list[tuple[str, str]]) -> str:
+    """A TREC run of these pairs, best first."""
+    path = ws.root / "engine.run"
+    told = [f"{query_id} Q0 {doc_id} 1 {-at} engine\n" for at, (query_id, doc_id) in enumerate(lines)]
+    path.write_text("".join(told), encoding="utf-8")
+    return str(path)
+
+
+def test_the_run_of_another_engine_names_texts_as_they_are(texts: Workspace, annot: Callable[..., Result]) -> None:
+    pooled = annot("pool", "show", "T1", "--json")
+    (first, *_, last) = [one["doc_id"] for one in json.loads(pooled.stdout)["data"]["entries"]]
+    path = a_run(texts, [("T1", last), ("T1", first), ("T2", "p9")])
+    for _ in range(2):
+        told = annot("run", "import", path, "--tag", "engine")
+        assert told.exit_code == 0, told.stderr
+        assert "engine: 2 of 2 queries, 3 documents" in told.stdout
+        assert first_of(texts, "engine") == {"T1": last, "T2": "p9"}
+
+
+def test_a_run_of_which_nothing_is_left_is_refused_and_not_written(
+    texts: Workspace, annot: Callable[..., Result]
+) -> None:
+    path = a_run(texts, [("T1", "x1"), ("T2", "x2")])
+    refused = annot("run", "import", path, "--tag", "engine", "--foreign", "drop")
+    assert refused.exit_code == 2
+    assert "none of its documents is a candidate of its query" in refused.message()
+    assert "--foreign keep" in refused.message()
+    assert (facts_of(texts), texts.run_file("engine").exists()) == ({}, False)
+    assert annot("run", "import", path, "--tag", "engine", "--foreign", "keep").exit_code == 0
+    other = a_run(texts, [("p5", "p9")])
+    refused = annot("run", "import", other, "--tag", "second", "--foreign", "drop")
+    assert refused.exit_code == 2
+    assert "none of its queries is in this study" in refused.message()
+    assert "`annot query list`" in refused.message()

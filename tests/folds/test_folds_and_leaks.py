@@ -6,7 +6,7 @@ from collections import Counter
 
 import pytest
 from annot.base.errors import InputError, LeakError
-from annot.base.records import Paper, Query
+from annot.base.records import Paper, Query, Topic
 from annot.measuring import folds as folds_of
 from annot.measuring.folds import as_splits, find_leaks, grouped_folds, near_copies, refuse_leaks
 from annot.measuring.system_inputs import StudyGrades
@@ -98,7 +98,7 @@ def test_grouped_folds_of_unlike_papers_have_nothing_to_refuse() -> None:
     train, test = [Query("p1-method", "p1", "method", (0,))], [Query("p2-method", "p2", "method", (0,))]
     papers = texts(p1=LONG, p2="colours of paintings are restored by comparing pigments under several kinds of light")
     pools = {"p1-method": ["c1", "c2", "p2"], "p2-method": ["c2", "c3"]}
-    leaks = find_leaks(train, test, pools=pools, papers=papers)
+    leaks = find_leaks(train, test, pools=pools, topics=papers)
     refuse_leaks(leaks, where="fold 1")
     assert leaks.candidates == ("c2",)
     assert leaks.other_way_round == ()
@@ -106,7 +106,7 @@ def test_grouped_folds_of_unlike_papers_have_nothing_to_refuse() -> None:
 
 def test_two_query_papers_judged_for_each_other_on_two_sides_are_reported() -> None:
     train, test = [Query("p1-method", "p1", "method", (0,))], [Query("p2-result", "p2", "result", (0,))]
-    leaks = find_leaks(train, test, pools={"p1-method": ["c1", "p2"], "p2-result": ["p1", "c2"]}, papers={})
+    leaks = find_leaks(train, test, pools={"p1-method": ["c1", "p2"], "p2-result": ["p1", "c2"]}, topics={})
     refuse_leaks(leaks, where="fold 1")
     assert leaks.other_way_round == (("p1", "p2"),)
 
@@ -115,8 +115,8 @@ def test_every_planted_leak_is_refused_by_name() -> None:
     train = [Query("p1-method", "p1", "method", (0,)), Query("p3-result", "p3", "result", (0,))]
     test = [Query("p1-result", "p1", "result", (0,)), Query("p2-method", "p2", "method", (0,)), train[1]]
     papers = texts(p1=LONG, p2=LONG.replace("nine", "ten").upper(), p3="something else altogether, said in six words")
-    leaks = find_leaks(train, test, pools={"p3-result": ["c1"]}, papers=papers)
-    assert leaks.query_papers == ("p1", "p3")
+    leaks = find_leaks(train, test, pools={"p3-result": ["c1"]}, topics=papers)
+    assert leaks.topics == ("p1", "p3")
     assert leaks.pairs == (("p3-result", "c1"),)
     with pytest.raises(LeakError) as caught:
         refuse_leaks(leaks, where="fold 1")
@@ -126,13 +126,13 @@ def test_every_planted_leak_is_refused_by_name() -> None:
 
 def test_near_copies_are_every_two_texts_that_are_nearly_the_same() -> None:
     papers = texts(p1=LONG, p3=LONG.upper(), p2=LONG + " at no cost", p4="something else altogether, said in six words")
-    assert near_copies(papers.values()) == (("p1", "p2"), ("p1", "p3"), ("p2", "p3"))
+    assert near_copies(papers) == (("p1", "p2"), ("p1", "p3"), ("p2", "p3"))
 
 
 def test_a_copy_under_another_id_is_found_whatever_its_capitals() -> None:
     train, test = [Query("p1-method", "p1", "method", (0,))], [Query("p2-method", "p2", "method", (0,))]
     for text, void in ((LONG.upper(), True), (LONG + " at no cost", True), (" ".join(LONG.split()[::-1]), False)):
-        leaks = find_leaks(train, test, pools={}, papers=texts(p1=LONG, p2=text))
+        leaks = find_leaks(train, test, pools={}, topics=texts(p1=LONG, p2=text))
         assert bool(leaks.near_duplicates) is void
 
 
@@ -166,7 +166,7 @@ def test_texts_are_near_duplicates_from_six_tenths_of_their_word_fives_on(common
     left = " ".join([*shared, *(f"l{at}" for at in range(first))])
     right = " ".join([*shared, *(f"r{at}" for at in range(second))])
     leaks = find_leaks(
-        [Query("a-x", "a", "x", ())], [Query("b-x", "b", "x", ())], pools={}, papers=texts(a=left, b=right)
+        [Query("a-x", "a", "x", ())], [Query("b-x", "b", "x", ())], pools={}, topics=texts(a=left, b=right)
     )
     assert leaks.near_duplicates == ((("a", "b", pytest.approx(0.6)),) if near else ())
     if near:
@@ -177,8 +177,29 @@ def test_texts_are_near_duplicates_from_six_tenths_of_their_word_fives_on(common
 
 def test_texts_of_four_words_are_no_copies_and_those_of_five_may_be() -> None:
     four, five = "one two three four", "one two three four five"
-    assert near_copies(texts(a=four, b=four).values()) == ()
-    assert near_copies(texts(a=five, b=five).values()) == (("a", "b"),)
+    assert near_copies(texts(a=four, b=four)) == ()
+    assert near_copies(texts(a=five, b=five)) == (("a", "b"),)
+
+
+def test_questions_are_copies_by_title_and_description_however_short() -> None:
+    """Topics that are texts; the narrative says what counts, and is not what is asked."""
+    asked = {
+        "T1": Topic("T1", "tea and hearts", None, "Only trials."),
+        "T2": Topic("T2", "Tea and", "Hearts", "Only reviews."),
+        "T3": Topic("T3", "tea and", None, "Only trials."),
+        "T4": Topic("T4", "tea and hearts in old men"),
+    }
+    assert near_copies(asked) == (("T1", "T2"),)
+    assert near_copies({**asked, **texts(T0="tea and hearts in old men")}) == (("T0", "T4"), ("T1", "T2"))
+
+
+def test_two_texts_are_never_judged_for_each_other_even_if_documents_have_their_ids() -> None:
+    train, test = [Query("1", "1", "whole", ())], [Query("2", "2", "whole", ())]
+    pools = {"1": ["2", "3"], "2": ["1", "3"]}
+    topics = {"1": Topic("1", "sleep"), "2": Topic("2", "tea")}
+    leaks = find_leaks(train, test, pools=pools, topics=topics)
+    assert (leaks.other_way_round, leaks.candidates) == ((), ("3",))
+    assert find_leaks(train, test, pools=pools, topics=texts(**{"1": "a", "2": "b"})).other_way_round == (("1", "2"),)
 
 
 def grades(recorded: list[list[str]]) -> StudyGrades:

@@ -75,7 +75,7 @@ CONTRASTS = """() => {
     };
     for (const element of document.querySelectorAll(
         '.annot h2, .annot h2 span, .annot h4, .annot .ant-radio-wrapper, .annot b, .annot kbd, .annot p,' +
-        '.annot .a-none, .annot .lsf-label, .annot .lsf-label span')) {
+        '.annot .a-none, .annot .lsf-label, .annot .lsf-label span, .annot summary, .annot mark')) {
         if (!element.offsetParent) continue;
         note('text ' + element.tagName + '.' + element.className, element, null, 'color', ground(element));
     }
@@ -95,21 +95,26 @@ CONTRASTS = """() => {
 }"""
 
 
+PLAIN = ".a-cand p"
+"""What is there where no sentence has a label; nothing is on such a task before it is judged."""
+
+
 class Screen:
     """A page on the stream of a project's tasks."""
 
     def __init__(self, page: Any, url: str, text: str) -> None:
         self.page = page
         self.url = url
-        self._text = text
+        self._plain = text == PLAIN
+        self._text = text if self._plain else f"{text} .htx-highlight"
 
     def open(self) -> None:
         self.page.goto(self.url)
         self.settle()
 
     def settle(self) -> None:
-        self.page.wait_for_selector(f"{self._text} .htx-highlight")
-        self.page.wait_for_selector("button[name=submit]:not([disabled])")
+        self.page.wait_for_selector(self._text)
+        self.page.wait_for_selector(f"button[name=submit]{'' if self._plain else ':not([disabled])'}")
 
     def close_instructions(self) -> None:
         self.page.wait_for_selector(".lsf-modal-ls__body")
@@ -151,7 +156,7 @@ class Screen:
             arg=before,
         )
         self.page.wait_for_selector("[data-testid=bottombar-update-button]")
-        self.page.wait_for_selector(f"{self._text} .htx-highlight")
+        self.page.wait_for_selector(self._text)
         self.choose(key, value)
         self.page.wait_for_selector("[data-testid=bottombar-update-button]:not([disabled])")
 
@@ -266,10 +271,17 @@ def open_screen(
         page.close()
 
 
-def judging(studio: Studio, tasks: list[dict[str, Any]], *, instructions: str = "", screen: str = JUDGE) -> int:
+def judging(
+    studio: Studio,
+    tasks: list[dict[str, Any]],
+    *,
+    instructions: str = "",
+    screen: str = JUDGE,
+    may_be_empty: bool = False,
+) -> int:
     """A new project with these tasks."""
     with studio.gateway() as gateway:
-        return studio.project(gateway, screen, tasks, instructions=instructions)
+        return studio.project(gateway, screen, tasks, instructions=instructions, may_be_empty=may_be_empty)
 
 
 def stored(studio: Studio, project: int) -> list[Reading]:

@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from annot.base.records import Asked, Judgement, Paper, Query
+from annot.labelstudio.columns import Layout
 from annot.labelstudio.tasks import judge_task
 
+LAYOUT = Layout(opened=False, fold_after=500, mark_terms=False)
 SCALE = ("Irrelevant", "Related", "Similar", "Near-identical")
 LABELS = ("background", "objective", "method", "result", "other")
 FACETS = {"background": ("background", "objective"), "method": ("method",), "result": ("result",)}
@@ -74,5 +76,5 @@ def task(
         facet_help=HELP[facet],
         facet_labels=FACETS[facet],
         progress=f"{number} of {of} · query 1, candidate {number} of {of}",
-        opened=False,
+        layout=LAYOUT,
     )

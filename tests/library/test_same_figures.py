@@ -120,6 +120,16 @@ def qrels_and_run(seed: int) -> tuple[dict[str, dict[str, int]], dict[str, dict[
     return qrels, run
 
 
+def test_on_two_grades_the_higher_one_counts_as_relevant_without_being_asked() -> None:
+    run = {"q": {"d1": 3.0, "d2": 2.0, "d3": 1.0}}
+    for grades, lowest in (({"d1": 0, "d2": 1}, 1), ({"d1": 0, "d2": 0}, 1), ({"d1": 1, "d2": 2}, 2), ({"d2": 3}, 2)):
+        assert annot.evaluate(run, {"q": grades}, convention="trec").relevant_from == lowest
+    frame = annot.evaluate(run, {"q": {"d1": 0, "d2": 1}}, convention="trec", measure="AP").to_frame()
+    theirs = pytrec_eval.RelevanceEvaluator({"q": {"d1": 0, "d2": 1}}, {"map"}).evaluate(run)["q"]["map"]
+    found = frame[(frame["run"] == "run") & (frame["measure"] == "AP")]["value"]
+    assert [*found] == [theirs] == [0.5]
+
+
 @pytest.mark.parametrize("relevant_from", [1, 2, 3])
 def test_measures_are_what_pytrec_eval_says(relevant_from: int) -> None:
     qrels, run = qrels_and_run(seed=relevant_from)

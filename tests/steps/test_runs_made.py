@@ -20,6 +20,7 @@ from annot.store import pools, queries, runs
 from annot.study.workspace import Workspace
 from small_study import DOCUMENTS, QUERIES, Small, pool_of
 from study_stages import copied, quietly
+from topic_study import TOPICS, OfTopics
 
 
 @pytest.fixture
@@ -45,7 +46,8 @@ class Systems:
 
     def _systems(self, names: tuple[str, ...], **_: object) -> list[Any]:
         self.asked.append(names)
-        return [SimpleNamespace(name=name, rank=lambda inputs: self._ranked(inputs)) for name in ("ours", "other")]
+        rest: Any = {"rank": self._ranked, "topics": lambda inputs: inputs.topics, "of_texts": ""}
+        return [SimpleNamespace(name=name, **rest) for name in ("ours", "other")]
 
     def _ranked(self, inputs: Any) -> RankedPools:
         self.given = {one.query_id: one for one in inputs.topics}
@@ -67,12 +69,26 @@ def test_each_system_ranks_the_pool_of_every_query_that_has_one(ws: Workspace, m
     told: list[tuple[int, int | None]] = []
     found = run.make(ws, systems=("ours",), advance=lambda done, total: told.append((done, total)))
     assert set(systems.given) == {*(one.query_id for one in QUERIES), "p1-result"}, "d99 has no pool"
-    assert {name: one.whole for name, one in systems.given.items() if one.paper_id == "p1"} == {
+    assert {name: one.whole for name, one in systems.given.items() if one.topic_id == "p1"} == {
         "p1-method": False, "p1-result": True,
     }  # fmt: skip
     assert {one.doc_ids for one in systems.given.values()} == {DOCUMENTS}
     assert [(one.tag, one.queries, one.documents) for one in found] == [("ours", 5, 50), ("other", 5, 50)]
     assert told == [(1, 2), (2, 2)]
+
+
+def test_a_text_is_asked_whole_by_its_title_and_description(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    systems = Systems(monkeypatch)
+    made(copied(OfTopics(mixed=True), "pooled", tmp_path / "mixed"))
+    assert systems.asked == [run.USUAL]
+    assert {name: (one.text, one.whole, one.sentences) for name, one in systems.given.items()} == {
+        "T1": (f"{TOPICS[0].title} {TOPICS[0].description}", True, ()),
+        "T2": (f"{TOPICS[1].title} {TOPICS[1].description}", True, ()),
+        "T3": (TOPICS[2].title, True, ()),
+        "p4-method": (None, False, (1,)),
+    }
+    made(copied(OfTopics(), "pooled", tmp_path / "texts"))
+    assert systems.asked[1:] == [run.USUAL_OF_TEXTS]
 
 
 def test_documents_without_a_text_are_not_ranked(ws: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:

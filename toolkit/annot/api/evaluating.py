@@ -16,7 +16,7 @@ from annot.api.given import check_level, qrels_in, ratings_in, runs_in
 from annot.api.given_tables import SOURCE, topics_of
 from annot.base.names import check_name
 from annot.base.settings import Settings
-from annot.base.settings.sections import Convention, Ties
+from annot.base.settings.sections import RELEVANT_FROM, Convention, Ties
 from annot.measuring.evaluation.evaluated import Evaluated, of_runs
 from annot.measuring.evaluation.measures import CONVENTIONS, TIES, conventions_for
 from annot.publishing.report.sections.runs import by_measure, drawing
@@ -213,7 +213,7 @@ def evaluate(
     ties: Ties = "order",
     judgements: Any = None,
     clusters: str | None = None,
-    relevant_from: int = _DEFAULT.evaluation.relevant_from,
+    relevant_from: int | None = None,
     level: float = _DEFAULT.agreement.level,
     seed: int = _DEFAULT.seed,
 ) -> MeasuredRuns:
@@ -248,8 +248,8 @@ def evaluate(
         by one assessor's grades is measured as well.
     clusters : str, optional
         The column of ``qrels`` with the query paper or topic, if it is not named ``query_paper`` or ``topic_id``.
-    relevant_from : int
-        The smallest grade that counts as relevant in binary measures.
+    relevant_from : int, optional
+        The smallest grade that counts as relevant in binary measures. By default 2, or 1 if no grade is higher.
     level : float
         Confidence level of the intervals, between 0 and 1.
     seed : int
@@ -286,6 +286,9 @@ def evaluate(
     check_name(ties, TIES, what="ties")
     check_level(level)
     given = qrels_in(qrels, clusters=clusters)
+    if relevant_from is None:
+        highest = max((qrel.relevance for qrel in given.qrels), default=RELEVANT_FROM)
+        relevant_from = max(1, min(RELEVANT_FROM, highest))
     topics, note = topics_of(given.facets, given.topics)
     evaluated = of_runs(
         runs_in(run, name="run"),

@@ -17,7 +17,7 @@ from annot.labelstudio import controls
 from annot.labelstudio.studio_records import Payload
 from annot.store.revisions import Sourced
 
-_DIFFERENCES = tuple(one.value for one in controls.DIFFERENCES)
+_DIFFERENCES = {one.value for one in (*controls.DIFFERENCES, *controls.DIFFERENCES_OF_WHOLES)}
 
 SKIPPED = "skipped"
 BY_ANOTHER = "by account"

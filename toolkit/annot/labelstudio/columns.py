@@ -9,13 +9,18 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Iterable, Sequence
+from itertools import accumulate
 from typing import NamedTuple
 
+from annot.base.names import counted
 from annot.base.records import Paper, Topic
 from annot.labelstudio.controls import COLUMN_KEYS
+from annot.labelstudio.term_marks import pieces, terms_of
 
 NO_TEXT = "No text is on record."
 """What a column without any says."""
+REST = "The rest of the document"
+"""What stands above the part that is folded, before the number of its words."""
 
 
 class Words(NamedTuple):
@@ -30,9 +35,22 @@ def words_of(topic: Paper | Topic) -> Words:
     return Words("Topic", "Document") if isinstance(topic, Topic) else Words("Query", "Candidate")
 
 
-def whole_pair(topic: Paper | Topic, document: Paper, *, opened: bool) -> str:
-    """The columns of a pair that is judged whole. opened: whether the narrative is unfolded."""
-    return pair((topic_column(topic, opened=opened), document_column(document, words_of(topic).document)), whole=True)
+class Layout(NamedTuple):
+    """How a pair that is judged whole is shown."""
+
+    opened: bool
+    """Whether the narrative is unfolded."""
+    fold_after: int
+    """How many words of a document are shown at once; the rest is folded."""
+    mark_terms: bool
+    """Whether the topic's words are marked in the document."""
+
+
+def whole_pair(topic: Paper | Topic, document: Paper, layout: Layout) -> str:
+    """The columns of a pair that is judged whole."""
+    terms = terms_of(topic) if layout.mark_terms else frozenset()
+    right = document_column(document, words_of(topic).document, fold_after=layout.fold_after, terms=terms)
+    return pair((topic_column(topic, opened=layout.opened), right), whole=True)
 
 
 def pair(columns: Iterable[str], *, whole: bool = False) -> str:
@@ -43,34 +61,64 @@ def pair(columns: Iterable[str], *, whole: bool = False) -> str:
 def topic_column(topic: Paper | Topic, *, opened: bool) -> str:
     """What is asked: of a text its title, description and narrative; of a paper its title and abstract."""
     if isinstance(topic, Paper):
-        return _plain("query", words_of(topic).topic, topic.title, topic.sentences)
-    narrative = _folded("narrative", "Narrative", [topic.narrative], opened=opened) if topic.narrative else ""
-    return _plain("query", words_of(topic).topic, topic.title, [topic.description or ""], narrative)
+        return _plain("query", words_of(topic).topic, topic.title, _paragraphs(topic.sentences))
+    narrative = _folded("narrative", "Narrative", _written(topic.narrative), opened=opened) if topic.narrative else ""
+    return _plain("query", words_of(topic).topic, topic.title, _written(topic.description or "") + narrative)
 
 
-def document_column(document: Paper, word: str) -> str:
-    """A document whose sentences nobody labels."""
-    return _plain("cand", word, document.title, document.sentences or (NO_TEXT,))
+def document_column(document: Paper, word: str, *, fold_after: int, terms: frozenset[str]) -> str:
+    """A document whose sentences nobody labels: whole up to `fold_after` words, and from the next sentence on folded.
+
+    terms: the words that are marked.
+    """
+    shown = _within(document.sentences, fold_after)
+    rest = document.sentences[shown:]
+    texts = _paragraphs(document.sentences[:shown] or (NO_TEXT,), terms)
+    if rest:
+        more = f"{REST}: {counted(sum(map(_words_in, rest)), 'word')}"
+        texts += _folded("rest", more, _paragraphs(rest, terms), opened=False)
+    return _plain("cand", word, document.title, texts, terms)
 
 
-def _plain(side: str, word: str, title: str, paragraphs: Sequence[str], behind: str = "") -> str:
-    texts = _paragraphs(paragraphs) + behind
+def _within(sentences: Sequence[str], most: int) -> int:
+    """How many sentences have `most` words together, or fewer; one at least."""
+    words = accumulate(map(_words_in, sentences))
+    return max(1, sum(count <= most for count in words))
+
+
+def _words_in(text: str) -> int:
+    return len(text.split())
+
+
+def _plain(side: str, word: str, title: str, texts: str, terms: frozenset[str] = frozenset()) -> str:
     return (
-        f'<div class="a-side a-{side}"><h2><span>{word}</span> {escaped(title)}</h2>'
+        f'<div class="a-side a-{side}"><h2><span>{word}</span> {_marked(title, terms)}</h2>'
         f'<div class="a-text" tabindex="0" accesskey="{COLUMN_KEYS[side]}">{texts}</div></div>'
     )
 
 
-def _paragraphs(texts: Iterable[str]) -> str:
-    return "".join(f'<p class="a-s">{text}</p>' for text in map(escaped, texts) if text)
+def _written(text: str) -> str:
+    """A text in the paragraphs in which it was written."""
+    return _paragraphs(re.split(r"\n\s*\n", text))
 
 
-def _folded(name: str, label: str, paragraphs: Sequence[str], *, opened: bool) -> str:
-    """Paragraphs that a click on their label, or its key, shows and hides."""
+def _paragraphs(texts: Iterable[str], terms: frozenset[str] = frozenset()) -> str:
+    return "".join(f'<p class="a-s">{text}</p>' for text in (_marked(one, terms) for one in texts) if text)
+
+
+def _marked(text: str, terms: frozenset[str]) -> str:
+    """The text as HTML, the terms in it marked."""
+    if not terms:
+        return escaped(text)
+    found = ((html.escape(piece), is_term) for piece, is_term in pieces(cleaned(text), terms))
+    return "".join(f"<mark>{piece}</mark>" if is_term else piece for piece, is_term in found)
+
+
+def _folded(name: str, label: str, texts: str, *, opened: bool) -> str:
+    """Texts that a click on their label, or its key, shows and hides."""
     shown = " open" if opened else ""
     return (
-        f'<details class="a-{name}"{shown}><summary accesskey="{COLUMN_KEYS[name]}">{escaped(label)}</summary>'
-        f"{_paragraphs(paragraphs)}</details>"
+        f'<details class="a-{name}"{shown}><summary accesskey="{COLUMN_KEYS[name]}">{label}</summary>{texts}</details>'
     )
 
 

@@ -27,8 +27,9 @@ CANNOT_JUDGE = "cannot judge"
 
 CANNOT_JUDGE_KEY = "c"
 
-COLUMN_KEYS = {"query": "q", "cand": "c", "narrative": "n"}
-"""With Alt (Alt+Shift in Firefox, Ctrl+Option on a Mac), the browser's own way to a place on a page."""
+COLUMN_KEYS = {"query": "q", "cand": "c", "narrative": "n", "rest": "m"}
+"""With Alt (Alt+Shift in Firefox, Ctrl+Option on a Mac), the browser's own way to a place on a page: the two columns,
+and what is folded in them."""
 
 
 class Keyed(NamedTuple):
@@ -65,6 +66,13 @@ DIFFERENCES = (
     Keyed("guideline gap", "g"),
 )
 """Why two assessors differ. In CSFCube they had most often seen another aspect of the facet."""
+DIFFERENCES_OF_WHOLES = (
+    Keyed("topic read differently", "a"),
+    Keyed("document unclear", "d"),
+    Keyed("slip", "s"),
+    Keyed("guideline gap", "g"),
+)
+"""The same where no facet is judged."""
 
 _LABEL_STUDIO_KEYS = "u"
 """The letters that Label Studio 1.23.2 takes for itself."""

@@ -340,6 +340,7 @@ def _fields(spec: ProjectSpec) -> dict[str, Any]:
         "show_instruction": bool(spec.instructions),
         "color": spec.color,
         **PROJECT_SETTINGS,
+        "enable_empty_annotation": spec.may_be_empty,
     }
 
 

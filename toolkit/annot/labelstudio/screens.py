@@ -30,8 +30,9 @@ def screen_of(
 ) -> str:
     """The configuration of the screen of a kind. `overrides` is the study's `templates/`.
 
-    `labels` are those that a sentence may be given; `language` is the collection's (BCP 47); `opinions`: how many
-    others' an adjudicator is shown (0 where the policy hides them), and 0 on the other screens.
+    `labels` are those that a sentence may be given, none where no facet is judged; `language` is the collection's
+    (BCP 47); `opinions`: how many others' an adjudicator is shown (0 where the policy hides them), and 0 on the other
+    screens.
     published: whether what is written goes into a release.
     Raises InputError (template, line, cause) where a template does not render or does not hold.
     """
@@ -41,6 +42,7 @@ def screen_of(
         "controls": controls,
         "reasons": controls.reasons(language),
         "label_keys": controls.label_keys(labels),
+        "differences": controls.DIFFERENCES if labels else controls.DIFFERENCES_OF_WHOLES,
         "grades": [
             {"value": str(grade), "key": str(grade), "html": f"<b>{grade}</b> {html.escape(name)}"}
             for grade, name in enumerate(scale_names)
@@ -58,7 +60,7 @@ def screen_of(
         ) from None
     # Feedback shows grades, and asks for none.
     grades = None if kind in ("feedback", "facets") else [grade["value"] for grade in values["grades"]]
-    faults = _faults(xml, grades=grades)
+    faults = _faults(xml, grades=grades, labelled=bool(labels))
     if faults:
         raise InputError(f"{template}: the screen cannot be used", faults=faults, hint="correct the template")
     return xml
@@ -87,11 +89,11 @@ def check_predictions(xml: str, tasks: Sequence[Payload]) -> None:
         raise InputError(f"{counted(len(faults), 'fault')} in the predictions", faults=faults)
 
 
-def _faults(xml: str, *, grades: Sequence[str] | None) -> list[str]:
+def _faults(xml: str, *, grades: Sequence[str] | None, labelled: bool) -> list[str]:
     """What a valid screen lacks to be judged on: the controls that are read back, every grade, keys of their own."""
     root = ET.fromstring(xml)
     named = {element.get("name"): element for element in root.iter() if element.get("name")}
-    needed = (controls.TEXT, controls.SENTENCE_LABEL) + (() if grades is None else (controls.RATING,))
+    needed = [controls.TEXT] + [controls.SENTENCE_LABEL] * labelled + [controls.RATING] * (grades is not None)
     faults = [f"found no control named {name!r}" for name in needed if name not in named]
     if grades is not None and controls.RATING in named:
         values = [choice.get("value", "") for choice in named[controls.RATING].iter("Choice")]
@@ -114,11 +116,18 @@ def _faults(xml: str, *, grades: Sequence[str] | None) -> list[str]:
 
 
 def instructions_html(
-    pages: Sequence[str], *, scale_names: Sequence[str], labels: Sequence[str], language: str, screen: Screen
+    pages: Sequence[str],
+    *,
+    scale_names: Sequence[str],
+    labels: Sequence[str],
+    language: str,
+    screen: Screen,
+    fold_after: int | None = None,
 ) -> str:
     """The guideline `pages` (Markdown, the task first) with a short table of the keys of that screen behind them.
 
-    HTML inside the Markdown is shown as text: the page is for reading, not for scripts.
+    labels: of sentences, none where no facet is judged. fold_after: the words of a document after which it is folded,
+    if any pair is judged whole. HTML inside the Markdown is shown as text: the page is for reading, not for scripts.
     """
     values = {
         "scale_names": scale_names,
@@ -126,6 +135,8 @@ def instructions_html(
         "controls": controls,
         "reasons": controls.reasons(language),
         "label_keys": controls.label_keys(labels),
+        "differences": controls.DIFFERENCES if labels else controls.DIFFERENCES_OF_WHOLES,
+        "fold_after": fold_after,
     }
     return _in_text("\n".join([*_read(pages), render("keys.html.j2", values, overrides=None).strip()]))
 

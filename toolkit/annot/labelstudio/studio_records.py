@@ -29,6 +29,8 @@ class ProjectSpec:
     instructions: str
     """HTML, shown on entering the stream and behind a button of the top bar."""
     color: str
+    may_be_empty: bool = False
+    """Whether a task may be submitted with nothing chosen, labelled or written."""
 
 
 class StudioProject(NamedTuple):

@@ -31,9 +31,10 @@ _LABELLED = "".join(
     r'(?:<p class="a-s(?: a-hit)?">[^<>]*</p>)*</div></div>'
     for side, name in _SIDES
 )
-_PLAIN = r'(?:<p class="a-s">[^<>]*</p>)*'
+_TEXT = "[^<>]*(?:<mark>[^<>]*</mark>[^<>]*)*"
+_PLAIN = rf'(?:<p class="a-s">{_TEXT}</p>)*'
 _TOPIC, _DOCUMENT = (
-    rf'<div class="a-side a-{side}"><h2><span>(?:{name}|{of_text})</span> [^<>]*</h2>'
+    rf'<div class="a-side a-{side}"><h2><span>(?:{name}|{of_text})</span> {_TEXT}</h2>'
     rf'<div class="a-text" tabindex="0" accesskey="[a-z]">{_PLAIN}'
     rf'(?:<details class="a-{folded}"(?: open)?><summary accesskey="[a-z]">[^<>]*</summary>{_PLAIN}</details>)?'
     "</div></div>"
@@ -56,7 +57,7 @@ _FULL_TEXT_SIDES = [
     r'noreferrer" accesskey="[a-z]">[^<>]*</a>|[^<>]*)</p></div></div>'
     for side, name in (("query", "Query"), ("cand", "(?:Candidate|Document)"))
 ]
-_FULL_TEXT_HTML = rf'^<div class="a-pair">(?:{_TOPIC}|{_FULL_TEXT_SIDES[0]}){_FULL_TEXT_SIDES[1]}</div>$'
+_FULL_TEXT_HTML = rf'^<div class="a-pair(?: a-whole)?">(?:{_TOPIC}|{_FULL_TEXT_SIDES[0]}){_FULL_TEXT_SIDES[1]}</div>$'
 _FILE = re.compile(r'<div class="a-text"><p class="a-s">([^<>]+)</p>')
 """The name of a file that is no link."""
 _WANTED = re.compile(r" a-wants-([\w-]+)(?=[^<>]*><h2>)")

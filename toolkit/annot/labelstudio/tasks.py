@@ -13,6 +13,7 @@ from urllib.parse import unquote
 
 from annot.base.records import Asked, Judgement, Paper, Query, Topic
 from annot.labelstudio.columns import (
+    Layout,
     cleaned,
     escaped,
     full_text_column,
@@ -71,14 +72,14 @@ def judge_task(
     facet_help: str,
     facet_labels: Sequence[str],
     progress: str,
-    opened: bool,
+    layout: Layout,
 ) -> dict[str, Any]:
     """The task in which one assessor judges one pair.
 
     `facet_help` is the facet's definition in at most 140 characters, for the bar. `facet_labels` are the sentence
     labels of the facet: with any, `topic` is a paper, and it and `document` carry the label of each sentence; without,
-    the pair is judged whole. `progress` tells where the task stands: `37 of 300 · query 4, candidate 7 of 30`. opened:
-    whether a narrative is unfolded.
+    the pair is judged whole. `progress` tells where the task stands: `37 of 300 · query 4, candidate 7 of 30`. layout:
+    how a pair that is judged whole is shown.
     """
     predictions = []
     if facet_labels and isinstance(topic, Paper):
@@ -86,7 +87,7 @@ def judge_task(
         regions = [*_regions("query", topic, column=1), *_regions("cand", document, column=2)]
         predictions = [{"model_version": LABELS_FROM, "result": regions}]
     else:
-        pair_html = whole_pair(topic, document, opened=opened)
+        pair_html = whole_pair(topic, document, layout)
     return {
         "data": {
             "pair_id": pair_key(*asked),
@@ -141,7 +142,9 @@ def full_text_task(
         else topic_column(topic, opened=True)
     )
     right = full_text_column("cand", words.document, document, where[document.paper_id])
-    return {"data": {**task["data"], "pair_html": pair((left, right))}, "predictions": []}
+    # Only where a facet is judged, labels come with the task.
+    whole = not task["predictions"]
+    return {"data": {**task["data"], "pair_html": pair((left, right), whole=whole)}, "predictions": []}
 
 
 def feedback_task(

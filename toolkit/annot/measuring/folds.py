@@ -1,5 +1,5 @@
-"""Folds of queries, grouped by query paper: a paper's facets are never on both sides, nor are near-copies of it; and
-what two sides share where they are not apart."""
+"""Folds of queries, grouped by topic: a topic's facets are never on both sides, nor are near-copies of it; and what two
+sides share where they are not apart."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from annot.base.errors import InputError, LeakError
-from annot.base.names import counted
-from annot.base.records import Paper, Query, grouped
+from annot.base.names import called, counted
+from annot.base.records import Paper, Query, Topic, grouped
 
 DEVELOP, TEST = "dev", "test"
 
@@ -22,30 +22,30 @@ def grouped_folds(
 ) -> tuple[tuple[str, ...], ...]:
     """The query ids of each fold, sorted; they do not depend on the order of `queries`.
 
-    copies: query papers that are near-copies of each other, and count as one
-    (`annot.measuring.folds.near_copies`). Papers come in a drawn order, those with the most queries first, each
-    into the fold that has the fewest queries of its facets so far. Raises InputError for fewer papers than folds.
+    copies: topics that are near-copies of each other, and count as one (`annot.measuring.folds.near_copies`). Topics
+    come in a drawn order, those with the most queries first, each into the fold that has the fewest queries of its
+    facets so far. Raises InputError for fewer topics than folds.
     """
     first = {query.topic_id: query.topic_id for query in queries}
     for one, two in sorted(copies):
         kept, gone = sorted((first[one], first[two]))
-        first = {paper_id: kept if of == gone else of for paper_id, of in first.items()}
-    by_paper = grouped((first[one.topic_id], one) for one in sorted(queries, key=lambda one: one.query_id))
-    if count < 2 or len(by_paper) < count:
+        first = {topic_id: kept if of == gone else of for topic_id, of in first.items()}
+    by_topic = grouped((first[one.topic_id], one) for one in sorted(queries, key=lambda one: one.query_id))
+    if count < 2 or len(by_topic) < count:
         raise InputError(
-            f"{counted(count, 'fold')}: expected at least 2 folds, and a query paper for each; "
-            f"found {counted(len(by_paper), 'query paper')} (near-copies count as one)"
+            f"{counted(count, 'fold')}: expected at least 2 folds, and a {called().topic} for each; "
+            f"found {counted(len(by_topic), called().topic)} (near-copies count as one)"
         )
-    papers = list(by_paper)
-    np.random.default_rng(seed).shuffle(papers)
-    papers.sort(key=lambda paper_id: -len(by_paper[paper_id]))
+    topics = list(by_topic)
+    np.random.default_rng(seed).shuffle(topics)
+    topics.sort(key=lambda topic_id: -len(by_topic[topic_id]))
     held: list[Counter[str]] = [Counter() for _ in range(count)]
     fold_of: dict[str, int] = {}
-    for paper_id in papers:
-        facets = [query.facet for query in by_paper[paper_id]]
+    for topic_id in topics:
+        facets = [query.facet for query in by_topic[topic_id]]
         fold = min(range(count), key=lambda at: (sum(held[at][facet] for facet in facets), held[at].total(), at))
         held[fold].update(facets)
-        fold_of |= {query.query_id: fold for query in by_paper[paper_id]}
+        fold_of |= {query.query_id: fold for query in by_topic[topic_id]}
     return tuple(tuple(sorted(name for name, fold in fold_of.items() if fold == at)) for at in range(count))
 
 
@@ -76,28 +76,33 @@ WORDS = 5
 
 @dataclass(frozen=True, slots=True)
 class Leaks:
-    """What the two sides share; a judged pair, a query paper or a near-copy of one on both sides makes a figure void.
+    """What the two sides share; a judged pair, a topic or a near-copy of one on both sides makes a figure void.
 
     Candidates on both sides are common where queries are close, and are reported: a system could learn them by heart.
     So are pairs the other way round: two query papers, each judged for the other.
     """
 
-    query_papers: tuple[str, ...]
+    topics: tuple[str, ...]
     pairs: tuple[tuple[str, str], ...]
     candidates: tuple[str, ...]
     other_way_round: tuple[tuple[str, str], ...]
     """Query papers, of which the first side judged the second's for the first's, and the second side the reverse."""
     near_duplicates: tuple[tuple[str, str, float], ...]
-    """A query paper of each side, and how much of their texts is the same."""
+    """A topic of each side, and how much of their texts is the same."""
 
 
 def find_leaks(
-    train: Sequence[Query], test: Sequence[Query], *, pools: Mapping[str, Iterable[str]], papers: Mapping[str, Paper]
+    train: Sequence[Query],
+    test: Sequence[Query],
+    *,
+    pools: Mapping[str, Iterable[str]],
+    topics: Mapping[str, Paper | Topic],
 ) -> Leaks:
-    """Compare two sides. pools: the documents of each query. papers: the query papers at least, by id."""
+    """Compare two sides. pools: the documents of each query. topics: those of the queries at least, by id."""
     sides, judged = [], []
     for queries in (train, test):
-        judged.append({(query.topic_id, doc_id) for query in queries for doc_id in pools.get(query.query_id, ())})
+        of_papers = [query for query in queries if not isinstance(topics.get(query.topic_id), Topic)]
+        judged.append({(query.topic_id, doc_id) for query in of_papers for doc_id in pools.get(query.query_id, ())})
         pairs = {(query.query_id, doc_id) for query in queries for doc_id in pools.get(query.query_id, ())}
         sides.append(({query.topic_id for query in queries}, pairs, {doc_id for _, doc_id in pairs}))
     (own, pairs, candidates), (theirs, other_pairs, other_candidates) = sides
@@ -106,13 +111,13 @@ def find_leaks(
         tuple(sorted(pairs & other_pairs)),
         tuple(sorted(candidates & other_candidates)),
         tuple(sorted(judged[0] & {(doc_id, paper_id) for paper_id, doc_id in judged[1]})),
-        tuple(_near_duplicates(own - theirs, theirs - own, papers)),
+        tuple(_near_duplicates(own - theirs, theirs - own, topics)),
     )
 
 
 def refuse_leaks(leaks: Leaks, *, where: str) -> None:
     """Raise LeakError, with every fault, where a figure would be void."""
-    faults = [f"{paper_id}: this query paper is in both training and test" for paper_id in leaks.query_papers]
+    faults = [f"{topic_id}: this {called().topic} is in both training and test" for topic_id in leaks.topics]
     faults += [
         f"{query_id} {doc_id}: this judged pair is in both training and test" for query_id, doc_id in leaks.pairs
     ]
@@ -120,23 +125,22 @@ def refuse_leaks(leaks: Leaks, *, where: str) -> None:
         f"{one} and {two}: {100 * share:.0f}% of the text is the same" for one, two, share in leaks.near_duplicates
     ]
     if faults:
-        hint = "draw folds that keep papers and their near-copies together: `annot query folds --redraw`"
+        hint = f"draw folds that keep {called().unit}s and their near-copies together: `annot query folds --redraw`"
         raise LeakError(f"{where}: training and test overlap", faults=faults, hint=hint)
 
 
-def near_copies(papers: Iterable[Paper]) -> tuple[tuple[str, str], ...]:
-    """Every two of these papers whose texts are nearly the same."""
-    by_id = {paper.paper_id: paper for paper in papers}
-    return tuple((one, two) for one, two, _ in _near_duplicates(by_id, by_id, by_id) if one < two)
+def near_copies(topics: Mapping[str, Paper | Topic]) -> tuple[tuple[str, str], ...]:
+    """Every two of these topics whose texts are nearly the same."""
+    return tuple((one, two) for one, two, _ in _near_duplicates(topics, topics, topics) if one < two)
 
 
 def _near_duplicates(
-    left: Iterable[str], right: Iterable[str], papers: Mapping[str, Paper]
+    left: Iterable[str], right: Iterable[str], topics: Mapping[str, Paper | Topic]
 ) -> Iterable[tuple[str, str, float]]:
-    theirs = {paper_id: _pieces(papers[paper_id]) for paper_id in sorted(right) if paper_id in papers}
+    theirs = {topic_id: _pieces(topics[topic_id]) for topic_id in sorted(right) if topic_id in topics}
     holding = grouped((piece, two) for two, pieces in theirs.items() for piece in pieces)
     for one in sorted(left):
-        own = _pieces(papers[one]) if one in papers else frozenset()
+        own = _pieces(topics[one]) if one in topics else frozenset()
         common = Counter(two for piece in own for two in holding.get(piece, ()))
         for two in sorted(common):
             share = common[two] / (len(own) + len(theirs[two]) - common[two])
@@ -144,6 +148,13 @@ def _near_duplicates(
                 yield one, two, share
 
 
-def _pieces(paper: Paper) -> frozenset[tuple[str, ...]]:
-    words = " ".join((paper.title, *paper.sentences)).lower().split()
-    return frozenset(zip(*(words[start:] for start in range(WORDS)), strict=False))
+def _pieces(topic: Paper | Topic) -> frozenset[tuple[str, ...]]:
+    """Its word 5-grams; of a text that is shorter, itself."""
+    if isinstance(topic, Topic):
+        words = f"{topic.title} {topic.description or ''}".lower().split()
+        return _runs_of(words, min(WORDS, len(words)))
+    return _runs_of(" ".join((topic.title, *topic.sentences)).lower().split(), WORDS)
+
+
+def _runs_of(words: Sequence[str], size: int) -> frozenset[tuple[str, ...]]:
+    return frozenset(zip(*(words[start:] for start in range(size)), strict=False))

@@ -92,7 +92,7 @@ class StudyGrades:
         known = {query.query_id for query in queries}
         folds = [[one for one in fold if one in known] for fold in self.recorded]
         if not any(folds):
-            copies = near_copies(self.papers[paper_id] for paper_id in {query.topic_id for query in queries})
+            copies = near_copies({query.topic_id: self.papers[query.topic_id] for query in queries})
             folds = [list(fold) for fold in grouped_folds(queries, copies=copies, count=FOLDS, seed=self.seed)]
             return folds, True
         return folds, False
@@ -100,6 +100,6 @@ class StudyGrades:
     def shared(
         self, learned: Sequence[Query], tested: Sequence[Query], *, documents: Mapping[str, Sequence[str]], where: str
     ) -> tuple[Sequence[str], Sequence[tuple[str, str]]]:
-        leaks = find_leaks(learned, tested, pools=documents, papers=self.papers)
+        leaks = find_leaks(learned, tested, pools=documents, topics=self.papers)
         refuse_leaks(leaks, where=where)
         return leaks.candidates, leaks.other_way_round

@@ -13,7 +13,7 @@ from annot.base.records import CITED, Advance, Pool, Query, Ranking
 from annot.base.stats.values import Estimate, Undefined
 from annot.judging.planning.drawing import FEWEST_FOR_REPEATS
 from annot.judging.progress import Look, progress_of, rules_of, settled_of
-from annot.measuring.agreement.coefficients import COEFFICIENTS, TITLES
+from annot.measuring.agreement.coefficients import COEFFICIENTS, titles_of
 from annot.measuring.agreement.joint import JointGrades, joint_grades, units_of
 from annot.measuring.agreement.joint import coefficient as coefficient_of
 from annot.measuring.agreement.joint import interval as interval_of
@@ -77,6 +77,8 @@ class Simulated:
     pools_differ: tuple[tuple[str, str, str], ...]
     """(what, of the pools on record, in annot.toml): the forecast is for pools like those on record."""
     coefficient: str
+    title: str
+    """Of the coefficient, on the study's scale."""
     missing: str
     """The policy for missing judgements, by name."""
     repeats: float
@@ -234,6 +236,7 @@ def design(
         pools=pooled,
         pools_differ=tuple(one for one in differing if per_method is None or one[0] != "per_method"),
         coefficient=coefficient,
+        title=titles_of(settings.scale.grades)[coefficient],
         missing=settings.judging.missing,
         repeats=share,
         currency=settings.forecast.currency,
@@ -269,7 +272,7 @@ def describe_design(found: Simulated) -> str:
         head=head,
         n_cited=round(found.pilot.cited),
         disputed=times(forecast.disputed, 100),
-        title=TITLES[found.coefficient],
+        title=found.title,
         whole=ALL,
     )
 

@@ -1,4 +1,4 @@
-"""The queries by hand: adding one or many, removing, listing, and test folds of them."""
+"""The queries by hand: adding those of papers, removing, listing, and test folds of them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 from annot.base.errors import Faults, InputError, MissingInput
 from annot.base.names import check_name, known_query
-from annot.base.records import Paper, Query
+from annot.base.records import WHOLE, Paper, Query, Topic
 from annot.corpus.corpus_facts import labels_of
 from annot.corpus.facets.query_sentences import check_facet, make_query, sentence_numbers
 from annot.formats.spreadsheet import read_columns
@@ -30,9 +30,9 @@ class RemovedQuery:
     """A query that is gone."""
 
     query_id: str
-    paper_id: str
+    topic_id: str
     with_pool: bool
-    """Whether the pool of its paper went, too: no other query needs it."""
+    """Whether the pool of its topic went, too: no other query needs it."""
     queries: int
     """How many queries the study has now."""
 
@@ -91,7 +91,7 @@ def add_file(ws: Workspace, file: Path, *, dry_run: bool) -> tuple[Query, ...]:
 
 
 def remove(ws: Workspace, name: str, *, dry_run: bool) -> RemovedQuery:
-    """Take a query out of the study, and the pool of its paper with the paper's last query.
+    """Take a query out of the study, and the pool of its topic with the topic's last query; a text goes, too.
 
     Raises InputError, with the remedy, where pairs of it were judged, sent or planned.
     """
@@ -128,10 +128,10 @@ def _paper(ws: Workspace, paper_id: str) -> Paper:
 
 @dataclass(frozen=True, slots=True)
 class Fold:
-    """A test fold: how many papers, and how many queries of each facet."""
+    """A test fold: how many topics, and how many queries of each facet."""
 
     fold: int
-    papers: int
+    topics: int
     queries: tuple[int, ...]
 
 
@@ -147,10 +147,11 @@ class Folds:
 
 
 def columns(facets: Sequence[str]) -> Columns[Fold]:
-    """How many papers a fold has, and how many queries of each facet."""
+    """How many topics a fold has, and how many queries of each facet; of one that has no facets, its topics alone."""
+    shown = () if facets == (WHOLE,) else facets
     return Columns(
         [Column("fold", lambda one: one.fold)],
-        [Column("papers", lambda one: one.papers), *each(facets, lambda one, facet: one.queries[facets.index(facet)])],
+        [Column("topics", lambda one: one.topics), *each(shown, lambda one, facet: one.queries[facets.index(facet)])],
     )
 
 
@@ -161,13 +162,15 @@ def draw(ws: Workspace, *, n: int, seed: int | None, redraw: bool, dry_run: bool
     """
     with ws.reading() as session:
         queries = read_queries(session)
-        known = runs.read_splits(session)
+        known, texts = runs.read_splits(session), read_topics(session)
         pools = documents_by_query(session)
     if not queries:
         raise MissingInput("no queries", hint="add them with `annot query add`")
     chosen = ws.settings.seed if seed is None else seed
-    texts = papers.find_papers(ws.corpus, {query.topic_id for query in queries}) if ws.has_corpus else {}
-    folds_drawn = grouped_folds(queries, copies=near_copies(texts.values()), count=n, seed=chosen)
+    asked = {query.topic_id for query in queries}
+    topics: dict[str, Paper | Topic] = {topic_id: text for topic_id, text in texts.items() if topic_id in asked}
+    topics |= papers.find_papers(ws.corpus, asked - texts.keys()) if ws.has_corpus else {}
+    folds_drawn = grouped_folds(queries, copies=near_copies(topics), count=n, seed=chosen)
     splits = as_splits(queries, folds_drawn)
     wanted = {name: {fold: ids for fold, ids in folds.items() if ids} for name, folds in splits.items()}
     if known and known != wanted and not redraw:
@@ -180,17 +183,17 @@ def draw(ws: Workspace, *, n: int, seed: int | None, redraw: bool, dry_run: bool
             for name, folds in splits.items():
                 runs.put_split(session, name, folds)
     facets = tuple(sorted({query.facet for query in queries}))
-    paper_of = {query.query_id: query.topic_id for query in queries}
+    topic_of = {query.query_id: query.topic_id for query in queries}
     rows = []
     for at in range(1, n + 1):
         tests = [splits[facet][f"fold{at}_test"] for facet in facets]
-        rows.append(Fold(at, len({paper_of[one] for test in tests for one in test}), tuple(map(len, tests))))
-    notes = _shared(texts, queries, folds_drawn, pools)
+        rows.append(Fold(at, len({topic_of[one] for test in tests for one in test}), tuple(map(len, tests))))
+    notes = _shared(topics, queries, folds_drawn, pools)
     return Folds(chosen, facets, tuple(rows), tuple(notes))
 
 
 def _shared(
-    texts: Mapping[str, Paper],
+    topics: Mapping[str, Paper | Topic],
     queries: Sequence[Query],
     folds: Sequence[Sequence[str]],
     pools: Mapping[str, Sequence[str]],
@@ -198,11 +201,11 @@ def _shared(
     each_other: set[tuple[str, str]] = set()
     for number, fold in enumerate(folds, start=1):
         sides = [[query for query in queries if (query.query_id in fold) is within] for within in (False, True)]
-        leaks = find_leaks(*sides, pools=pools, papers=texts)
+        leaks = find_leaks(*sides, pools=pools, topics=topics)
         each_other |= {(min(pair), max(pair)) for pair in leaks.other_way_round}
         if leaks.candidates:
             yield f"fold {number}: {len(leaks.candidates)} of its candidates also belong to queries of other folds"
     for one, two in sorted(each_other):
         yield f"{one} and {two} are in different folds, although each is a candidate of the other"
-    for one, two in near_copies(texts.values()):
+    for one, two in near_copies(topics):
         yield f"{one} and {two} are in one fold: their texts are nearly the same"

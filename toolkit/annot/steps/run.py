@@ -239,11 +239,16 @@ def import_files(
         raise InputError(
             f"{files[0]}: none of its queries is in this study",
             faults=[f"found {', '.join(sorted(documents)[:3])}", f"expected {', '.join(sorted(candidates)[:3])}"],
-            hint="query ids have the form <paper>-<facet>; for ranked pools by paper, name the facet with --facet",
+            hint="`annot query list` prints the ids; for ranked pools by paper, name the facet with --facet",
         )
     findings = submission.look(documents, candidates)
     submission.refuse_findings(submission.refused(findings, rules), files[0], REMEDIES)
     rankings = submission.settled(documents, candidates, rules)
+    if not any(rankings.values()):
+        raise InputError(
+            f"{files[0]}: none of its documents is a candidate of its query",
+            hint="check the ids of its documents; to keep them as unjudged, use --foreign keep",
+        )
     facts: dict[str, Any] = {
         "system": system or str(metadata.get("system", tag)),
         "seed": _seed(metadata.get("seed") if seed is None else seed),

@@ -83,12 +83,17 @@ def screen(ws: Workspace, kind: Screen = "judge") -> str:
     return screen_of(
         kind,
         scale_names=ws.settings.scale.names,
-        labels=ws.settings.labels.names,
+        labels=labels_shown(ws),
         language=ws.settings.collection.language,
         opinions=ws.settings.judging.per_pair if with_opinions else 0,
         overrides=ws.root / "templates",
         published=kind in ("judge", "adjudicate") and words != "left out",
     )
+
+
+def labels_shown(ws: Workspace) -> tuple[str, ...]:
+    """The sentence labels that people see and correct: none where everything is judged whole."""
+    return ws.settings.labels.names if ws.settings.faceted else ()
 
 
 def page(ws: Workspace, name: str) -> str:

@@ -41,7 +41,7 @@ OF_KIND: dict[str, dict[str, Any]] = {
     "questions": _TEXTS
     | {
         "scale": {"names": ["Unrelated", "Related", "Partial answer", "Full answer"]},
-        "evaluation": {"relevant_from": 2, "error_kinds": _ERROR_KINDS},
+        "evaluation": {"error_kinds": _ERROR_KINDS},
     },
 }
 """By kind, the defaults that are not those of facets."""
@@ -74,6 +74,7 @@ class Settings(sections.Section):
     adjudication: sections.AdjudicationSettings = sections.AdjudicationSettings()
     evaluation: sections.EvaluationSettings = sections.EvaluationSettings()
     systems: sections.SystemSettings = sections.SystemSettings()
+    screen: sections.ScreenSettings = sections.ScreenSettings()
     release: sections.ReleaseSettings = sections.ReleaseSettings()
     store: sections.StoreSettings = sections.StoreSettings()
     machine: sections.MachineSettings = sections.MachineSettings()
@@ -97,9 +98,20 @@ class Settings(sections.Section):
             raise ValueError(
                 f"facets: a study of {self.kind} has none; expected only `whole = []`, or no line with `kind`"
             )
-        if self.evaluation.relevant_from >= len(self.scale.names):
-            raise ValueError("evaluation.relevant_from is above the highest grade of scale.names")
+        self._fit_scale(len(self.scale.names) - 1)
         return self
+
+    def _fit_scale(self, highest: int) -> None:
+        """Where the lowest relevant grade is not set, it is one of the scale's."""
+        evaluation = self.evaluation
+        if evaluation.relevant_from <= highest:
+            return
+        if "relevant_from" in evaluation.model_fields_set:
+            raise ValueError(
+                f"evaluation.relevant_from: found {evaluation.relevant_from}, expected at most {highest}, the highest"
+                " grade of scale.names; correct the line, or delete it"
+            )
+        self.__dict__["evaluation"] = evaluation.model_copy(update={"relevant_from": highest})
 
     @property
     def faceted(self) -> bool:

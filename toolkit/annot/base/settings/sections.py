@@ -26,6 +26,8 @@ MissingPolicy = Literal["drop", "zero"]
 DrawMode = Literal["round-robin", "blocks", "depth"]
 Convention = Literal["csfcube", "trec"]
 Ties = Literal["order", "expected"]
+RELEVANT_FROM = 2
+"""The lowest relevant grade of a scale that has it."""
 AlphaLevel = Literal["ordinal", "nominal", "interval"]
 """How far apart two grades are: what Krippendorff calls the level of measurement."""
 
@@ -297,8 +299,9 @@ class AdjudicationSettings(Section):
 
 
 class EvaluationSettings(Section):
-    relevant_from: Annotated[int, Field(ge=1)] = 2
-    """The lowest grade that counts as relevant in binary measures."""
+    relevant_from: Annotated[int, Field(ge=1)] = RELEVANT_FROM
+    """The lowest grade that counts as relevant in binary measures; if it is not set, 2, or the highest grade of a scale
+    that ends below."""
     tolerated_loss: Annotated[float, Field(ge=0, lt=1)] = 0.05
     """For `annot reusability`: how much of the measure a later system may lose because its own finds are not judged."""
     error_kinds: tuple[str, ...] = (
@@ -333,6 +336,16 @@ class SystemSettings(Section):
     """Aspire's lambda: the weight of the transport plan's entropy is 1 / lambda."""
     features: FileName = "lsa"
     """What SciSearch learns from: `lsa`, or a system for sentences or abstracts."""
+
+
+class ScreenSettings(Section):
+    """How the screen shows pairs that are judged whole, without a facet."""
+
+    mark_terms: bool = False
+    """Whether the words of the topic are marked in the documents. Marks draw assessors to these words and away from
+    documents that say the same in others, so they are off by default; the datasheet reports them."""
+    fold_after: Annotated[int, Field(ge=50)] = 500
+    """Words of a document that are shown at once. The rest is folded, and one key shows it."""
 
 
 class StoreSettings(Section):

@@ -15,7 +15,7 @@ from annot.corpus.corpus_facts import labels_of, papers_of
 from annot.judging.exchange.rounds import RoundPart
 from annot.judging.exchange.server_projects import marker_of
 from annot.judging.planning.checking import follows
-from annot.labelstudio.columns import words_of
+from annot.labelstudio.columns import Layout, words_of
 from annot.labelstudio.controls import Screen
 from annot.labelstudio.screens import check_predictions, instructions_html
 from annot.labelstudio.studio_records import ProjectSpec
@@ -78,6 +78,8 @@ def spec_of(ws: Workspace, outgoing: Outgoing) -> ProjectSpec:
         label_config=outgoing.form.label_config,
         instructions=outgoing.form.instructions,
         color=part.color,
+        # Gold grades are looked at, and where sentences have no labels nothing else is on the task.
+        may_be_empty=part.screen == "feedback",
     )
 
 
@@ -237,7 +239,8 @@ def tasks_of(
             facet_help=material.guidelines[query.facet].definition,
             facet_labels=facet_labels[query.facet],
             progress=f"{place} · {at} of {sizes[query.query_id]}",
-            opened=seen[query.query_id] == 1,
+            # The narrative is open the first time.
+            layout=Layout(seen[query.query_id] == 1, ws.settings.screen.fold_after, ws.settings.screen.mark_terms),
         )
     return tasks
 
@@ -250,11 +253,13 @@ def form_of(ws: Workspace, part: RoundPart, material: TaskMaterial | None) -> Ta
     names = [FIRST[part.screen]] if part.screen in FIRST else []
     pages = [guidelines.page(ws, name) for name in (names if material is None else [*names, "general"])]
     pages += [] if material is None else [one.text for one in material.guidelines.values()]
+    whole = material is not None and not all(labels_asked(ws, facet) for facet in material.guidelines)
     instructions = instructions_html(
         pages,
         scale_names=ws.settings.scale.names,
-        labels=ws.settings.labels.names,
+        labels=guidelines.labels_shown(ws),
         language=ws.settings.collection.language,
         screen=part.screen,
+        fold_after=ws.settings.screen.fold_after if whole else None,
     )
     return TaskForm(part, guidelines.screen(ws, part.screen), instructions)

@@ -13,6 +13,7 @@ from sqlmodel import Session
 from annot.base.records import Asked, Judgement
 from annot.corpus.corpus_facts import papers_of
 from annot.judging.exchange.outgoing import material_of, tasks_of
+from annot.labelstudio.columns import REST
 from annot.labelstudio.studio_records import TEXT_FIELD, Payload, PulledTask
 from annot.labelstudio.tasks import PLACE, comment_text, facets_task, opinion_text, opinions_in, returned_task
 from annot.store import trials
@@ -25,10 +26,14 @@ from annot.study.workspace import Workspace
 PROGRESS = re.compile(PLACE)
 _TAG = re.compile(r"<[^<>]*>")
 _KNOWN_TAG = re.compile(
-    r'</(?:div|p|h2|span|a|details|summary)>|<span>|<h2>|<p>|<details class="a-[\w-]*"(?: open)?>'
+    r'</(?:div|p|h2|span|a|details|summary|mark)>|<span>|<h2>|<p>|<mark>|<details class="a-[\w-]*"(?: open)?>'
     r'|<summary accesskey="[a-z]">|<(?:div|p)(?: class="a-[\w -]*"| tabindex="0"| accesskey="[a-z]")*>'
     r'|<a href="https?://[^<>"\s]+" target="_blank" rel="noopener noreferrer"(?: accesskey="[a-z]")?>'
 )
+_BY_SETTING = re.compile(
+    rf'</?mark>|<details class="a-rest"><summary accesskey="[a-z]">{REST}: [\d,]+ words?</summary>|</details>'
+)
+"""What comes and goes with the settings of the screen."""
 _HEADING = re.compile(r"<h2>.*?</h2>", re.DOTALL)
 
 Shown = tuple[str, str]
@@ -132,14 +137,18 @@ def _as_sent(project: Project, shown: Payload, asked: Asked, expected: Payload, 
 
 
 def _same_text(shown: str, wanted: str, *, headings: bool) -> bool:
-    """Whether two papers read the same; where full texts are linked, only their titles are compared."""
+    """Whether topic and document read the same; where full texts are linked, only their titles are compared."""
     if shown == wanted:
         return True
     if not all(_KNOWN_TAG.fullmatch(tag) for tag in _TAG.findall(shown)):
         return False
     if headings:
         return _HEADING.findall(shown) == _HEADING.findall(wanted)
-    return _TAG.split(shown) == _TAG.split(wanted)
+    return _texts_in(shown) == _texts_in(wanted)
+
+
+def _texts_in(shown: str) -> list[str]:
+    return _TAG.split(_BY_SETTING.sub("", shown))
 
 
 def _said(project: Project, shown: Mapping[str, Any], asked: Asked, record: OnRecord) -> bool:
