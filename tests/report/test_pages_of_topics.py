@@ -17,7 +17,7 @@ OF_PAPERS = re.compile(r"facet|\bpapers?\b|abstract", re.I)
 
 @pytest.fixture(scope="module")
 def binary(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return written(tmp_path_factory.mktemp("binary") / "study", OfTopics(scale=BINARY))
+    return written(tmp_path_factory.mktemp("binary") / "study", OfTopics(scale=BINARY, passages=True))
 
 
 @pytest.fixture(scope="module")
@@ -52,7 +52,8 @@ def test_a_topic_is_read_by_title_description_narrative_and_what_else_its_source
     assert first["text"][0][1] == "How does sleep affect the memory of what was learned the day before?"
     assert last["text"] == [["", "How is salt taken out of walls?"], ["track", "buildings"]]
     (untitled,) = (one for one in found["papers"] if one[0] == UNTITLED)
-    assert untitled == [UNTITLED, "", None, [f"Why {UNTITLED}.", f"How {UNTITLED}.", f"What {UNTITLED}."], [-1] * 3]
+    sentences = [f"Why {UNTITLED}.", f"How {UNTITLED}.", f"What {UNTITLED}."]
+    assert untitled == [UNTITLED, "", None, sentences, [-1] * 3, "d"]
 
 
 def test_a_document_with_the_id_of_a_topic_is_another_entry(binary: Path) -> None:
@@ -103,7 +104,7 @@ def test_trace_tells_the_topic_in_its_words(binary: Path, mixed: Path) -> None:
     told = annot_done("trace", "T4", UNTITLED, folder=binary).stdout
     assert told.startswith(
         "query T4: topic T4, judged as a whole\n  salt in old masonry\n  description: How is salt taken out of walls?\n"
-        "  track: buildings\n\ndocument d03\n  SHA-256 of the record: "
+        "  track: buildings\n\ndocument d03\n  passage of d\n  SHA-256 of the record: "
     )
     assert "    2  How d03.\n" in told
     assert "facet" not in told

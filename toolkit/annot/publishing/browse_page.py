@@ -174,11 +174,13 @@ def _judged(
 
 
 def _paper(paper_id: str, paper: Paper | None, facets_of: Sequence[str | None], facets: Sequence[str]) -> list[Any]:
-    """Id, title, year, sentences, and the facet of each, -1 for none; without text where the corpus lacks the paper."""
+    """Id, title, year, sentences, and the facet of each, -1 for none; without text where the corpus lacks the paper. A
+    passage has the id of its document, too."""
     if paper is None:
         return [paper_id, "", None, [], []]
     of_sentences = [-1 if facet is None else facets.index(facet) for facet in facets_of] or [-1] * len(paper.sentences)
-    return [paper_id, paper.title, paper.year, paper.sentences, of_sentences]
+    whole = () if paper.part_of is None else (paper.part_of,)
+    return [paper_id, paper.title, paper.year, paper.sentences, of_sentences, *whole]
 
 
 def page(data: Mapping[str, Any], *, overrides: Path | None, **values: object) -> str:

@@ -108,11 +108,14 @@ def _paper(ws: Workspace, paper: Paper | None, labels: FacetLabels | None) -> Tr
     if paper is None:
         return None
     own = labels.labels if labels is not None else (None,) * len(paper.sentences)
-    record = json.dumps(asdict(paper), sort_keys=True, ensure_ascii=False)
+    # Of a document that is no passage the record is what it was before there were any.
+    known = {name: value for name, value in asdict(paper).items() if name != "part_of" or value is not None}
+    record = json.dumps(known, sort_keys=True, ensure_ascii=False)
     return TracedPaper(
         paper_id=paper.paper_id,
         title=paper.title,
         year=paper.year,
+        part_of=paper.part_of,
         sentences=tuple(
             Sentence(at, text, label, label and ws.settings.facet_of(label))
             for at, (text, label) in enumerate(zip(paper.sentences, own, strict=True), start=1)

@@ -29,6 +29,8 @@ class TracedPaper:
     paper_id: str
     title: str
     year: int | None
+    part_of: str | None
+    """The document that it is a passage of."""
     sentences: tuple[Sentence, ...]
     labels_origin: str | None
     """`carried` by the corpus, `corrected` by a person, or `predicted:<model>`; None where there are no labels."""
