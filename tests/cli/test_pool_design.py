@@ -52,7 +52,7 @@ def test_sizes_are_those_of_pools_that_are_then_drawn_and_nothing_is_written(stu
         sizes = {pool["topic_id"]: pool["size"] for pool in drawn}
         assert (one["smallest"], one["largest"]) == (min(sizes.values()), max(sizes.values()))
         assert one["mean"] == pytest.approx(sum(sizes.values()) / len(sizes))
-        assert one["pairs"] == sum(sizes[query["paper_id"]] for query in queries)
+        assert one["pairs"] == sum(sizes[query["topic_id"]] for query in queries)
         assert one["judgements"] == 2 * one["pairs"]
         assert one["hours"]["value"] == pytest.approx(one["judgements"] * 90 / 3600)
         assert one["cost"]["value"] == pytest.approx(one["judgements"] * 90 / 3600 * 20)

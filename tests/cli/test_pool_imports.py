@@ -30,7 +30,7 @@ def pooled(folder: Path, query: str) -> set[object]:
 
 def outside(folder: Path, query: str, n: int) -> list[str]:
     """Papers that are no query paper and in no pool."""
-    papers = {one["paper_id"] for one in annot_done("query", "list", "--json", folder=folder).data}
+    papers = {one["topic_id"] for one in annot_done("query", "list", "--json", folder=folder).data}
     there = pooled(folder, query)
     return [doc_id for doc_id in corpus_ids(folder) if doc_id not in there | papers][:n]
 

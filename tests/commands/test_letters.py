@@ -8,10 +8,10 @@ from contextlib import contextmanager
 from typing import Any
 
 import pytest
-from annot.base.records import Assessor
+from annot.base.records import Assessor, Topic
 from annot.labelstudio.controls import PUBLISHED
 from annot.steps import invite
-from annot.store import people, projects
+from annot.store import people, projects, queries
 from annot.store.database import open_store
 from annot.store.people import read_notices
 from annot.study import guidelines
@@ -117,6 +117,34 @@ def test_the_second_letter_has_the_number_the_day_and_the_link(ws: Workspace, an
     # Two of the four disputes of the first two queries are settled; the tasks of all eight were sent.
     assert f"Project:  {URL}/projects/75/data?labeling=1" in after["j1"]
     assert "8 pairs (2 left); this takes about 5 minutes. There may be more" in after["j1"]
+
+
+ANSWERS = ("a question and a document at a time and grade how well", "how well a document answers a question.")
+RELEVANT = ("a topic and a document at a time and grade how relevant", "how relevant a document is to a topic.")
+
+
+@pytest.mark.parametrize(
+    ("settings", "mixed", "said", "texts"),
+    [
+        ('kind = "questions"', False, ANSWERS, "texts"),
+        ('kind = "topics"', False, RELEVANT, "texts"),
+        ("", False, ("You read the abstracts of two papers at a time", "how similar two abstracts are"), "abstracts"),
+        ("", True, ("You read two texts at a time. If they are the abstracts", "Two people grade a pair of"), "texts"),
+    ],
+)
+def test_letters_say_what_two_texts_are_compared(
+    ws: Workspace, annot: Run, server: Server, settings: str, mixed: bool, said: tuple[str, str], texts: str
+) -> None:
+    ws.settings_file.write_text(f"{settings}\n[collection]\nname = 'small'\n", encoding="utf-8")
+    with open_store(ws.database_url) as store, store.begin() as session:
+        people.put_assessors(
+            session, [Assessor(name, f"{name}@example.org", adjudicator=name == "j1") for name in ("a1", "j1")]
+        )
+        queries.put_topics(session, [Topic("T1", "sleep")] if mixed else [])
+    told = letters(annot)
+    for name, sentence in zip(("a1", "j1"), said, strict=True):
+        assert sentence in told[name]
+        assert f"Read both {texts}" in told[name]
 
 
 def test_letters_follow_the_plan_and_who_is_there(ws: Workspace, annot: Run, server: Server) -> None:

@@ -27,7 +27,7 @@ def faults_of(call: Any, *given: Any, **named: Any) -> tuple[str, ...]:
 
 def test_a_query_ends_in_the_longest_facet_that_fits_or_has_the_given_one() -> None:
     rows = [row(1, "p-method"), row(2, "p-new-method"), row(3, "10-all"), row(4, "p-method"), row(5, "other")]
-    found = queries_of(rows, SETTINGS, "all", name="f")
+    found = queries_of(rows, SETTINGS, "all", topics=(), name="f")
     assert {name: (one.query_id, one.topic_id, one.facet) for name, one in found.items()} == {
         "p-method": ("p-method", "p", "method"),
         "p-new-method": ("p-new-method", "p", "new-method"),
@@ -38,13 +38,38 @@ def test_a_query_ends_in_the_longest_facet_that_fits_or_has_the_given_one() -> N
 
 def test_a_query_without_a_facet_and_one_that_is_there_under_two_names_are_faults() -> None:
     rows = [row(2, "p"), row(3, "-method"), row(4, "q-all")]
-    assert faults_of(queries_of, rows, SETTINGS, None) == (
+    assert faults_of(queries_of, rows, SETTINGS, None, topics=()) == (
         "f:2: query 'p' does not end in a facet of annot.toml (-method, -new-method, -all)",
         "f:3: query '-method' does not end in a facet of annot.toml (-method, -new-method, -all)",
     )
-    assert faults_of(queries_of, [row(1, "q-all"), row(2, "q")], SETTINGS, "all") == (
+    assert faults_of(queries_of, [row(1, "q-all"), row(2, "q")], SETTINGS, "all", topics=()) == (
         "f:2: query 'q' is the same as 'q-all'",
     )
+
+
+def test_a_topic_that_is_a_text_keeps_its_id_and_is_judged_whole() -> None:
+    rows = [row(1, "T1"), row(2, "p-method"), row(3, "T2-method"), row(4, "T1")]
+    for facet in (None, "all"):
+        found = queries_of(rows, SETTINGS, facet, topics={"T1", "T2-method"}, name="f")
+        assert found == {
+            "T1": Query("T1", "T1", "whole", ()),
+            "p-method": Query("p-method", "p", "method", ()),
+            "T2-method": Query("T2-method", "T2-method", "whole", ()),
+        }
+
+
+def test_a_topic_that_the_study_does_not_have_is_named_once_with_the_near_one() -> None:
+    rows = [row(1, "051"), row(2, "51"), row(3, "9"), row(4, "9"), row(5, "051-method")]
+    assert faults_of(queries_of, rows, SETTINGS, None, topics={"051"}) == (
+        "f:2: topic '51': not in this study; did you mean '051'?",
+        "f:3: topic '9': not in this study",
+        "f:5: topic '051-method': not in this study",
+    )
+    for topics in ({"051"}, set()):
+        with pytest.raises(InputError) as caught:
+            queries_of(rows, SETTINGS, None, topics=topics, name="f")
+        assert "annot query add --file" in (caught.value.hint or "")
+        assert ("--facet" in (caught.value.hint or "")) is (not topics)
 
 
 def test_people_get_the_next_free_pseudonym_unless_they_are_known() -> None:

@@ -109,7 +109,7 @@ def test_one_answer_in_twenty_five_has_a_remark_that_fits_its_grade() -> None:
     answers = [CAST[0].judge("q", f"d{at}", relevance=at % 4, seed=1, reasons=REASONS) for at in range(3000)]
     said = [(answer.grade, answer.comment) for answer in answers if answer.comment is not None]
     assert len(said) / 3000 == pytest.approx(0.04, abs=0.012)
-    assert all(comment in packaged._REMARKS["grades"][grade] for grade, comment in said if grade is not None)
+    assert all(comment in packaged.REMARKS["facets"]["grades"][grade] for grade, comment in said if grade is not None)
 
 
 def test_the_cast_is_one_balanced_one_strict_one_lenient_and_one_hasty_person() -> None:
@@ -133,7 +133,7 @@ def settle(grades: list[int | None], relevance: float, *, over_rule: float = 0.0
 
 
 def test_an_adjudicator_takes_the_nearest_grade_or_overrules_all() -> None:
-    lower, higher, over_ruled = (packaged._REMARKS[kind] for kind in ("lower", "higher", "over_ruled"))
+    lower, higher, over_ruled = (packaged.REMARKS["facets"][kind] for kind in ("lower", "higher", "over_ruled"))
     grade, why = settle([0, 3], 1.4)
     assert grade == 0
     assert why in lower

@@ -12,8 +12,10 @@ import gzip
 from pathlib import Path
 
 import pytest
-from annot.base.records import Topic
+from annot.base.records import WHOLE, Paper, Query, Topic
+from annot.formats.beir import write_beir
 from annot.formats.topics import names_papers, read_topics, topics_in
+from annot.formats.trec import write_topics
 
 CLASSIC = """
 
@@ -146,11 +148,36 @@ def test_a_topic_of_xml_may_have_its_id_in_an_element_and_its_text_in_itself() -
 
 def test_beir_queries_keep_their_metadata() -> None:
     text = (
-        '{"_id": "q1", "text": "is it so", "metadata": {"url": "u", "title": "T", "narrative": "Only so.", "n": [1]}}\n'
+        '{"_id": "q1", "text": "is it so", "metadata": {"url": "u", "id": 5, "n": [1], "narrative": "Only so."}}\n'
         '\n{"_id": 7, "text": "why", "metadata": {}}\n'
     )
-    own = {"url": "u", "title": "T", "n": "[1]"}
+    own = {"url": "u", "id": "5", "n": "[1]"}
     assert topics(text) == (Topic("q1", "is it so", None, "Only so.", own), Topic("7", "why"))
+
+
+def test_beirs_trec_covid_has_its_short_form_in_the_metadata() -> None:
+    text = '{"_id": "1", "text": "where is it from", "metadata": {"query": "made origin", "narrative": "Facts."}}\n'
+    assert topics(text) == (Topic("1", "made origin", "where is it from", "Facts."),)
+
+
+ALL_OF_IT = (Topic("T1", 'R&D <5% "so"', "What is it?\n\nAnd why?", "Not of images."), Topic("T2", "naïve pools"))
+
+
+def test_topics_of_a_release_are_read_as_they_were() -> None:
+    assert topics(write_topics(ALL_OF_IT)) == ALL_OF_IT
+    asked = [Query(topic.topic_id, topic.topic_id, WHOLE, ()) for topic in ALL_OF_IT]
+    texts = {topic.topic_id: topic for topic in ALL_OF_IT}
+    made = write_beir(
+        papers=[Paper("d1", "T", ("S.",))],
+        queries=asked,
+        texts=texts,
+        qrels=[],
+        pools=[],
+        judged={name: ["d1"] for name in texts},
+        folder="",
+        with_text=True,
+    )
+    assert topics(made["queries.jsonl"].decode()) == ALL_OF_IT
 
 
 @pytest.mark.parametrize("name", ["topic_id", "query_id", "_id", "id", "qid", "query-id"])

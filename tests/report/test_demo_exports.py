@@ -27,7 +27,7 @@ def silently(_text: str) -> None:
 def demonstration(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
     recipe = Recipe(file=whole_way.demo_settings(), settings={}, labels="carried")
     ws = copied(recipe, "pooled", tmp_path_factory.mktemp("demonstration") / "study")
-    whole_way.share_out(ws, tell=silently)
+    whole_way.share_out(ws, whole_way.Steps(silently, number=12))
     whole_way.remember_simulation(ws)
     truth = simulated_people.demo_relevance()
     judging = simulated_people.judging_people(ws, seed=whole_way.SEED, truth=truth)
@@ -40,7 +40,7 @@ def demonstration(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
     export_judgements(ws, outcome)
     record(ws, decided=[decision(adjudicator, Asked(*one.pair), respond) for one in outcome.settlement.disputed])
     recipe.adopted(ws)
-    whole_way.write_results(ws, tell=silently)
+    whole_way.write_results(ws, whole_way.Steps(silently, number=12))
     return ws
 
 

@@ -61,7 +61,7 @@ def test_queries_of_a_file_are_added_all_or_none(ws: Workspace) -> None:
 def test_the_pool_goes_with_the_last_query_of_its_paper(ws: Workspace) -> None:
     query.add(ws, "p1", facet="result", sentences=None, dry_run=False)
     first = query.remove(ws, "p1-method", dry_run=False)
-    assert (first.paper_id, first.with_pool, first.queries) == ("p1", False, 4)
+    assert (first.topic_id, first.with_pool, first.queries) == ("p1", False, 4)
     last = query.remove(ws, "p1-result", dry_run=False)
     assert (last.with_pool, last.queries) == (True, 3)
     with ws.reading() as session:
@@ -73,7 +73,7 @@ def test_sentences_are_listed_from_one_with_the_title_of_their_paper(ws: Workspa
     assert (first.query_id, first.title, first.year, first.sentences) == ("p1-method", "Title of p1", 2001, (2,))
     with ws.writing() as session:
         put_queries(session, [Query("elsewhere-method", "elsewhere", "method", ())])
-    away = next(one for one in query.listing(ws) if one.paper_id == "elsewhere")
+    away = next(one for one in query.listing(ws) if one.topic_id == "elsewhere")
     assert (away.year, away.title, away.sentences) == (None, "", ())
 
 

@@ -139,7 +139,7 @@ def test_all_papers_but_the_one_that_is_too_short_are_taken(drawn: Drawn) -> Non
 
 
 def test_every_query_of_the_release_has_its_facet(drawn: Drawn) -> None:
-    listed = {(one.paper_id, one.facet) for one in query.listing(drawn.ws)}
+    listed = {(one.topic_id, one.facet) for one in query.listing(drawn.ws)}
     assert listed == {(row["pid"], row["facet"]) for row in drawn.rows}
     assert (len(listed), len({row["pid"] for row in drawn.rows})) == (33, 28)
 

@@ -71,12 +71,8 @@ class OpenStudy(Displayed):
         sentence.
         """
         found = self._snapshot
-        made = tidy.listed(study_tables.QUERIES, study_tables.listed_queries(found.ws, found.queries, found.texts))
-        if found.texts:
-            made = made.rename(columns={"paper_id": TOPIC_COLUMN})
-        if found.texts.keys() >= set(found.topics.values()) and not found.faceted:
-            made = made.drop(columns=["facet", "year", "sentences"])
-        return made
+        listed = study_tables.listed_queries(found.ws, found.queries, found.texts)
+        return tidy.listed(study_tables.query_columns(listed), listed)
 
     @cached_property
     def topics(self) -> pd.DataFrame:

@@ -58,7 +58,7 @@ def import_files(
     occasion_column: Annotated[str | None, column("occasion", "Column with 1, or 2 for the repeat of a pair.")] = None,
     comment_column: Annotated[str | None, column("comment", "Column of the comment.")] = None,
     form: Annotated[
-        str | None, of("Grades", "qrels (TREC), relish or treccovid-rf.", "--format", shown="qrels")
+        str | None, of("Grades", "qrels (TREC, BEIR), relish or treccovid-rf.", "--format", shown="qrels")
     ] = None,
     per_topic: Annotated[int | None, of("Grades", "treccovid-rf: query papers per topic.", min=1, shown="1")] = None,
     rating: Annotated[str | None, of("Labelstudio", "Name of the labelling control for the grade.")] = None,
@@ -82,9 +82,9 @@ def import_files(
     labelstudio: the JSON export of any project. All annotations are kept; if a person annotated a pair more than once,
     the latest one counts.
 
-    grades: a collection whose queries are papers in the corpus, such as SciDocs, RELISH, TREC-COVID or any qrels. With
-    several files, the one with `test` in its name is the test set. If the queries are whole abstracts, first add a
-    facet without labels to annot.toml: whole = [].
+    grades: qrels of TREC or BEIR whose topics are in the study (`annot query add --file`), or a collection whose
+    queries are papers in the corpus, such as SciDocs or RELISH. With several files, the one with `test` in its name is
+    the test set. If the queries are whole abstracts, first add a facet without labels to annot.toml: whole = [].
 
     citations: two columns (citing, cited), Semantic Scholar's `citations`, or papers with their references. Only
     citations by papers in the corpus are kept.

@@ -115,7 +115,7 @@ def facets_train(
     return Output(trained, rendered("trained", trained=trained))
 
 
-group("query", help="Choose the queries. A query is a paper and one of its facets.")
+group("query", help="Choose the queries. A query is a paper and one of its facets, or a topic that is a text.")
 
 SeedOption = Annotated[int | None, setting("Random seed.")]
 
@@ -225,7 +225,7 @@ def query_remove(
     from annot.steps import query as step
 
     removed = step.remove(ws, query, dry_run=dry_run)
-    pool = f", with the pool of {removed.paper_id}; `annot pool` brings pools/ up to date" if removed.with_pool else ""
+    pool = f", with the pool of {removed.topic_id}; `annot pool` brings pools/ up to date" if removed.with_pool else ""
     verb = "would be removed" if dry_run else "removed"
     return Output(removed, f"{removed.query_id}: {verb}{pool}; the study has {counted(removed.queries, 'query')}")
 
@@ -233,10 +233,11 @@ def query_remove(
 @command("query list", csv=True)
 def query_list(ws: "Workspace") -> Output:
     """List the queries of the study."""
-    from annot.publishing.report.study_tables import QUERIES
+    from annot.publishing.report.study_tables import query_columns
     from annot.steps import query as step
 
-    return listing(QUERIES, step.listing(ws), empty="no queries yet; add one with `annot query add`")
+    listed = step.listing(ws)
+    return listing(query_columns(listed), listed, empty="no queries yet; add one with `annot query add`")
 
 
 @command("query folds")

@@ -1,7 +1,7 @@
 """Keep: a local Label Studio and the doctor. Prepare: the demonstration."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from annot.cli.commands import command, group
 from annot.cli.options import argument, flag, option
@@ -79,6 +79,9 @@ def demo(
     folder: Annotated[Path, argument("Folder of the demonstration; created if it does not exist.")] = Path(
         "demo-workspace"
     ),
+    kind: Annotated[
+        Literal["facets", "questions"], option("What is judged: facets of papers, or answers to questions.")
+    ] = "facets",
     corpus_only: Annotated[Path | None, option("Only write the sample papers to this file.", metavar="FILE")] = None,
 ) -> Output:
     """Run a complete study on sample papers (fictional), with simulated assessors, up to the report."""
@@ -90,5 +93,5 @@ def demo(
 
     from annot.demo import whole_way as step
 
-    done = step.go(folder, tell=say, watch=progress)
+    done = step.go(folder, kind=kind, tell=say, watch=progress)
     return Output(done, rendered("demo", done=done))

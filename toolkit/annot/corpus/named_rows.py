@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from operator import attrgetter
 from typing import NamedTuple
 
 from annot.base.errors import Faults
-from annot.base.names import counted
-from annot.base.records import Asked, Assessor, Assignment, Paper, Query
+from annot.base.names import close_to, counted
+from annot.base.records import WHOLE, Asked, Assessor, Assignment, Paper, Query
 from annot.base.settings import Settings
 from annot.corpus.facets.query_sentences import facet_sentences
 from annot.formats.judgements_file import FileJudgement
@@ -32,8 +32,13 @@ class NamedRow(NamedTuple):
         return Asked(self.query.query_id, self.row.document, self.row.occasion)
 
 
-def queries_of(rows: Iterable[FileJudgement], settings: Settings, facet: str | None, *, name: str) -> dict[str, Query]:
-    """The query that each name in the file stands for."""
+def queries_of(
+    rows: Iterable[FileJudgement], settings: Settings, facet: str | None, *, topics: Collection[str], name: str
+) -> dict[str, Query]:
+    """The query that each name in the file stands for; topics: the ids of those that are texts, which are judged whole.
+
+    facet: of the papers that are named without one.
+    """
     faults = Faults(name)
     found: dict[str, Query] = {}
     papers: dict[tuple[str, str], str] = {}
@@ -41,8 +46,15 @@ def queries_of(rows: Iterable[FileJudgement], settings: Settings, facet: str | N
     for row in rows:
         if row.query in found:
             continue
+        if row.query in topics:
+            found[row.query] = Query(row.query, row.query, WHOLE, ())
+            continue
         own = next((end for end in facets if row.query.endswith(f"-{end}") and row.query != f"-{end}"), facet)
-        if own is None:
+        if topics and (own is None or row.query.removesuffix(f"-{own}") in topics):
+            close = close_to(row.query, topics)
+            faults.add(f"topic {row.query!r}: not in this study{close and f'; {close}'}", line=row.line)
+            own = ""
+        elif own is None:
             suffixes = ", ".join(f"-{known_facet}" for known_facet in settings.facets)
             faults.add(f"query {row.query!r} does not end in a facet of annot.toml ({suffixes})", line=row.line)
             own = ""
@@ -50,7 +62,9 @@ def queries_of(rows: Iterable[FileJudgement], settings: Settings, facet: str | N
         found[row.query] = Query(f"{paper_id}-{own}", paper_id, own, ())
         if papers.setdefault((paper_id, own), row.query) != row.query:
             faults.add(f"query {row.query!r} is the same as {papers[paper_id, own]!r}", line=row.line)
-    faults.raise_if_any(hint="give the facet of these queries with --facet; you can define one in annot.toml")
+    remedy = "add topics that are texts first, with `annot query add --file`"
+    papers_too = "give the facet of queries that are papers with --facet; you can define one in annot.toml; "
+    faults.raise_if_any(hint=remedy if topics else papers_too + remedy)
     return found
 
 

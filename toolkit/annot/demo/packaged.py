@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from annot.base.errors import InputError
+from annot.base.records import Topic
 from annot.base.stats.seeding import generator
 from annot.study.workspace import write_file
 
@@ -29,6 +30,16 @@ class Latent(NamedTuple):
     """The question that its result speaks to."""
     polarity: int
     """1 if the paper supports the claim, -1 if it finds the opposite, 0 if it makes no claim."""
+
+
+class MadeQuestion(NamedTuple):
+    """A question that is asked of the demo corpus, and which papers answer it."""
+
+    topic: Topic
+    problem: str
+    subproblem: str
+    answered_by: Mapping[str, Sequence[str]]
+    """Traits of papers, each with the values that make an answer."""
 
 
 class QueryPaper(NamedTuple):
@@ -66,6 +77,16 @@ def query_papers() -> tuple[QueryPaper, ...]:
     return tuple(QueryPaper(paper["paper_id"], tuple(paper["facets"])) for paper in json.loads(read("queries.json")))
 
 
+def questions() -> tuple[MadeQuestion, ...]:
+    """The questions of the demonstration of questions. Only the simulation may know what answers them."""
+    texts = "topic_id", "title", "description", "narrative"
+    about = "problem", "subproblem", "answered_by"
+    return tuple(
+        MadeQuestion(Topic(*(one[name] for name in texts)), *(one[name] for name in about))
+        for one in json.loads(read("questions.json"))
+    )
+
+
 def frozen(kind: str) -> dict[str, str]:
     """The `rankings` from which the demonstration draws its pools, or its baseline `runs`, by file name.
 
@@ -91,8 +112,11 @@ STABLE = 0.7
 """How strongly two views of a pair by one person, on two occasions, go together: the correlation of their noise."""
 
 
-_REMARKS: dict[str, list[Any]] = json.loads(read("remarks.json"))
-"""What simulated people write: `grades`, a list for each grade; `over_ruled`, `lower` and `higher` for decisions."""
+Remarks = Mapping[str, Any]
+"""What simulated people write: `grades`, a list for each grade; `over_ruled`, `lower`, `higher` and `given_fits` for
+decisions."""
+REMARKS: dict[str, Remarks] = json.loads(read("remarks.json"))
+"""By the kind of the study."""
 
 
 class SimulatedAnswer(NamedTuple):
@@ -121,7 +145,15 @@ class SimulatedAssessor:
     """The median time for a pair."""
 
     def judge(
-        self, query_id: str, doc_id: str, occasion: int = 1, *, relevance: float, seed: int, reasons: Sequence[str]
+        self,
+        query_id: str,
+        doc_id: str,
+        occasion: int = 1,
+        *,
+        relevance: float,
+        seed: int,
+        reasons: Sequence[str],
+        remarks: Remarks = REMARKS["facets"],
     ) -> SimulatedAnswer:
         """The answer for one pair. Asked again on another occasion, the person remembers some of the first view.
 
@@ -137,7 +169,7 @@ class SimulatedAssessor:
             fresh = generator(seed, "judge again", self.name, query_id, doc_id, str(occasion)).normal(0.0, 1.0)
             view = STABLE * view + math.sqrt(1 - STABLE**2) * fresh
         grade = _grade(relevance - self.severity + self.noise * view, self.thresholds)
-        comment = str(rng.choice(_REMARKS["grades"][min(grade, 3)])) if rng.random() < COMMENT_RATE else None
+        comment = str(rng.choice(remarks["grades"][min(grade, 3)])) if rng.random() < COMMENT_RATE else None
         return SimulatedAnswer(grade, None, comment, lead_time)
 
 
@@ -153,7 +185,14 @@ class SimulatedAdjudicator:
     seconds: float
 
     def settle(
-        self, query_id: str, doc_id: str, *, relevance: float, grades: Sequence[int | None], seed: int
+        self,
+        query_id: str,
+        doc_id: str,
+        *,
+        relevance: float,
+        grades: Sequence[int | None],
+        seed: int,
+        remarks: Remarks = REMARKS["facets"],
     ) -> SimulatedAnswer:
         """The decision on one pair, its reason as comment; `grades` are those given, None where somebody could not."""
         rng = generator(seed, "settle", self.name, query_id, doc_id)
@@ -165,13 +204,11 @@ class SimulatedAdjudicator:
             return SimulatedAnswer(own, None, "The assessors could not judge this pair, but I could.", lead_time)
         if own not in given:
             if rng.random() < self.over_rule_rate:
-                return SimulatedAnswer(own, None, str(rng.choice(_REMARKS["over_ruled"])), lead_time)
+                return SimulatedAnswer(own, None, str(rng.choice(remarks["over_ruled"])), lead_time)
             own = min(given, key=lambda grade: abs(grade - perceived))
         if len(given) == 1:
-            return SimulatedAnswer(own, None, "The facet can be judged, and the grade given fits.", lead_time)
-        return SimulatedAnswer(
-            own, None, str(rng.choice(_REMARKS["lower" if own == given[0] else "higher"])), lead_time
-        )
+            return SimulatedAnswer(own, None, remarks["given_fits"], lead_time)
+        return SimulatedAnswer(own, None, str(rng.choice(remarks["lower" if own == given[0] else "higher"])), lead_time)
 
 
 CAST = (

@@ -10,9 +10,10 @@ from functools import partial
 
 from annot.base.errors import InputError
 from annot.base.records import Advance, Asked, Query
+from annot.base.settings import Kind
 from annot.base.stats.seeding import generator
 from annot.demo import packaged
-from annot.demo.packaged import ADJUDICATOR, CAST, Latent, SimulatedAnswer, SimulatedAssessor
+from annot.demo.packaged import ADJUDICATOR, CAST, REMARKS, Latent, MadeQuestion, SimulatedAnswer, SimulatedAssessor
 from annot.judging.exchange.outgoing import Outgoing
 from annot.judging.exchange.servers import connect, open_accounts, task_keys
 from annot.judging.rounds import adjudication, judging
@@ -61,6 +62,24 @@ def latent_relevance(query_paper: str, facet: str, doc: str, latent: Mapping[str
     return float(min(MOST, max(0.0, base + shift)))
 
 
+def answer_relevance(question: MadeQuestion, doc: str, latent: Mapping[str, Latent]) -> float:
+    """How well a paper answers a question, in [0, 3], from what the paper is about.
+
+    The pair's own jitter follows from the two ids alone.
+    """
+    shift = generator(0, "jitter", question.topic.topic_id, doc).uniform(-JITTER, JITTER)
+    return float(min(MOST, max(0.0, _answer_to(question, latent[doc]) + shift)))
+
+
+def _answer_to(question: MadeQuestion, doc: Latent) -> float:
+    if question.problem != doc.problem:
+        return 0.6 if _problems_related(question, doc) else 0.0
+    if any(getattr(doc, trait) in values for trait, values in question.answered_by.items()):
+        # What answers it for the neighbouring task is a part of the answer.
+        return 2.9 if question.subproblem == doc.subproblem else 1.9
+    return 1.0
+
+
 def _background(query: Latent, doc: Latent) -> float:
     if query.problem == doc.problem:
         return 2.9 if query.subproblem == doc.subproblem else 2.0
@@ -102,7 +121,7 @@ def _proposes(paper: Latent) -> bool:
 _BASE: dict[str, Callable[[Latent, Latent], float]] = {"background": _background, "method": _method, "result": _result}
 
 
-def _problems_related(query: Latent, other: Latent) -> bool:
+def _problems_related(query: Latent | MadeQuestion, other: Latent) -> bool:
     return any(
         frozenset((left, right)) in RELATED_PROBLEMS
         for left in (query.problem, query.problem + query.subproblem)
@@ -136,10 +155,11 @@ def judging_people(ws: Workspace, *, seed: int, truth: Relevance) -> dict[str, R
     """Every assessor by name, and how they answer."""
     known = _known(ws)
     reasons = [reason.value for reason in reasons_in(ws.settings.collection.language)]
+    remarks = REMARKS[ws.settings.kind]
 
     def respond(person: SimulatedAssessor, asked: Asked) -> tuple[SimulatedAnswer, None]:
         relevance = truth(known[asked.query_id], asked.doc_id)
-        return person.judge(*asked, relevance=relevance, seed=seed, reasons=reasons), None
+        return person.judge(*asked, relevance=relevance, seed=seed, reasons=reasons, remarks=remarks), None
 
     return {person.name: partial(respond, person) for person in CAST}
 
@@ -147,6 +167,7 @@ def judging_people(ws: Workspace, *, seed: int, truth: Relevance) -> dict[str, R
 def settling_people(ws: Workspace, *, seed: int, truth: Relevance) -> dict[str, Respond]:
     """The adjudicator by name, and how they settle the disputes that there are now."""
     known = _known(ws)
+    remarks = REMARKS[ws.settings.kind]
     with ws.reading() as session:
         disputes = {dispute.pair: dispute for dispute in outcome_of(session, ws.settings).settlement.disputed}
 
@@ -154,14 +175,18 @@ def settling_people(ws: Workspace, *, seed: int, truth: Relevance) -> dict[str, 
         relevance = truth(known[asked.query_id], asked.doc_id)
         grades = [judgement.grade for judgement in disputes[asked.pair].judgements]
         why = DIFFERENCES[int(generator(seed, "difference", *asked.pair).integers(len(DIFFERENCES)))].value
-        return ADJUDICATOR.settle(*asked.pair, relevance=relevance, grades=grades, seed=seed), why
+        answer = ADJUDICATOR.settle(*asked.pair, relevance=relevance, grades=grades, seed=seed, remarks=remarks)
+        return answer, why
 
     return {ADJUDICATOR.name: respond}
 
 
-def demo_relevance() -> Relevance:
-    """What is true of the packaged papers."""
+def demo_relevance(kind: Kind = "facets") -> Relevance:
+    """What is true of the packaged papers: how alike they are, or how well they answer the packaged questions."""
     latents = packaged.latents()
+    if kind != "facets":
+        asked = {one.topic.topic_id: one for one in packaged.questions()}
+        return lambda query, doc_id: answer_relevance(asked[query.topic_id], doc_id, latents)
     return lambda query, doc_id: latent_relevance(query.topic_id, query.facet, doc_id, latents)
 
 

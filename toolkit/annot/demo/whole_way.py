@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import tomlkit
 
@@ -21,7 +21,7 @@ from annot.formats.trec import read_run
 from annot.judging.exchange import audit
 from annot.pools.pool_design import DesignOverrides
 from annot.publishing.release.questions import answers_file
-from annot.ranking.systems import USUAL
+from annot.ranking.systems import USUAL, USUAL_OF_TEXTS
 from annot.steps import (
     agreement,
     assessor,
@@ -38,6 +38,7 @@ from annot.steps import (
     report,
     run,
     studio,
+    topics,
 )
 from annot.steps.init import init, settings_text
 from annot.store.runs import Imported, put_import
@@ -51,14 +52,34 @@ CLOSE = 20
 TOLERANCE = 0.8
 """The least mean share of those 20 that must be the same; term rankings have to be equal."""
 RUNS = (*USUAL, "lsa", "whole_bm25")
+RUNS_OF_TEXTS = (*USUAL_OF_TEXTS, "lsa")
 NOTICE = (
     "Everything on this page is a demonstration: the papers are fictional, and the assessors and the adjudicator are "
     "simulated. Nothing here says anything about real papers or people."
 )
 
+DemoKind = Literal["facets", "questions"]
 Tell = Callable[[str], None]
 Watch = Callable[[str], AbstractContextManager[Advance]]
 """Opens a progress bar of that name, for as long as the context lasts."""
+
+
+@dataclass(slots=True)
+class Steps:
+    """What the demonstration tells as it goes, its steps counted."""
+
+    tell: Tell
+    number: int
+    begun: int = 0
+
+    def begin(self, text: str) -> None:
+        """The next step."""
+        self.begun += 1
+        self.tell(f"{self.begun}/{self.number} {text}")
+
+    def add(self, text: str) -> None:
+        """More on the same step."""
+        self.tell(f"     {text}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,44 +96,40 @@ class Done:
     simulated: str
 
 
-def go(folder: Path, *, tell: Tell, watch: Watch) -> Done:
+def go(folder: Path, *, kind: DemoKind = "facets", tell: Tell, watch: Watch) -> Done:
     """Go the whole way in `folder`; run again, it finishes what is missing and changes nothing else."""
-    ws = _workspace(folder)
-    tell("1/12 Label Studio: start a local server (the first time, installing it takes a minute or two)")
-    (server,) = studio.up(ws, port=None, per_assessor=False, tell=lambda text: tell(f"     {text}"))
-    tell("2/12 corpus: 150 fictional papers read and filtered")
+    ws = _workspace(folder, kind)
+    steps = Steps(tell, number=12 if kind == "facets" else 11)
+    steps.begin("Label Studio: start a local server (the first time, installing it takes a minute or two)")
+    (server,) = studio.up(ws, port=None, per_assessor=False, tell=steps.add)
+    steps.begin("corpus: 150 fictional papers read and filtered")
     source = ws.cache / "demo-corpus.jsonl"
     write_file(source, packaged.corpus_text())
     corpus.add(ws, [source], form=None, dry_run=False, advance=_quietly)
-    labelled = facets.label(ws, model=None, dry_run=False, advance=_quietly)
-    share = f"; the packaged model agrees on {labelled.agreement:.0%}" if labelled.agreement else ""
-    tell(f"3/12 facets: the corpus has a label for each sentence{share}")
-    chosen = [(paper.paper_id, facet) for paper in packaged.query_papers() for facet in paper.facets]
-    for paper_id, facet in chosen:
-        query.add(ws, paper_id, facet=facet, sentences=None, dry_run=False)
-    tell(f"4/12 queries: {len(chosen)} of {len(packaged.query_papers())} papers")
-    with watch("ranking") as advance:
-        _pools(ws, tell=tell, advance=advance)
-    pairs = share_out(ws, tell=tell)
+    (_papers_asked if kind == "facets" else _questions_asked)(ws, steps, watch)
+    pairs = share_out(ws, steps)
     with watch("sending tasks") as advance:
         pushed = push.push(ws, round="judging", dry_run=False, advance=advance)
-    tell(f"7/12 push: {sum(project.planned for project in pushed.projects)} tasks in {len(pushed.projects)} projects")
+    steps.begin(f"push: {sum(project.planned for project in pushed.projects)} tasks in {len(pushed.projects)} projects")
     remember_simulation(ws)
-    truth = simulated_people.demo_relevance()
-    tell("8/12 judging: simulated assessors answer through Label Studio, each with their own account")
+    truth = simulated_people.demo_relevance(kind)
+    steps.begin("judging: simulated assessors answer through Label Studio, each with their own account")
     with watch("judging") as advance:
         judged = simulated_people.judge(ws, seed=SEED, truth=truth, advance=advance)
     pull.pull(ws, round="judging", advance=_quietly)
-    tell(f"     {judged} judgements pulled back")
+    steps.add(f"{judged} judgements pulled back")
     push.push(ws, round="adjudication", dry_run=False, advance=_quietly)
     with watch("settling") as advance:
         settled = simulated_people.settle(ws, seed=SEED, truth=truth, advance=advance)
     pull.pull(ws, round="adjudication", advance=_quietly)
-    tell(f"9/12 adjudication: {settled} disputes settled by a simulated adjudicator")
+    steps.begin(f"adjudication: {settled} disputes settled by a simulated adjudicator")
     audited = audit.audit(ws, advance=_quietly)
-    tell(f"     audit of {audited.projects} projects: {len(audited.findings) or 'nothing'} found")
-    _runs(ws)
-    page, collection = write_results(ws, tell=tell)
+    steps.add(f"audit of {audited.projects} projects: {len(audited.findings) or 'nothing'} found")
+    if kind == "facets":
+        _runs(ws)
+    else:
+        run.make(ws, systems=RUNS_OF_TEXTS, advance=_quietly)
+    page, collection = write_results(ws, steps)
     return Done(
         report=page,
         browse=collection,
@@ -125,7 +142,35 @@ def go(folder: Path, *, tell: Tell, watch: Watch) -> Done:
     )
 
 
-def share_out(ws: Workspace, *, tell: Tell) -> int:
+def _papers_asked(ws: Workspace, steps: Steps, watch: Watch) -> None:
+    """Sentence labels, query papers with their facets, and pools from the packaged rankings."""
+    labelled = facets.label(ws, model=None, dry_run=False, advance=_quietly)
+    share = f"; the packaged model agrees on {labelled.agreement:.0%}" if labelled.agreement else ""
+    steps.begin(f"facets: the corpus has a label for each sentence{share}")
+    chosen = [(paper.paper_id, facet) for paper in packaged.query_papers() for facet in paper.facets]
+    for paper_id, facet in chosen:
+        query.add(ws, paper_id, facet=facet, sentences=None, dry_run=False)
+    steps.begin(f"queries: {len(chosen)} of {len(packaged.query_papers())} papers")
+    with watch("ranking") as advance:
+        _pools(ws, steps, advance=advance)
+
+
+def _questions_asked(ws: Workspace, steps: Steps, watch: Watch) -> None:
+    """Questions, and pools from rankings that are made now."""
+    asked = packaged.questions()
+    for one in asked:
+        topics.add_text(ws, one.topic, dry_run=False)
+    steps.begin(f"topics: {len(asked)} questions, each with a description and a narrative")
+    with watch("ranking") as advance:
+        built = pool.build(
+            ws, overrides=DesignOverrides(), redraw=False, frozen=False, grow=False, dry_run=False, advance=advance
+        )
+    steps.begin(f"pools: drawn by {len(ws.settings.pool.methods)} methods")
+    for note in built.notes:
+        steps.add(note)
+
+
+def share_out(ws: Workspace, steps: Steps) -> int:
     """The people, and who judges what; returns the number of pairs."""
     for person in (*CAST, ADJUDICATOR):
         assessor.add(
@@ -135,68 +180,75 @@ def share_out(ws: Workspace, *, tell: Tell) -> int:
         ws.replaced("judging", repeats=REPEATS), queries=(), shares={}, seed=None, grow=False, dry_run=False
     )
     again = sum(load.repeats for load in planned.loads)
-    tell(
-        f"6/12 plan: {planned.pairs} pairs, each for two of {len(CAST)} assessors, {again} of them asked again as "
+    steps.begin(
+        f"plan: {planned.pairs} pairs, each for two of {len(CAST)} assessors, {again} of them asked again as "
         f"hidden repeats; plan {planned.sha256[:12]}"
     )
     for note in planned.notes:
-        tell(f"     {note}")
+        steps.add(note)
     return planned.pairs
 
 
-def write_results(ws: Workspace, *, tell: Tell) -> tuple[Path, Path]:
+def write_results(ws: Workspace, steps: Steps) -> tuple[Path, Path]:
     """Measure a judged study and write its pages; returns the paths of the report and of the page for browsing."""
-    table = agreement.measure(ws, missing=None, binarised_at=None, tell=tell)
+    table = agreement.measure(ws, missing=None, binarised_at=None, tell=steps.tell)
     together = table.groups[-1]
     alpha, percent = together.before["alpha_ordinal"].median, together.before["percent"].median
-    tell(f"10/12 agreement: ordinal alpha {alpha:.2f}, {percent:.0f}% equal grades (medians over queries)")
+    steps.begin(f"agreement: ordinal alpha {alpha:.2f}, {percent:.0f}% equal grades (medians over queries)")
     written = qrels.write(ws, partial=False)
     evaluate.evaluate(
-        ws, runs=(), convention=None, measures=(), ties="order", average="test", at_least_two=False, tell=tell
+        ws, runs=(), convention=None, measures=(), ties="order", average="test", at_least_two=False, tell=steps.tell
     )
-    tell(f"11/12 qrels: {written.pairs} pairs; {len(RUNS)} systems run and evaluated in both conventions")
+    systems = len(RUNS if ws.settings.faceted else RUNS_OF_TEXTS)
+    steps.begin(f"qrels: {written.pairs} pairs; {systems} systems run and evaluated in both conventions")
     page = report.write(ws)
     collection = browse.write(ws, partial=False)
-    tell("12/12 report and browse page written")
+    steps.begin("report and browse page written")
     return page.path, collection.path
 
 
-def _workspace(folder: Path) -> Workspace:
+def _workspace(folder: Path, kind: DemoKind) -> Workspace:
     """The demo's study, made in an empty folder; its settings are written whole, so a kill leaves no half."""
     settings_file = folder / SETTINGS_FILE
     if not settings_file.is_file():
         if folder.exists() and (not folder.is_dir() or any(path.name != CACHE for path in folder.iterdir())):
             raise InputError(f"{folder}: not empty, and not a demo study", hint="name another: annot demo FOLDER")
-        write_file(settings_file, demo_settings())
+        write_file(settings_file, demo_settings(kind))
     ws = Workspace.open(folder)
     if ws.settings.collection.name != NAME:
         raise InputError(
             f"{folder}: found the study {ws.settings.collection.name!r}, expected the demo",
             hint="name another: annot demo FOLDER",
         )
+    if ws.settings.kind != kind:
+        raise InputError(
+            f"{folder}: found the demo of {ws.settings.kind}, expected that of {kind}",
+            hint=f"name another: annot demo FOLDER --kind {kind}",
+        )
     init(folder, name=None, dry_run=False)
-    if not answers_file(ws).exists():
+    if not answers_file(ws).exists() and kind == "facets":
         write_file(answers_file(ws), packaged.read("datasheet.toml"))
     return ws
 
 
-def demo_settings() -> str:
-    document: Any = tomlkit.parse(settings_text(NAME))
+def demo_settings(kind: DemoKind = "facets") -> str:
+    document: Any = tomlkit.parse(settings_text(NAME, kind))
     document["seed"] = SEED
-    for table, values in tomllib.loads(packaged.read("settings.toml")).items():
+    name = {"facets": "settings.toml", "questions": "questions.toml"}[kind]
+    for table, values in tomllib.loads(packaged.read(name)).items():
         document[table].update(values)
     return tomlkit.dumps(document)
 
 
-def _pools(ws: Workspace, *, tell: Tell, advance: Advance) -> None:
+def _pools(ws: Workspace, steps: Steps, *, advance: Advance) -> None:
     """Rank, compare with the frozen rankings, and draw from those: the same pools on every machine."""
     overlap = _freeze_rankings(ws, advance=advance)
     built = pool.build(
         ws, overrides=DesignOverrides(), redraw=False, frozen=True, grow=False, dry_run=False, advance=advance
     )
     trained = [value for method, value in overlap.items() if "tfidf" not in method or "cbow" in method]
-    tell(
-        f"5/12 pools: {built.notes[0]}, drawn from the packaged rankings; newly trained ones share at "
+    steps.begin(
+        f"pools: {built.notes[0]}, drawn from the packaged rankings; newly trained ones share at "
         f"least {100 * min(trained):.0f}% of the first {CLOSE} documents with them (tolerance {100 * TOLERANCE:.0f}%)"
     )
 

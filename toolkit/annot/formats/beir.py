@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 from annot.base.errors import Faults, InputError
 from annot.base.records import WHOLE, Paper, Pool, Qrel, Query, Topic
 from annot.formats.json_lines import json_lines
+from annot.formats.trec import BEIR_COLUMNS
 
 SPLIT = "test"
-QRELS_COLUMNS = ("query-id", "corpus-id", "score")
 
 
 class BeirFiles(NamedTuple):
@@ -136,8 +136,8 @@ def write_beir(
     lines = {
         paths.corpus: json_lines(_document(paper, fields, with_text) for _, paper in sorted(by_id.items())),
         paths.queries: json_lines(map(asked, ordered)),
-        paths.qrels: "".join("\t".join(map(str, row)) + "\n" for row in [QRELS_COLUMNS, *grades]),
-        paths.hub_qrels: json_lines(dict(zip(QRELS_COLUMNS, qrel, strict=True)) for qrel in grades),
+        paths.qrels: "".join("\t".join(map(str, row)) + "\n" for row in [BEIR_COLUMNS, *grades]),
+        paths.hub_qrels: json_lines(dict(zip(BEIR_COLUMNS, qrel, strict=True)) for qrel in grades),
         paths.top_ranked: json_lines(
             {"query-id": query.query_id, "corpus-ids": sorted(set(ranked[query.query_id]))} for query in ordered
         ),

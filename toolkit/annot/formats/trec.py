@@ -96,20 +96,28 @@ def rankings_sha256(lines: Mapping[str, Mapping[str, str]], topic_id: str) -> st
     return digest.hexdigest()
 
 
+QRELS_COLUMNS = ("query_id", "0", "doc_id", "relevance")
+BEIR_COLUMNS = ("query-id", "corpus-id", "score")
+
+
 def read_qrels(lines: Iterable[str], *, name: str) -> tuple[Qrel, ...]:
     """The qrels in lines of `query_id 0 doc_id relevance`, in their order; empty lines are skipped.
 
-    The second column is ignored, as trec_eval does. Raises InputError with every fault: columns, relevance that is no
-    integer, repeated pairs, no line at all.
+    The second column is ignored, as trec_eval does; with BEIR's header on the first line, there is none. Raises
+    InputError with every fault: columns, relevance that is no integer, repeated pairs, no line at all.
     """
     faults = Faults(name)
     qrels: dict[tuple[str, str], Qrel] = {}
+    expected: tuple[str, ...] = QRELS_COLUMNS
     for number, line in numbered(lines, faults):
-        columns = line.split()
-        if len(columns) != 4:
-            faults.add(f"{len(columns)} columns, expected 4 (query_id 0 doc_id relevance)", line=number)
+        columns = tuple(line.split())
+        if columns == BEIR_COLUMNS and number == 1:
+            expected = columns
             continue
-        query_id, _, doc_id, relevance = columns
+        if len(columns) != len(expected):
+            faults.add(f"{len(columns)} columns, expected {len(expected)} ({' '.join(expected)})", line=number)
+            continue
+        query_id, doc_id, relevance = columns[0], *columns[-2:]
         if not (relevance.isascii() and relevance.removeprefix("-").isdigit() and len(relevance) < 10):
             faults.add(f"relevance {relevance!r}, expected an integer", line=number)
             continue

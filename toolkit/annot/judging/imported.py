@@ -19,7 +19,7 @@ from annot.judging.plan_on_record import plan_sha256
 from annot.pools.drawn_pools import put_judged_pools
 from annot.store import adjudications, facet_labels, judgements, people, runs
 from annot.store.papers import find_papers
-from annot.store.queries import put_queries, read_queries
+from annot.store.queries import put_queries, read_queries, read_topics
 from annot.store.revisions import RecordedCount, Sourced
 from annot.study.exports import export_judgements
 from annot.study.outcome import outcome_of
@@ -61,8 +61,9 @@ def import_judgements(
     dry_run: bool,
 ) -> ImportedJudgements:
     """Bring in these judgements, as `judgements_from` does. name: what messages call the file."""
-    queries = queries_of(rows, ws.settings, facet, name=name)
     with ws.reading() as session:
+        topics = read_topics(session)
+        queries = queries_of(rows, ws.settings, facet, topics=topics, name=name)
         refuse_other_work(ws, session)
         known = {query.query_id for query in read_queries(session)}
         everyone = people.read_assessors(session)
@@ -87,7 +88,7 @@ def import_judgements(
             people.put_assessors(session, [person for person in persons.values() if person.assessor not in present])
             put_queries(session, new)
             recorded = _record(session, given, plan, ws.settings.seed)
-            outside = put_judged_pools(session, rows, queries, with_text=papers)
+            outside = put_judged_pools(session, rows, queries, with_text={*papers, *topics})
             facts = {"rows": len(rows), "queries": len(queries)}
             runs.put_import(session, runs.Imported(Source.FILE, hashlib.sha256(data).hexdigest(), facts))
         with ws.reading() as session:

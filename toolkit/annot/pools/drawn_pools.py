@@ -160,10 +160,10 @@ METHOD = "judged"
 def put_judged_pools(
     session: Session, rows: Iterable[FileJudgement], queries: Mapping[str, Query], *, with_text: Collection[str]
 ) -> int:
-    """Give each query paper a pool of its rows' documents, in the order of the file; one it has gets the new ones
+    """Give each topic a pool of its rows' documents, in the order of the file; one it has gets the new ones
     behind. A pool that was drawn stays as it is: returns how many documents of rows are in no pool for that reason.
 
-    queries: by their name in the rows. with_text: the query papers whose text is there; others get no pool.
+    queries: by their name in the rows. with_text: the topics whose text is there; others get no pool.
     """
     documents = nested(
         (topic_id, row.document, None) for row in rows if (topic_id := queries[row.query].topic_id) in with_text

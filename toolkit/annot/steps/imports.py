@@ -1,4 +1,4 @@
-"""What was made elsewhere, imported: judgements of other tools, and grades of a collection whose queries are papers."""
+"""What was made elsewhere, imported: judgements of other tools, and grades of a collection of papers or topics."""
 
 from __future__ import annotations
 
@@ -26,6 +26,7 @@ from annot.measuring.folds import as_splits
 from annot.pools.selection.sampling import topics_as_papers
 from annot.publishing.report.words import sentences
 from annot.store.papers import find_papers
+from annot.store.queries import read_topics
 from annot.store.runs import put_split
 from annot.study.workspace import Workspace, check_files, given_bytes
 
@@ -76,7 +77,8 @@ def _is_judgements(text: str) -> bool:
     return has_columns(re.split("[,;\t]", text.partition("\n")[0].replace('"', "")))
 
 
-_GRADES = re.compile(r"\S+[ \t]+(0|Q0)[ \t]+\S+[ \t]+\d+\s*(\n|$)")
+_GRADES = re.compile(r"\S+[ \t]+(0|Q0|\d\.\d)[ \t]+\S+[ \t]+-?\d+\s*(\n|$)|query-id\tcorpus-id\tscore\s*\n")
+"""TREC's qrels (TREC-COVID's name half rounds), or BEIR's."""
 _CITATIONS = re.compile(r'"?citing"?[,;\t ]+"?cited|\{.*"citingcorpusid"', re.IGNORECASE)
 BEGINS: dict[str, Callable[[str], bool]] = {
     "judgements": _is_judgements,
@@ -127,7 +129,8 @@ def judgements_from(
 def grades_from(
     ws: Workspace, files: Sequence[Path], *, form: str, facet: str | None, per_topic: int, dry_run: bool
 ) -> ImportedGrades:
-    """Bring in the grades of `files`: a query id is a paper of the corpus with its facet behind it, or with `facet`.
+    """Bring in the grades of `files`: a query id is a topic that is a text, as it is, or else a paper of the corpus
+    with its facet behind it, or with `facet`.
 
     form: one of `FORMS`. Several files are the folds: a file whose name says `test` is tested on, and the rest is for
     development; where none says so, each is tested on in turn. per_topic: papers that a topic gives, for
@@ -138,17 +141,19 @@ def grades_from(
     """
     with ws.reading() as session:
         refuse_other_work(ws, session)
+        topics = read_topics(session)
     rows_of = _read(ws, files, form, per_topic)
     rows = [row for judged in rows_of.values() for row in judged]
     name = ", ".join(map(str, files))
     _check_grades(rows, len(ws.settings.scale.names), name=name)
-    queries = queries_of(rows, ws.settings, facet, name=name)
-    ids = {query.topic_id for query in queries.values()} | {row.document for row in rows}
+    queries = queries_of(rows, ws.settings, facet, topics=topics, name=name)
+    ids = {query.topic_id for query in queries.values()} - topics.keys() | {row.document for row in rows}
     texts = find_papers(ws.corpus, ids)
-    if not any(query.topic_id in texts for query in queries.values()):
+    asked = texts.keys() | topics.keys()
+    if not any(query.topic_id in asked for query in queries.values()):
         raise InputError(
             f"{name}: no query is a paper of the corpus, expected ids such as {next(iter(queries.values())).topic_id}",
-            hint="add the papers first, with `annot corpus add`",
+            hint="first add the papers with `annot corpus add`, or topics that are texts with `annot query add --file`",
         )
     folds = {fold: {queries[row.query].query_id for row in judged} for fold, judged in rows_of.items()}
     data = b"".join(file.read_bytes() for file in files)
@@ -167,7 +172,7 @@ def grades_from(
             *imported.notes,
             *sentences(
                 "commands.grades",
-                unranked=sorted(query.query_id for query in queries.values() if query.topic_id not in texts),
+                unranked=sorted(query.query_id for query in queries.values() if query.topic_id not in asked),
                 absent=len(ids - texts.keys()),
                 papers=len(ids),
                 highest=max(grades, default=0),

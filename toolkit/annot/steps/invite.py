@@ -26,6 +26,7 @@ from annot.publishing.report.words import sentences
 from annot.store import people, projects, trials
 from annot.store.people import Kind, Notice, record_notices
 from annot.store.projects import Project, read_hidden
+from annot.store.queries import read_topics
 from annot.study.made import note_letters
 from annot.study.outcome import answered_of
 from annot.study.snapshot import Snapshot, snapshot_of
@@ -77,6 +78,7 @@ def invite(
     with ws.reading() as session:
         everyone = {person.assessor: person for person in people.read_assessors(session)}
         found = _chosen(everyone, names, addressees(session, ws))
+        asked_both = ws.settings.faceted and bool(read_topics(session))
     own = {one.person.assessor: one.person.assessor if isolated(ws) else None for one in found}
     lacking = {own[one.person.assessor] for one in found if one.project is None}
     servers = {
@@ -84,12 +86,16 @@ def invite(
         for at in dict.fromkeys(own.values())
         if at in lacking or ws.studio_url is not None or server.status(studio_folder(ws, at)) is not None
     }
-    asked = contact if contact is not None else ws.settings.collection.contact
+    whom = contact if contact is not None else ws.settings.collection.contact
     made = []
     for one in found:
         name = one.person.assessor
         known = servers.get(own[name])
-        values = _values(ws, one, known) | {"whom": asked or SENDER, "until": until and f"{until.day} {until:%B %Y}"}
+        values = _values(ws, one, known) | {
+            "whom": whom or SENDER,
+            "until": until and f"{until.day} {until:%B %Y}",
+            "asked": "both" if asked_both else ws.settings.kind,
+        }
         text = render(TEMPLATES[one.role], values, overrides=ws.root / "templates")
         path = None
         if out is not None:
@@ -100,7 +106,7 @@ def invite(
             path.chmod(OWNER_ONLY)
         here = passwords_file(ws, own[name])
         password = here if values["account"] in read_passwords(here) else None
-        made.append(Letter(name, one.role, values["link"], asked, text, path, password, one.work is not None))
+        made.append(Letter(name, one.role, values["link"], whom, text, path, password, one.work is not None))
     with ws.writing() as session:
         record_notices(session, (_notice(ws, one) for one in made))
     note_letters(ws, {(one.role, one.person.assessor): one.project for one in found})

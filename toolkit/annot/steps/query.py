@@ -1,4 +1,4 @@
-"""The queries by hand: adding one or many, removing, listing, and test folds of them."""
+"""The queries by hand: adding those of papers, removing, listing, and test folds of them."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ class RemovedQuery:
     """A query that is gone."""
 
     query_id: str
-    paper_id: str
+    topic_id: str
     with_pool: bool
-    """Whether the pool of its paper went, too: no other query needs it."""
+    """Whether the pool of its topic went, too: no other query needs it."""
     queries: int
     """How many queries the study has now."""
 
@@ -91,7 +91,7 @@ def add_file(ws: Workspace, file: Path, *, dry_run: bool) -> tuple[Query, ...]:
 
 
 def remove(ws: Workspace, name: str, *, dry_run: bool) -> RemovedQuery:
-    """Take a query out of the study, and the pool of its paper with the paper's last query.
+    """Take a query out of the study, and the pool of its topic with the topic's last query; a text goes, too.
 
     Raises InputError, with the remedy, where pairs of it were judged, sent or planned.
     """

@@ -109,7 +109,9 @@ def _taken(ws: Workspace, session: Session, given: Sequence[Topic]) -> dict[str,
             taken[name] = "the id of a paper of the corpus"
         elif name in known and known[name] != topic:
             # Its pool, drawn for the text that is there, would stay.
-            taken[name] = "another text has this id" + (", and was judged" if name in judged else "")
+            taken[name] = "another text has this id"
+            if name in judged:
+                taken[name] += ", and pairs of it were judged or sent"
         elif name not in known and name in asked:
             taken[name] = f"a query of {asked[name]} has this id"
     return taken

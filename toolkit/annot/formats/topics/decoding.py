@@ -22,11 +22,10 @@ def text_of(data: bytes, faults: Faults) -> str:
     try:
         text = data.decode(encoding)
     except UnicodeDecodeError as error:
-        before = data[: error.start]
-        context = data[max(0, error.start - AROUND) : error.start + AROUND].splitlines()
-        shown = next((line for line in context if data[error.start : error.start + 1] in line), b"")
+        before, after = data[: error.start], data[error.start : error.start + AROUND]
+        shown = before.rpartition(b"\n")[2][-AROUND:] + after.splitlines()[0]
         faults.add(
-            f"not {encoding.removesuffix('-sig').upper()}: byte 0x{data[error.start]:02X} at position {error.start}; "
+            f"not {encoding.removesuffix('-sig').upper()}: byte 0x{after[0]:02X} at position {error.start}; "
             f"Windows-1252 would read {shown.decode('cp1252', 'replace').strip()!r}",
             line=before.count(b"\n") + 1,
         )

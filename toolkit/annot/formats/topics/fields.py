@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -30,7 +30,7 @@ class Record(NamedTuple):
     values: Mapping[str, Any]
     """By the plain name of the field."""
     more: Mapping[str, Any] = {}
-    """What else there is of it, such as BEIR's metadata: nothing of it is the id or the title."""
+    """What else there is of it, such as BEIR's metadata: nothing of it is the id."""
 
 
 class GivenTopic(NamedTuple):
@@ -81,23 +81,23 @@ def tidy(text: str) -> str:
     return "\n\n".join(filter(None, map(clean, re.split(r"\n[^\S\n]*\n", text.replace("\r\n", "\n")))))
 
 
-def _fields(own: Iterable[str], more: Iterable[str]) -> dict[str, str]:
-    """The name in the file of each field of a topic; own: those that may be its id or title."""
+def _fields(own: Collection[str], more: Iterable[str]) -> dict[str, str]:
+    """The name in the file of each field of a topic; own: those that may be its id."""
     found: dict[str, str] = {}
     anywhere = {*own, *more}
     names = {"topic_id": IDS, "title": TITLES, "description": DESCRIPTIONS, "narrative": NARRATIVES}
     for name, known in names.items():
-        there = own if name in ("topic_id", "title") else anywhere
+        there = own if name == "topic_id" else anywhere
         if first := next((one for one in known if one in there and one not in found.values()), None):
             found[name] = first
     return found
 
 
-def _check_fields(fields: Mapping[str, str], having: Iterable[str], faults: Faults, *, line: int) -> None:
+def _check_fields(fields: Mapping[str, str], having: Collection[str], faults: Faults, *, line: int) -> None:
     for what, name, names in (("id", "topic_id", IDS), ("title or question", "title", TITLES)):
         if name not in fields:
-            found = ", ".join(having) or "nothing"
-            faults.add(f"found no {what}; expected one of {', '.join(names)}, found {found}", line=line)
+            among = f" among {', '.join(having)}" if having else ""
+            faults.add(f"found no {what}{among}; expected one of {', '.join(names)}", line=line)
 
 
 def _topic(one: Record, fields: Mapping[str, str], faults: Faults) -> Topic | None:
@@ -105,30 +105,31 @@ def _topic(one: Record, fields: Mapping[str, str], faults: Faults) -> Topic | No
     topic_id = _id(one.values.get(fields["topic_id"]))
     if problem := "no id" if topic_id is None else id_fault(topic_id):
         faults.add(f"{fields['topic_id']}: {problem}", line=one.line)
-    named = {**one.more, **one.values}
     texts: dict[str, str] = {}
-    for name, source in fields.items():
-        if name == "topic_id":
+    for name, value in {**one.more, **one.values}.items():
+        text = value if isinstance(value, str) else "" if value is None else _as_json(value)
+        if name == fields["topic_id"]:
             continue
-        value = (one.values if name == "title" else named).get(source)
-        if value is not None and not isinstance(value, str):
-            faults.add(f"topic {topic_id}: {source}: found {json.dumps(value)[:40]}, expected text", line=one.line)
-        elif value and len(value) > LONGEST:
-            faults.add(
-                f"topic {topic_id}: {source}: {len(value):,} characters, expected {LONGEST:,} at most", line=one.line
-            )
+        if name in fields.values() and text and not isinstance(value, str):
+            faults.add(f"topic {topic_id}: {name}: found {text[:40]}, expected text", line=one.line)
+        elif len(text) > LONGEST:
+            problem = f"{len(text):,} characters, expected {LONGEST:,} at most"
+            faults.add(f"topic {topic_id}: {name}: {problem}", line=one.line)
         else:
-            texts[name] = tidy(value or "")
-    if texts.get("title") == "":
+            texts[name] = tidy(text)
+    said = {name: texts.get(source, "") for name, source in fields.items() if name != "topic_id"}
+    if len(faults.found) == before and not said["title"]:
         faults.add(f"topic {topic_id}: {fields['title']}: found no words", line=one.line)
     if len(faults.found) > before or topic_id is None:
         return None
+    # What another field says word for word is not kept twice: BEIR's `text` is a title or a description.
+    others = texts.keys() - fields.values()
     return Topic(
         topic_id,
-        " ".join(texts["title"].split("\n\n")),
-        texts.get("description") or None,
-        texts.get("narrative") or None,
-        {name: text for name, value in named.items() if name not in fields.values() and (text := _as_text(value))},
+        " ".join(said["title"].split("\n\n")),
+        said.get("description") or None,
+        said.get("narrative") or None,
+        {name: text for name, text in texts.items() if name in others and text not in ("", *said.values())},
     )
 
 
@@ -138,7 +139,5 @@ def _id(value: Any) -> str | None:
     return str(value).strip() or None
 
 
-def _as_text(value: Any) -> str:
-    if value is None:
-        return ""
-    return tidy(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str))[:LONGEST]
+def _as_json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, default=str)

@@ -5,11 +5,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Literal
 
 from annot.base.names import moment_of
+from annot.base.records import WHOLE
 from annot.publishing.report.tables import Column, Columns
 from annot.publishing.report.terminal import bar, share_done
 
@@ -25,7 +26,9 @@ class ListedQuery:
     """One query as the list shows it; sentences count from 1."""
 
     query_id: str
-    paper_id: str
+    topic_id: str
+    kind: Literal["paper", "text"]
+    """What its topic is."""
     facet: str
     year: int | None
     title: str
@@ -36,13 +39,24 @@ class ListedQuery:
 QUERIES = Columns[ListedQuery](
     [
         Column("query", lambda one: one.query_id, "query_id"),
-        Column("", lambda one: one.paper_id, "paper_id"),
+        Column("", lambda one: one.topic_id, "paper_id"),
         Column("", lambda one: one.facet, "facet"),
         Column("year", lambda one: one.year),
         Column("sentences", lambda one: ",".join(map(str, one.sentences))),
         Column("title", lambda one: one.title),
     ]
 )
+
+
+def query_columns(listed: Sequence[ListedQuery]) -> Columns[ListedQuery]:
+    """What is listed of these queries: where topics are texts, `topic_id`; of texts alone that are judged whole, no
+    facet, year or sentences."""
+    if all(one.kind == "paper" for one in listed):
+        return QUERIES
+    whole = all(one.kind == "text" and one.facet == WHOLE for one in listed)
+    left_out = ("facet", "year", "sentences") if whole else ()
+    named = [replace(one, name="topic_id") if one.field == "paper_id" else one for one in QUERIES.names]
+    return Columns([one for one in named if one.field not in left_out])
 
 
 def listed_queries(ws: Workspace, queries: Sequence[Query], texts: Mapping[str, Topic]) -> tuple[ListedQuery, ...]:
@@ -59,10 +73,13 @@ def listed_queries(ws: Workspace, queries: Sequence[Query], texts: Mapping[str, 
     for query in queries:
         paper = found.get(query.topic_id)
         year, title = (None, "") if paper is None else (paper.year, paper.title)
+        kind: Literal["paper", "text"] = "paper"
         if query.topic_id in texts:
-            title = texts[query.topic_id].title
+            kind, title = "text", texts[query.topic_id].title
         places = tuple(place + 1 for place in query.sentences)
-        listed.append(ListedQuery(query.query_id, query.topic_id, query.facet, year, title, places, query.paper_type))
+        listed.append(
+            ListedQuery(query.query_id, query.topic_id, kind, query.facet, year, title, places, query.paper_type)
+        )
     return tuple(listed)
 
 

@@ -1,0 +1,194 @@
+"""Topics of files in a study: added all or none, the same again, refused where something else has their id."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import NamedTuple
+
+import pytest
+from annot.base.errors import InputError
+from annot.base.records import Assessor, Judgement, Topic
+from annot.formats.topics import read_topics
+from annot.store.judgements import record_judgements
+from annot.store.people import put_assessors
+from annot.store.queries import read_topics as stored_topics
+from annot.store.revisions import Sourced
+from annot.study.workspace import Workspace
+from command_line import Result, difference, snapshot
+from pooled_corpus import made, paper
+
+XML = (
+    '<topics>\n<topic number="1"><query>word001 word002</query><question>which word003</question></topic>\n'
+    '<topic number="2"><query>word004 word005</query><narrative>Any.</narrative></topic>\n</topics>\n'
+)
+
+
+@pytest.fixture
+def study(ws: Workspace, annot: Callable[..., Result]) -> Workspace:
+    """A study of twenty papers, two of which are queries."""
+    made(ws, annot, [paper(number) for number in range(20)])
+    (ws.root / "topics.xml").write_text(XML, encoding="utf-8")
+    return ws
+
+
+def topics(ws: Workspace) -> dict[str, Topic]:
+    with ws.reading() as session:
+        return stored_topics(session)
+
+
+def test_a_file_is_added_once_and_what_was_found_is_printed(study: Workspace, annot: Callable[..., Result]) -> None:
+    before = snapshot(study.root)
+    would = annot("query", "add", "--file", "topics.xml", "--dry-run")
+    assert "2 would be added, 0 already in the study" in would.stdout
+    assert not difference(before, snapshot(study.root))
+    told = annot("query", "add", "--file", "topics.xml")
+    assert told.stdout == (
+        "topics.xml: 2 topics (XML), 1 with a description, 1 with a narrative\n"
+        "read: id from `number`, title from `query`, description from `question`, narrative from `narrative`\n"
+        "2 added, 0 already in the study\n"
+    )
+    assert topics(study) == {
+        "1": Topic("1", "word001 word002", "which word003"),
+        "2": Topic("2", "word004 word005", None, "Any."),
+    }
+    before = snapshot(study.root)
+    again = annot("query", "add", "--file", "topics.xml", "--json").data
+    assert (again["topics"], again["new"], again["with_description"], again["with_narrative"]) == (["1", "2"], 0, 1, 1)
+    assert not difference(before, snapshot(study.root))
+    (study.root / "more.tsv").write_text("2\tword004 word005\n", encoding="utf-8")
+    assert annot("query", "add", "--file", "more.tsv").exit_code == 2
+    (study.root / "more.jsonl").write_text(
+        '{"id": "2", "title": "word004  word005", "narrative": "Any."}\n{"id": "3", "title": "x"}\n', encoding="utf-8"
+    )
+    assert "1 added, 1 already in the study" in annot("query", "add", "--file", "more.jsonl").stdout
+    by_hand = annot("query", "add", "--text", " word004\nword005 ", "--narrative", "Any.", "--id", "2")
+    assert by_hand.exit_code == 0
+    assert len(topics(study)) == 3
+
+
+def test_topics_that_something_else_has_the_id_of_are_refused_with_their_lines(
+    study: Workspace, annot: Callable[..., Result]
+) -> None:
+    assert annot("query", "add", "--file", "topics.xml").exit_code == 0
+    with study.writing() as session:
+        put_assessors(session, [Assessor("a1", None, False)])
+        one = Sourced(Judgement("2", "p3", "a1", 1), "label-studio", "1", {})
+        record_judgements(session, [one], recorded_at="2031-03-14T00:00:00Z")
+    (study.root / "other.tsv").write_text("9\tnew\n1\tother\n2\tother\np7\tword\np5-method\tword\n", encoding="utf-8")
+    before = snapshot(study.root)
+    refused = annot("query", "add", "--file", "other.tsv")
+    assert refused.exit_code == 2
+    assert not difference(before, snapshot(study.root))
+    for fault in (
+        "other.tsv:2: topic 1: another text has this id\n",
+        "other.tsv:3: topic 2: another text has this id, and pairs of it were judged or sent\n",
+        "other.tsv:4: topic p7: the id of a paper of the corpus\n",
+        "other.tsv:5: topic p5-method: a query of p5 has this id\n",
+    ):
+        assert fault in refused.stderr
+    assert "other.tsv:1" not in refused.stderr
+    assert "nothing was added" in refused.message()
+
+
+def test_a_broken_file_adds_nothing(study: Workspace, annot: Callable[..., Result]) -> None:
+    (study.root / "topics.xml").write_text(XML.replace('"2"', '"1"'), encoding="utf-8")
+    before = snapshot(study.root)
+    refused = annot("query", "add", "--file", "topics.xml")
+    assert refused.exit_code == 2
+    assert "topics.xml:3: topic '1' is listed twice, first on line 2" in refused.stderr
+    assert not difference(before, snapshot(study.root))
+
+
+def test_lists_of_texts_alone_have_no_facets_years_and_sentences(ws: Workspace, annot: Callable[..., Result]) -> None:
+    (ws.root / "topics.xml").write_text(XML, encoding="utf-8")
+    assert annot("query", "add", "--file", "topics.xml").exit_code == 0
+    assert annot("query", "list", "--csv").stdout.splitlines() == [
+        "query_id,topic_id,title", "1,1,word001 word002", "2,2,word004 word005"
+    ]  # fmt: skip
+    assert {one["kind"] for one in annot("query", "list", "--json").data} == {"text"}
+
+
+def test_lists_of_papers_and_texts_have_both(study: Workspace, annot: Callable[..., Result]) -> None:
+    heading = "query_id,{},facet,year,sentences,title"
+    assert annot("query", "list", "--csv").stdout.splitlines()[0] == heading.format("paper_id")
+    assert annot("query", "add", "--file", "topics.xml").exit_code == 0
+    listed = annot("query", "list", "--csv").stdout.splitlines()
+    assert listed[0] == heading.format("topic_id")
+    assert listed[1] == "1,1,whole,,,word001 word002"
+    assert [one["kind"] for one in annot("query", "list", "--json").data] == ["text", "text", "paper", "paper"]
+
+
+def test_a_topic_is_removed_with_its_pool(study: Workspace, annot: Callable[..., Result]) -> None:
+    assert annot("query", "add", "--file", "topics.xml").exit_code == 0
+    assert annot("pool", "--per-method", "2").exit_code == 0
+    assert "1: removed, with the pool of 1" in annot("query", "remove", "1").stdout
+    assert topics(study).keys() == {"2"}
+    assert annot("query", "add", "--file", "topics.xml", "--json").data["new"] == 1
+
+
+def test_papers_with_the_id_of_a_topic_are_refused(study: Workspace, annot: Callable[..., Result]) -> None:
+    assert annot("query", "add", "--file", "topics.xml").exit_code == 0
+    lines = [paper(21), paper(22, name="2")]
+    (study.root / "more.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    before = snapshot(study.root)
+    refused = annot("corpus", "add", "more.jsonl")
+    assert refused.exit_code == 2
+    assert "papers with the id of a topic that is a text: 2" in refused.stderr
+    assert not difference(before, snapshot(study.root))
+    assert annot("query", "remove", "2").exit_code == 0
+    assert annot("corpus", "add", "more.jsonl").exit_code == 0
+
+
+# -- datasets of ir_datasets -------------------------------------------------------------------------------------------
+
+
+class Asked(NamedTuple):
+    """Queries as ir_datasets has those of TREC, with a field of their own."""
+
+    query_id: str
+    title: str
+    description: str
+    narrative: str
+    about: tuple[str, ...]
+
+
+@pytest.fixture
+def registered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """Two datasets that ir_datasets knows by name: one with queries, one without."""
+    module: ModuleType = pytest.importorskip("ir_datasets")
+    from ir_datasets.formats import BaseQueries
+
+    monkeypatch.setenv("IR_DATASETS_HOME", str(tmp_path / "home"))
+
+    class Queries(BaseQueries):
+        def queries_iter(self) -> Iterator[Asked]:
+            yield Asked("7", "short", "What is it?", "", ("a", "b"))
+            yield Asked("8/a", "other", "", "", ())
+
+    module.registry.register("asked-for-annot", module.Dataset(Queries()))
+    module.registry.register("silent-for-annot", module.Dataset())
+    yield "irds:asked-for-annot"
+    for name in ("asked-for-annot", "silent-for-annot"):
+        del module.registry._registered[name]
+
+
+def test_queries_of_a_dataset_are_read_by_its_name(registered: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(InputError) as caught:
+        read_topics(registered)
+    assert caught.value.faults == (
+        f"{registered}, query:2: query_id: '8/a': expected no space, no slash and nothing that cannot be printed",
+    )
+    monkeypatch.setattr("annot.formats.topics.fields.id_fault", lambda _: "")
+    read = read_topics(registered)
+    assert read.topics[0].topic == Topic("7", "short", "What is it?", None, {"about": json.dumps(["a", "b"])})
+    assert read.topics[1].topic == Topic("8/a", "other", None, None, {"about": "[]"})
+    assert read.form == "ir_datasets"
+
+
+def test_datasets_without_queries_and_those_that_are_not_known_are_refused(registered: str) -> None:
+    for name, problem in (("silent-for-annot", "has no queries"), ("asked-for-anot", "not a dataset of ir_datasets")):
+        with pytest.raises(InputError, match=problem):
+            read_topics(f"irds:{name}")

@@ -1,0 +1,97 @@
+"""The made questions: each has papers of every grade, and what answers it follows from what the papers are about."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+from annot.base.records import WHOLE, Query, Topic
+from annot.base.settings import settings_of
+from annot.demo import packaged
+from annot.demo.packaged import CAST, REMARKS, Latent, MadeQuestion
+from annot.demo.simulated_people import JITTER, answer_relevance, demo_relevance
+from demo_collection import papers
+
+LATENTS = packaged.latents()
+QUESTIONS = {one.topic.topic_id: one for one in packaged.questions()}
+ASKED = MadeQuestion(Topic("t", "a question"), "01", "b", {"claim": ("noise-hurts",), "method": ("crf",)})
+
+
+def about(problem: str, subproblem: str, *, method: str = "rnn", claim: str = "context-helps") -> Latent:
+    return Latent(problem, subproblem, method, "any", claim, 1)
+
+
+@pytest.mark.parametrize(
+    ("doc", "middle"),
+    [
+        (about("01", "b", claim="noise-hurts"), 2.9),
+        (about("01", "b", method="crf"), 2.9),
+        (about("01", "a", claim="noise-hurts"), 1.9),
+        (about("01", "b"), 1.0),
+        (about("01", "a"), 1.0),
+        # 01 and 14 are related problems, and so are 02b and 01a; nothing else of these is.
+        (about("14", "a", claim="noise-hurts"), 0.6),
+        (about("02", "b"), 0.0),
+        (about("03", "b", claim="noise-hurts", method="crf"), 0.0),
+    ],
+)
+def test_what_a_paper_is_about_decides_how_well_it_answers(doc: Latent, middle: float) -> None:
+    latents = {f"p{number}": doc for number in range(200)}
+    found = [answer_relevance(ASKED, name, latents) for name in latents]
+    assert all(0 <= one <= 3 and abs(one - middle) <= JITTER for one in found)
+    assert max(found) - min(found) > JITTER / 2
+    assert found == [answer_relevance(ASKED, name, latents) for name in latents]
+
+
+def test_each_question_is_whole_and_no_two_ask_the_same() -> None:
+    assert len(QUESTIONS) == len({(one.problem, one.topic.title) for one in QUESTIONS.values()}) == 10
+    for one in QUESTIONS.values():
+        assert one.topic.title.endswith("?")
+        assert all((one.topic.description, one.topic.narrative))
+        for trait, values in one.answered_by.items():
+            known = {getattr(latent, trait) for latent in LATENTS.values()}
+            assert set(values) <= known, (one.topic.topic_id, trait)
+
+
+def test_each_question_has_full_answers_related_papers_and_many_that_are_neither() -> None:
+    truth = demo_relevance("questions")
+    for name in QUESTIONS:
+        query = Query(name, name, WHOLE, ())
+        grades = Counter(sum(truth(query, doc) >= at for at in (0.5, 1.5, 2.5)) for doc in LATENTS)
+        assert 1 <= grades[3] <= 10, name
+        assert grades[1] >= 3, name
+        assert grades[0] > 100, name
+
+
+def test_the_papers_that_answer_are_those_that_a_reader_would_name() -> None:
+    """Chosen by reading titles and abstracts, not by what the papers are said to be about."""
+    read = {
+        "q01": ("fic0107",), "q02": ("fic0204", "fic0209"), "q03": ("fic0305",), "q04": ("fic0510",),
+        "q05": ("fic0602", "fic0607"), "q06": ("fic0707", "fic0710"), "q07": ("fic0801", "fic0809"),
+        "q08": ("fic1004", "fic1008"), "q09": ("fic1203", "fic1204"), "q10": ("fic1501", "fic1504", "fic1508"),
+    }  # fmt: skip
+    assert read.keys() == QUESTIONS.keys()
+    for name, full in read.items():
+        for doc in full:
+            assert answer_relevance(QUESTIONS[name], doc, LATENTS) > 2.5, (name, doc)
+
+
+def test_questions_do_not_quote_the_papers_that_answer_them() -> None:
+    texts = {paper.paper_id: " ".join([paper.title, *paper.sentences]).lower() for paper in papers()}
+    for name, one in QUESTIONS.items():
+        words = one.topic.title.lower().rstrip("?").split()
+        runs = {" ".join(words[at : at + 5]) for at in range(len(words) - 4)}
+        assert not [doc for doc, text in texts.items() if any(run in text for run in runs)], name
+
+
+def test_remarks_on_answers_speak_of_no_facet_and_there_are_some_for_each_grade() -> None:
+    remarks = REMARKS["questions"]
+    assert remarks.keys() == REMARKS["facets"].keys()
+    assert len(remarks["grades"]) == len(settings_of("questions").scale.names)
+    assert "facet" not in str(remarks).replace("facets", "")
+    answers = [
+        CAST[0].judge("q01", f"d{number}", relevance=2.9, seed=1, reasons=("no",), remarks=remarks)
+        for number in range(400)
+    ]
+    said = {one.comment for one in answers if one.grade == 3 and one.comment}
+    assert said == set(remarks["grades"][3])
