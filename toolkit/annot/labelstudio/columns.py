@@ -19,6 +19,7 @@ from annot.labelstudio.term_marks import pieces, terms_of
 
 NO_TEXT = "No text is on record."
 """What a column without any says."""
+_BY_FACET, _WHOLE = '<div class="a-pair">', '<div class="a-pair a-whole">'
 REST = "The rest of the document"
 """What stands above the part that is folded, before the number of its words."""
 
@@ -55,7 +56,12 @@ def whole_pair(topic: Paper | Topic, document: Paper, layout: Layout) -> str:
 
 def pair(columns: Iterable[str], *, whole: bool = False) -> str:
     """Both columns side by side."""
-    return f'<div class="a-pair{" a-whole" if whole else ""}">{"".join(columns)}</div>'
+    return f"{_WHOLE if whole else _BY_FACET}{''.join(columns)}</div>"
+
+
+def is_whole(pair_html: str) -> bool:
+    """Whether the columns are of a pair that is judged whole: no region is drawn on them."""
+    return pair_html.startswith(_WHOLE)
 
 
 def topic_column(topic: Paper | Topic, *, opened: bool) -> str:
