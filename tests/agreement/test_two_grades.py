@@ -48,7 +48,7 @@ def table(grades: tuple[int, ...], binarised_at: int | None = None) -> Any:
     decisions = [Decision("q", f"d{at}", grade, "agreed") for at, grade in enumerate(given["a1"])]
     return agreement_table(
         judgements, decisions, {"q": "whole"}, grades=grades, missing="drop", binarised_at=binarised_at, level=None,
-        papers=None,
+        topics=None,
     )  # fmt: skip
 
 

@@ -27,7 +27,7 @@ class ShareSummary:
     undefined: dict[str, str]
     """Reason by `query_id` of the queries that have no share."""
     intervals: dict[str, Interval | Undefined] | None
-    """Of `pooled`, Wilson's; of `mean`, the jackknife over query papers; None when not asked for."""
+    """Of `pooled`, Wilson's; of `mean`, the jackknife over topics; None when not asked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ class Summary:
     undefined: dict[str, str]
     """Reason by `query_id` of the queries in which it has no value."""
     intervals: dict[str, Interval | Undefined] | None
-    """Of `median`, `mean` and `pooled`, over whole query papers; None when not asked for."""
+    """Of `median`, `mean` and `pooled`, over whole topics; None when not asked for."""
 
 
 @dataclass(frozen=True, slots=True)
