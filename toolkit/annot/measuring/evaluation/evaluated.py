@@ -32,8 +32,6 @@ Values = Mapping[str, Mapping[str, float]]
 TOGETHER = "together"
 CHANCE = "chance"
 ONE_ASSESSOR = "one assessor"
-MOST_NAMED = 5
-"""Queries that a note names; of more it gives the number."""
 TEST = "mean of fold means"
 TEST_FOLD = "mean over the test fold"
 DEV = "mean over the development fold"
@@ -315,12 +313,6 @@ def _on(facet: str) -> str:
     return f"{facet}: " if called().faceted else ""
 
 
-def _named(query_ids: Sequence[str]) -> str:
-    if len(query_ids) <= MOST_NAMED:
-        return ", ".join(query_ids)
-    return f"{counted(len(query_ids), 'query')} ({', '.join(query_ids[:MOST_NAMED])}, ...)"
-
-
 def _notes(tag: str, evaluation: Evaluation, unknown: set[str]) -> Iterator[str]:
     missing = sum(len(query.missing) for query in evaluation.queries)
     unjudged = sum(query.unjudged for query in evaluation.queries)
@@ -329,8 +321,8 @@ def _notes(tag: str, evaluation: Evaluation, unknown: set[str]) -> Iterator[str]
     if unjudged:
         yield f"{tag}: ranks {counted(unjudged, 'unjudged document')}; unjudged counts as not relevant"
     if evaluation.not_submitted:
-        yield f"{tag}: ranks no documents for {_named(evaluation.not_submitted)}, so its score there is 0"
+        yield f"{tag}: ranks no documents for {', '.join(evaluation.not_submitted)}, so its score there is 0"
     if evaluation.without_relevant:
-        yield f"{tag}: no document is relevant for {_named(evaluation.without_relevant)}"
+        yield f"{tag}: no document is relevant for {', '.join(evaluation.without_relevant)}"
     if unknown:
         yield f"{tag}: {counted(len(unknown), 'query')} of the run {verb(len(unknown), 'is', 'are')} not in this study"
