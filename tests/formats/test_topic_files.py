@@ -146,6 +146,15 @@ def test_a_topic_of_xml_may_have_its_id_in_an_element_and_its_text_in_itself() -
     assert topics(health) == (Topic("101", "brace"),)
 
 
+def test_topics_in_xml_may_have_no_root() -> None:
+    first = "\n<TOPIC>\n<NUM>0001</NUM>\n<TITLE>one</TITLE><DESC>d</DESC></TOPIC>\n"
+    assert topics(first + "<TOPIC><NUM>2</NUM><TITLE>two</TITLE></TOPIC>") == (
+        Topic("0001", "one", "d"),
+        Topic("2", "two"),
+    )
+    assert topics('<topic number="1"><title>alone</title></topic>') == (Topic("1", "alone"),)
+
+
 def test_beir_queries_keep_their_metadata() -> None:
     text = (
         '{"_id": "q1", "text": "is it so", "metadata": {"url": "u", "id": 5, "n": [1], "narrative": "Only so."}}\n'

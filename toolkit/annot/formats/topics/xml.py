@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from xml.parsers import expat
 
@@ -15,10 +16,13 @@ DEEPEST = 20
 def xml_records(text: str, faults: Faults) -> Iterator[Record]:
     """The topics: the attributes of each element below the root, and the texts of the elements in it, by name.
 
-    An element of which a topic has several gives one text. Text of the topic's own is its `text`. Raises InputError for
-    a document type, which could name other files or say a long text with few words, and for elements nested too deeply.
+    An element of which a topic has several gives one text. Text of the topic's own is its `text`. NTCIR's files have no
+    root. Raises InputError for a document type, which could name other files or say a long text with few words, and for
+    elements nested too deeply.
     """
     reading = _Reading(faults)
+    if re.match(r"\s*<(topic|query)[\s>]", text, re.IGNORECASE):
+        text = f"<topics>{text}</topics>"
     try:
         reading.parser.Parse(text.encode(), True)
     except expat.ExpatError as error:
