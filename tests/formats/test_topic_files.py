@@ -157,10 +157,10 @@ def test_topics_in_xml_may_have_no_root() -> None:
 
 def test_beir_queries_keep_their_metadata() -> None:
     text = (
-        '{"_id": "q1", "text": "is it so", "metadata": {"url": "u", "id": 5, "n": [1], "narrative": "Only so."}}\n'
+        '{"_id": "q1", "text": "is it so", "metadata": {"url": "u", "id": 5, "n": ["é"], "narrative": "Only so."}}\n'
         '\n{"_id": 7, "text": "why", "metadata": {}}\n'
     )
-    own = {"url": "u", "id": "5", "n": "[1]"}
+    own = {"url": "u", "id": "5", "n": '["é"]'}
     assert topics(text) == (Topic("q1", "is it so", None, "Only so.", own), Topic("7", "why"))
 
 
