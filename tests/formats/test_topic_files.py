@@ -123,6 +123,11 @@ def test_tags_in_capitals_and_those_of_a_language_are_the_same() -> None:
     assert topics(FIRE) == (Topic("C041", "Pesticides in food", "Find reports of pesticides."),)
 
 
+def test_a_tag_may_end_on_the_next_line() -> None:
+    found = topics_in(b"<top\n>\n<num\n> 1 <title> one\n<top>\n<num> 2 <title> two", name="topics")
+    assert [line for line, _ in found.topics] == [1, 5]
+
+
 def test_topics_of_trec_4_have_a_description_alone() -> None:
     text = "<top>\n<num> Number: 201\n<desc> Description:\nIs it so?\n</top>\n"
     assert topics(text) == (Topic("201", "Is it so?"),)
