@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import importlib
 import json
 import shutil
@@ -62,6 +63,8 @@ def expected_grades(release: Path) -> list[tuple[str, str, int]]:
 
 
 def test_topics_are_in_the_files_of_trec_and_beir_and_papers_in_none(texts: Path) -> None:
+    sha256 = hashlib.sha256((texts / "topics.xml").read_bytes()).hexdigest()
+    assert f"| topics.xml | `{sha256}` |" in (texts / "DATASHEET.md").read_text(encoding="utf-8")
     found = ET.parse(texts / "topics.xml").getroot()
     read = {one.get("number"): {part.tag: part.text for part in one} for one in found}
     given = topics_in((texts / "topics.xml").read_bytes(), name="topics.xml")
