@@ -116,7 +116,7 @@ def test_every_planted_leak_is_refused_by_name() -> None:
     test = [Query("p1-result", "p1", "result", (0,)), Query("p2-method", "p2", "method", (0,)), train[1]]
     papers = texts(p1=LONG, p2=LONG.replace("nine", "ten").upper(), p3="something else altogether, said in six words")
     leaks = find_leaks(train, test, pools={"p3-result": ["c1"]}, topics=papers)
-    assert leaks.query_papers == ("p1", "p3")
+    assert leaks.topics == ("p1", "p3")
     assert leaks.pairs == (("p3-result", "c1"),)
     with pytest.raises(LeakError) as caught:
         refuse_leaks(leaks, where="fold 1")

@@ -196,12 +196,19 @@ def test_what_the_lead_entered_in_the_error_sheet_is_read_back() -> None:
     def row(doc_id: str, kind: str, note: str) -> ErrorRow:
         return ErrorRow("q", doc_id, kind, note, "method", None, "bm25 (1)", "", "A title")
 
-    sheet = write_error_sheet([row("d1", "Too General", ""), row("d2", "", "see d1"), row("d3", "", "")]).encode()
+    sheet = write_error_sheet(
+        [row("d1", "Too General", ""), row("d2", "", "see d1"), row("d3", "", "")], faceted=True
+    ).encode()
     assert read_error_sheet(sheet, name="t", kinds=("other", "too general")) == {
         ("q", "d1"): ("too general", ""),
         ("q", "d2"): ("", "see d1"),
     }
-    wrong = write_error_sheet([row("d1", "odd", ""), row("d1", "", "x")]).encode()
+    assert b"facet" in sheet.splitlines()[0]
+    without = write_error_sheet([row("d1", "Too General", "")], faceted=False).encode()
+    assert b"facet" not in without.splitlines()[0]
+    assert b"method" not in without
+    assert read_error_sheet(without, name="t", kinds=("too general",)) == {("q", "d1"): ("too general", "")}
+    wrong = write_error_sheet([row("d1", "odd", ""), row("d1", "", "x")], faceted=True).encode()
     assert refused(read_error_sheet, wrong, kinds=("general",)) == (
         "t:2: kind: found 'odd', expected one of general",
         "t:3: document 'd1' is listed twice for query 'q'",

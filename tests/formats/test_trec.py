@@ -80,6 +80,17 @@ def test_every_fault_of_qrels_is_listed_with_its_line() -> None:
     assert [fault.split(": ")[0] for fault in caught.value.faults] == ["qrels.txt:2", "qrels.txt:3", "qrels.txt:4"]
 
 
+def test_qrels_of_beir_have_a_header_and_no_second_column() -> None:
+    lines = ["query-id\tcorpus-id\tscore\n", "q1\td1\t1\n", "q1\td2\t0\n"]
+    assert read_qrels(lines, name="test.tsv") == (Qrel("q1", "d1", 1), Qrel("q1", "d2", 0))
+    with pytest.raises(InputError) as caught:
+        read_qrels([*lines, "q1 0 d3 1\n", lines[0]], name="test.tsv")
+    assert caught.value.faults == (
+        "test.tsv:4: 4 columns, expected 3 (query-id corpus-id score)",
+        "test.tsv:5: relevance 'score', expected an integer",
+    )
+
+
 def test_files_without_a_line_are_refused() -> None:
     for read in (read_run, read_qrels):
         with pytest.raises(InputError, match="1 fault"):

@@ -269,9 +269,10 @@ class ErrorRow(NamedTuple):
     title: str
 
 
-def write_error_sheet(rows: Iterable[ErrorRow]) -> str:
-    """The sheet as text."""
-    return written_sheet([ErrorRow._fields, *rows])
+def write_error_sheet(rows: Iterable[ErrorRow], *, faceted: bool) -> str:
+    """The sheet as text. faceted: with the facet of each pair."""
+    fields = [name for name in ErrorRow._fields if faceted or name != "facet"]
+    return written_sheet([fields, *(tuple(getattr(row, name) for name in fields) for row in rows)])
 
 
 def read_error_sheet(data: bytes, *, name: str, kinds: Sequence[str]) -> Mapping[tuple[str, str], tuple[str, str]]:

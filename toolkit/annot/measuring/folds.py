@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from annot.base.errors import InputError, LeakError
-from annot.base.names import counted
+from annot.base.names import called, counted
 from annot.base.records import Paper, Query, Topic, grouped
 
 DEVELOP, TEST = "dev", "test"
@@ -33,8 +33,8 @@ def grouped_folds(
     by_topic = grouped((first[one.topic_id], one) for one in sorted(queries, key=lambda one: one.query_id))
     if count < 2 or len(by_topic) < count:
         raise InputError(
-            f"{counted(count, 'fold')}: expected at least 2 folds, and a query paper for each; "
-            f"found {counted(len(by_topic), 'query paper')} (near-copies count as one)"
+            f"{counted(count, 'fold')}: expected at least 2 folds, and a {called().topic} for each; "
+            f"found {counted(len(by_topic), called().topic)} (near-copies count as one)"
         )
     topics = list(by_topic)
     np.random.default_rng(seed).shuffle(topics)
@@ -76,19 +76,19 @@ WORDS = 5
 
 @dataclass(frozen=True, slots=True)
 class Leaks:
-    """What the two sides share; a judged pair, a query paper or a near-copy of one on both sides makes a figure void.
+    """What the two sides share; a judged pair, a topic or a near-copy of one on both sides makes a figure void.
 
     Candidates on both sides are common where queries are close, and are reported: a system could learn them by heart.
     So are pairs the other way round: two query papers, each judged for the other.
     """
 
-    query_papers: tuple[str, ...]
+    topics: tuple[str, ...]
     pairs: tuple[tuple[str, str], ...]
     candidates: tuple[str, ...]
     other_way_round: tuple[tuple[str, str], ...]
     """Query papers, of which the first side judged the second's for the first's, and the second side the reverse."""
     near_duplicates: tuple[tuple[str, str, float], ...]
-    """A query paper of each side, and how much of their texts is the same."""
+    """A topic of each side, and how much of their texts is the same."""
 
 
 def find_leaks(
@@ -117,7 +117,7 @@ def find_leaks(
 
 def refuse_leaks(leaks: Leaks, *, where: str) -> None:
     """Raise LeakError, with every fault, where a figure would be void."""
-    faults = [f"{paper_id}: this query paper is in both training and test" for paper_id in leaks.query_papers]
+    faults = [f"{topic_id}: this {called().topic} is in both training and test" for topic_id in leaks.topics]
     faults += [
         f"{query_id} {doc_id}: this judged pair is in both training and test" for query_id, doc_id in leaks.pairs
     ]
@@ -125,7 +125,7 @@ def refuse_leaks(leaks: Leaks, *, where: str) -> None:
         f"{one} and {two}: {100 * share:.0f}% of the text is the same" for one, two, share in leaks.near_duplicates
     ]
     if faults:
-        hint = "draw folds that keep papers and their near-copies together: `annot query folds --redraw`"
+        hint = f"draw folds that keep {called().unit}s and their near-copies together: `annot query folds --redraw`"
         raise LeakError(f"{where}: training and test overlap", faults=faults, hint=hint)
 
 

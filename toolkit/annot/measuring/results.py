@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from annot.base.names import called
 from annot.base.stats.values import to_json
 from annot.formats.matches import ENDING, Match, Matches, match_lines, read_matches
 from annot.measuring.evaluation.comparisons import ALPHA, POWER
@@ -37,14 +38,14 @@ def evaluation_data(evaluated: Evaluated) -> Any:
     """The lines, the comparisons and the queries' own values."""
     return {
         "relevant_from": evaluated.relevant_from,
-        "intervals": {"over": "query papers", "level": evaluated.level},
+        "intervals": {"over": f"{called().topic}s", "level": evaluated.level},
         "lines": evaluated.lines,
         "ceiling": evaluated.ceiling,
         "comparison": {
             "convention": evaluated.convention,
             "measure": evaluated.measure,
             "test": "two-sided paired randomisation test",
-            "unit": "query paper",
+            "unit": called().topic,
             "correction": "step-down maximum of t (Westfall and Young 1993), over all pairs of runs of a facet",
             "alpha": ALPHA,
             "power": POWER,

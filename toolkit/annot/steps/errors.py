@@ -50,7 +50,7 @@ def write(ws: Workspace) -> WrittenSheet:
         for pair in pairs
     ]
     path = ws.root / SHEET
-    write_file(path, write_error_sheet(rows))
+    write_file(path, write_error_sheet(rows, faceted=snapshot.faceted))
     return WrittenSheet(path, len(rows), sum(bool(row.kind) for row in rows))
 
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from annot.base.errors import InputError
-from annot.base.names import counted, verb
+from annot.base.names import called, counted, verb
 from annot.base.records import Judgement, Qrel, Ranking, grouped
 from annot.base.stats.arrays import Array
 from annot.base.stats.clustered import ratio_interval
@@ -32,6 +32,8 @@ Values = Mapping[str, Mapping[str, float]]
 TOGETHER = "together"
 CHANCE = "chance"
 ONE_ASSESSOR = "one assessor"
+MOST_NAMED = 5
+"""Queries that a note names; of more it gives the number."""
 TEST = "mean of fold means"
 TEST_FOLD = "mean over the test fold"
 DEV = "mean over the development fold"
@@ -199,12 +201,12 @@ def of_runs(
                 members &= set(folds.get(DEV_FOLD, ()))
                 if not members:
                     hint = "use `--average plain`" if splits else "draw folds with `annot query folds`"
-                    raise InputError(f"{facet}: no query is in a development fold on record", hint=hint)
+                    raise InputError(f"{_on(facet)}no query is in a development fold on record", hint=hint)
             if average == "test" and (untested := members - _tested(members, folds)):
                 members -= untested
                 if convention == conventions[0]:
                     left = counted(len(untested), "query")
-                    notes.append(f"{facet}: leaves out {left} outside the test folds; `--average plain` takes all")
+                    notes.append(f"{_on(facet)}leaves out {left} outside the test folds; `--average plain` takes all")
             whole = _average_of(members, facet, folds, papers, average)
             there = {
                 system: covering
@@ -309,6 +311,16 @@ def _beside_chance(line: RunMeasures, average: _Average, ahead: Mapping[str, flo
     return replace(line, over_chance=interval, above_chance=above)
 
 
+def _on(facet: str) -> str:
+    return f"{facet}: " if called().faceted else ""
+
+
+def _named(query_ids: Sequence[str]) -> str:
+    if len(query_ids) <= MOST_NAMED:
+        return ", ".join(query_ids)
+    return f"{counted(len(query_ids), 'query')} ({', '.join(query_ids[:MOST_NAMED])}, ...)"
+
+
 def _notes(tag: str, evaluation: Evaluation, unknown: set[str]) -> Iterator[str]:
     missing = sum(len(query.missing) for query in evaluation.queries)
     unjudged = sum(query.unjudged for query in evaluation.queries)
@@ -317,8 +329,8 @@ def _notes(tag: str, evaluation: Evaluation, unknown: set[str]) -> Iterator[str]
     if unjudged:
         yield f"{tag}: ranks {counted(unjudged, 'unjudged document')}; unjudged counts as not relevant"
     if evaluation.not_submitted:
-        yield f"{tag}: ranks no documents for {', '.join(evaluation.not_submitted)}, so its score there is 0"
+        yield f"{tag}: ranks no documents for {_named(evaluation.not_submitted)}, so its score there is 0"
     if evaluation.without_relevant:
-        yield f"{tag}: no document is relevant for {', '.join(evaluation.without_relevant)}"
+        yield f"{tag}: no document is relevant for {_named(evaluation.without_relevant)}"
     if unknown:
         yield f"{tag}: {counted(len(unknown), 'query')} of the run {verb(len(unknown), 'is', 'are')} not in this study"

@@ -1,0 +1,94 @@
+"""Evaluation where topics are texts: figures are trec_eval's on any scale, and nobody is told of facets or papers."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+import pytrec_eval
+from annot.formats.trec import read_qrels, read_run
+from annot.study.workspace import Workspace
+from command_line import annot_done
+from study_stages import copied
+from topic_study import BINARY, GRADED, OfTopics
+
+SCALES = {2: BINARY, 3: GRADED[:3], 4: GRADED, 5: (*GRADED, "More than perfect")}
+COMMANDS = (
+    "evaluate --all --per-query",
+    "assessor-effect",
+    "reusability",
+    "errors",
+    "forecast",
+    "forecast --design",
+    "qrels compare exports/qrels.txt exports/qrels.txt",
+)
+
+
+def study(folder: Path, grades: int, *, mixed: bool = False) -> Workspace:
+    ws = copied(OfTopics(scale=SCALES[grades], mixed=mixed), "measured", folder / "study")
+    annot_done("qrels", folder=ws.root)
+    return ws
+
+
+def lines_of(path: Path) -> list[str]:
+    return path.read_text(encoding="utf-8-sig").splitlines()
+
+
+@pytest.mark.parametrize("grades", SCALES)
+def test_the_figures_are_those_of_pytrec_eval_on_every_scale(tmp_path: Path, grades: int) -> None:
+    ws = study(tmp_path, grades)
+    measures = {"AP": "map", "nDCG": "ndcg", "nDCG@10": "ndcg_cut_10", "P@5": "P_5"}
+    asked = [word for name in measures for word in ("--measure", name)]
+    found = annot_done("evaluate", "--convention", "trec", *asked, "--json", folder=ws.root).data
+    qrels: dict[str, dict[str, int]] = {}
+    for query_id, doc_id, grade in read_qrels(lines_of(ws.exports / "qrels.txt"), name="qrels"):
+        qrels.setdefault(query_id, {})[doc_id] = grade
+    theirs = pytrec_eval.RelevanceEvaluator(qrels, {*measures.values()}, relevance_level=1)
+    lines = {line["run"]: line for line in found["lines"] if line["run"] != "chance"}
+    assert set(lines) == {"forward", "backward"}
+    for tag, line in lines.items():
+        run = read_run(lines_of(ws.run_file(tag)), name=tag).rankings
+        each = theirs.evaluate({name: {one.doc_id: one.score for one in docs} for name, docs in run.items()})
+        assert (line["facet"], line["queries"]) == ("whole", 4)
+        for name, of_theirs in measures.items():
+            mean = sum(of[of_theirs] for of in each.values()) / len(qrels)
+            assert line["values"][name] == pytest.approx(mean, abs=1e-9), (tag, name)
+    assert {line["facet"] for line in found["lines"]} == {"whole"}, "one row over all, no average of it beside"
+
+
+@pytest.fixture(scope="module", params=[2, 4])
+def texts(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Workspace:
+    return study(tmp_path_factory.mktemp("texts"), request.param)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_nobody_is_told_of_facets_or_papers(texts: Workspace, command: str) -> None:
+    told = annot_done(*command.split(), folder=texts.root)
+    said = f"{told.stdout}\n{told.stderr}".lower()
+    for word in ("facet", "paper", "whole  ", "abstract"):
+        assert word not in said, [line for line in said.splitlines() if word in line]
+
+
+def test_what_is_kept_names_topics_as_the_units(tmp_path: Path) -> None:
+    ws = study(tmp_path, 2)
+    annot_done("evaluate", folder=ws.root)
+    kept = json.loads((ws.exports / "evaluation.json").read_text(encoding="utf-8"))
+    assert (kept["intervals"]["over"], kept["comparison"]["unit"], kept["relevant_from"]) == ("topics", "topic", 1)
+    annot_done("errors", folder=ws.root)
+    rows = list(csv.DictReader(lines_of(ws.root / "errors.csv")))
+    assert "facet" not in rows[0]
+    assert {row["query_id"] for row in rows} == {"T1", "T2", "T3", "T4"}
+
+
+def test_texts_and_a_paper_are_four_topics_in_two_facets(tmp_path: Path) -> None:
+    ws = study(tmp_path, 2, mixed=True)
+    found = annot_done("evaluate", "--convention", "trec", "--json", folder=ws.root).data
+    counted = {line["facet"]: line["queries"] for line in found["lines"] if line["run"] == "forward"}
+    assert counted == {"method": 1, "whole": 3, "together": 4}
+    assert {one["facet"]: one["papers"] for one in found["comparison"]["verdicts"]} == counted
+    for command in ("assessor-effect", "reusability", "errors", "forecast"):
+        annot_done(command, folder=ws.root)
+    rows = list(csv.DictReader(lines_of(ws.root / "errors.csv")))
+    assert {row["facet"] for row in rows} == {"method", "whole"}
