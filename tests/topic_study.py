@@ -81,6 +81,8 @@ class OfTopics(Small):
     scale: tuple[str, ...] = BINARY
     mixed: bool = False
     """The last of the topics is a paper, judged in one facet."""
+    passages: bool = False
+    """The document without a title is a passage of document d."""
     answers: Answers = Whole()
 
     USED_FROM: ClassVar[Mapping[str, str]] = Recipe.USED_FROM
@@ -118,7 +120,8 @@ class OfTopics(Small):
             for name in (*DOCUMENTS, "d99", *of_paper[:1]):
                 text = (f"Why {name}.", f"How {name}.", f"What {name}.")
                 labels = LABELS if name in of_paper else None
-                writer.add(Paper(name, "" if name == UNTITLED else f"Title of {name}", text, None, labels))
+                title, whole = ("", "d" if self.passages else None) if name == UNTITLED else (f"Title of {name}", None)
+                writer.add(Paper(name, title, text, None, labels, part_of=whole))
         write_corpus_manifest(ws)
         with ws.writing() as session:
             facet_labels.replace_labels(session, [facet_labels.FacetLabels(one, LABELS, "carried") for one in of_paper])

@@ -1,81 +1,70 @@
-"""On a scale of two grades several coefficients are the same number, and only one of each is shown for a study."""
+"""On two grades several coefficients are one, and each is told once."""
 
 from __future__ import annotations
 
-import itertools
-from pathlib import Path
+import math
+from typing import Any
 
 import numpy as np
 import pytest
-from annot.base.stats.values import Undefined
-from annot.measuring.agreement.coefficients import COEFFICIENTS, TITLES, TITLES_OF_TWO, titles_of, value_of
-from annot.measuring.measured import agreement_of, binarised_agreement_of
-from annot.study.snapshot import read_snapshot
-from sklearn.metrics import matthews_corrcoef
-from study_stages import copied
-from topic_study import GRADED, OfTopics
+from annot.base.records import Decision, Judgement
+from annot.measuring.agreement.coefficients import COEFFICIENTS, TITLES_OF_TWO, titles_of, value_of
+from annot.measuring.agreement.tables import agreement_table
+from annot.publishing.report.sections.agreement import all_coefficients, headline
 
-SHOWN = ("alpha_ordinal", "kappa", "ac1", "percent", "spearman_rho")
 SAME = {
-    "kendall_tau_b": "spearman_rho",
-    "alpha_nominal": "alpha_ordinal",
-    "alpha_interval": "alpha_ordinal",
-    "kappa_linear": "kappa",
-    "kappa_quadratic": "kappa",
-    "ac2": "ac1",
+    "alpha_ordinal": ("alpha_nominal", "alpha_interval"),
+    "kappa": ("kappa_linear", "kappa_quadratic"),
+    "ac1": ("ac2",),
+    "spearman_rho": ("kendall_tau_b",),
 }
-"""What is left out, and as what it is shown."""
 
 
-def drawn(seed: int, assessors: int) -> np.ndarray:
-    """Binary grades of some assessors who agree often; a tenth is missing."""
+@pytest.mark.parametrize("seed", range(20))
+def test_those_left_out_are_equal_to_one_that_is_told_and_rank_correlations_are_phi(seed: int) -> None:
     rng = np.random.default_rng(seed)
-    truth = rng.random(30) < rng.uniform(0.2, 0.8)
-    ratings = np.where(rng.random((assessors, 30)) < 0.8, truth, ~truth).astype(float)
-    ratings[rng.random(ratings.shape) < 0.1] = np.nan
-    return ratings
+    ratings = (rng.random((2, 30)) < rng.uniform(0.2, 0.8)).astype(float)
+    ratings[:, :2] = [[0, 1], [1, 0]]
+    for told, others in SAME.items():
+        for other in others:
+            assert value_of(other, ratings, (0, 1)) == pytest.approx(value_of(told, ratings, (0, 1)), abs=1e-12)
+    first, second = ratings == 1
+    both, neither = (first & second).sum(), (~first & ~second).sum()
+    one, other = (first & ~second).sum(), (~first & second).sum()
+    margins = [first.sum(), (~first).sum(), second.sum(), (~second).sum()]
+    phi = (both * neither - one * other) / math.sqrt(math.prod(map(int, margins)))
+    assert value_of("spearman_rho", ratings, (0, 1)) == pytest.approx(phi, abs=1e-12)
 
 
-@pytest.mark.parametrize("assessors", [2, 3, 5])
-@pytest.mark.parametrize("same", SAME)
-def test_a_coefficient_that_is_left_out_is_the_one_that_stays(same: str, assessors: int) -> None:
-    for seed in range(10):
-        ratings = drawn(seed, assessors)
-        assert value_of(same, ratings, (0, 1)) == pytest.approx(value_of(SAME[same], ratings, (0, 1)))
+def test_every_coefficient_is_told_or_the_same_as_one_that_is() -> None:
+    left_out = {"percent_within_one"} | {other for others in SAME.values() for other in others}
+    assert {*TITLES_OF_TWO} | left_out == COEFFICIENTS.keys()
+    assert not {*TITLES_OF_TWO} & left_out
 
 
-def test_those_that_stay_differ_from_each_other() -> None:
-    values = [value_of(name, drawn(3, 2), (0, 1)) for name in SHOWN]
-    assert all(one != pytest.approx(two) for one, two in itertools.combinations(values, 2))
+def table(grades: tuple[int, ...], binarised_at: int | None = None) -> Any:
+    given = {"a1": (0, 1, 1, 0, 1), "a2": (0, 1, 0, 0, 1)}
+    judgements = [Judgement("q", f"d{at}", who, grade) for who, of in given.items() for at, grade in enumerate(of)]
+    decisions = [Decision("q", f"d{at}", grade, "agreed") for at, grade in enumerate(given["a1"])]
+    return agreement_table(
+        judgements, decisions, {"q": "whole"}, grades=grades, missing="drop", binarised_at=binarised_at, level=None,
+        papers=None,
+    )  # fmt: skip
 
 
-def test_rho_of_two_grades_is_phi() -> None:
-    for seed in range(10):
-        ratings = drawn(seed, 2)
-        both = ratings[:, ~np.isnan(ratings).any(axis=0)].astype(int)
-        assert value_of("spearman_rho", ratings, (0, 1)) == pytest.approx(matthews_corrcoef(*both))
+def test_the_tables_of_two_grades_have_each_once_and_others_have_all() -> None:
+    assert headline(table((0, 1))).headings[-4:] == (
+        "Krippendorff's alpha", "Cohen's kappa", "Gwet's AC1", "Agreement, %"
+    )  # fmt: skip
+    assert [one["coefficient"] for one in all_coefficients(table((0, 1))).records[:5]] == [*TITLES_OF_TWO]
+    assert "Correlation (phi)" in [row[2] for row in all_coefficients(table((0, 1))).rows]
+    for split in (table((0, 1, 2, 3)), table((0, 1, 2, 3), binarised_at=1)):
+        assert len(all_coefficients(split).rows) == 2 * len(COEFFICIENTS)
+        assert headline(split).headings[-4:] == (
+            "Spearman's rho", "Krippendorff's alpha (ordinal)", "Cohen's kappa", "Agreement, %"
+        )  # fmt: skip
 
 
-def test_what_is_shown_and_what_is_left_out_are_all_there_is() -> None:
-    assert set(COEFFICIENTS) == {*SHOWN, *SAME, "percent_within_one"}
-    assert tuple(TITLES_OF_TWO) == SHOWN
-    assert isinstance(value_of("percent_within_one", drawn(1, 2), (0, 1)), Undefined)
-
-
-def test_titles_of_two_grades_do_not_speak_of_an_order() -> None:
-    told = [titles_of((0, 1))[name] for name in SHOWN]
-    assert told == ["Krippendorff's alpha", "Cohen's kappa", "Gwet's AC1", "Agreement, %", "Correlation (phi)"]
-    assert titles_of((0, 1, 2)) == TITLES
-
-
-def test_a_study_of_two_grades_has_one_of_each_and_nothing_to_binarise(tmp_path: Path) -> None:
-    snapshot = read_snapshot(copied(OfTopics(), "measured", tmp_path / "two"))
-    table = agreement_of(snapshot)
-    assert table.distinct == SHOWN
-    assert not {"spearman_rho", *SAME} & {*table.headline}
-    assert binarised_agreement_of(snapshot) == ()
-    graded = read_snapshot(copied(OfTopics(scale=GRADED), "measured", tmp_path / "four"))
-    assert agreement_of(graded).distinct == tuple(COEFFICIENTS)
-    assert [one.distinct for one in binarised_agreement_of(graded)] == [
-        ("spearman_rho", "alpha_ordinal", "kappa", "percent")
-    ] * 3
+def test_the_data_have_all_on_two_grades_too() -> None:
+    assert table((0, 1)).titles.keys() == COEFFICIENTS.keys()
+    assert titles_of((0, 1, 2))["spearman_rho"] == "Spearman's rho"

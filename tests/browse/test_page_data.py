@@ -39,7 +39,8 @@ def snapshot() -> Any:
         facet_of=lambda label: {"objective": "aim", "method": "way"}.get(label),
     )
     pool = Pool("p1", "blocks", 2, 10, 1, ("bm25", "lsa"), (), (), 0, entries)
-    return SimpleNamespace(ws=SimpleNamespace(settings=settings), queries=QUERIES, pools={"p1": pool}, outcome=outcome)
+    ws = SimpleNamespace(settings=settings)
+    return SimpleNamespace(ws=ws, queries=QUERIES, pools={"p1": pool}, outcome=outcome, texts={})
 
 
 def run(tag: str, rankings: dict[str, Ranking], matches: Any = (), values: Any = ()) -> BrowsedRun:

@@ -8,6 +8,7 @@ import shutil
 import sys
 import xml.etree.ElementTree as ET
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -15,8 +16,9 @@ from typing import Any
 import pyarrow.json
 import pytest
 from annot.base.records import Topic
+from annot.formats.topics import topics_in
 from annot.formats.trec import write_topics
-from command_line import Result, annot_done
+from command_line import Result, annot, annot_done
 from study_stages import COLLECTION, answered, files_of, kept, set_in
 from topic_study import DOCUMENTS, GRADED, TOPICS, OfTopics
 
@@ -32,13 +34,13 @@ def texts(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def mixed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Three texts, and a paper with its facet."""
-    return released(MIXED, tmp_path_factory.mktemp("mixed"))[0]
+    return released(MIXED, tmp_path_factory.mktemp("mixed"), topic_licence="MIT")[0]
 
 
-def released(recipe: OfTopics, folder: Path, *words: str) -> tuple[Path, Result]:
+def released(recipe: OfTopics, folder: Path, *words: str, **collection: object) -> tuple[Path, Result]:
     study = Path(shutil.copytree(kept(recipe, "measured"), folder / "study"))
-    collection = {**COLLECTION, "name": "topics", "topic_language": "de-AT"}
-    set_in(study, {"collection": collection, "release": {"comments": "left out", "reasons": "left out"}})
+    named = {**COLLECTION, "name": "topics", "topic_language": "de-AT", **collection}
+    set_in(study, {"collection": named, "release": {"comments": "left out", "reasons": "left out"}})
     (study / "datasheet.toml").write_text(answered(), encoding="utf-8")
     annot_done("qrels", folder=study)
     return folder / "release", annot_done("release", folder / "release", *words, folder=study)
@@ -56,6 +58,8 @@ def expected_grades(release: Path) -> list[tuple[str, str, int]]:
 def test_topics_are_in_the_files_of_trec_and_beir_and_papers_in_none(texts: Path) -> None:
     found = ET.parse(texts / "topics.xml").getroot()
     read = {one.get("number"): {part.tag: part.text for part in one} for one in found}
+    given = topics_in((texts / "topics.xml").read_bytes(), name="topics.xml")
+    assert [one.topic for one in given.topics] == [replace(one, fields={}) for one in TOPICS]
     parts = ("title", "description", "narrative")
     assert read == {one.topic_id: {name: text for name in parts if (text := getattr(one, name))} for one in TOPICS}
     assert rows(texts / "beir" / "queries.jsonl") == [
@@ -208,6 +212,29 @@ def test_the_card_speaks_of_topics_and_documents_and_of_no_facet(texts: Path) ->
         assert word not in (card[0] + after).replace(str(COLLECTION["description"]), "")
     assert "| [`query_topics.tsv`](query_topics.tsv) |" in after
     assert "| [`topics.xml`](topics.xml) |" in after
+
+
+def test_topics_that_come_from_elsewhere_have_the_licence_that_is_named(texts: Path, mixed: Path) -> None:
+    card = (mixed / "README.md").read_text(encoding="utf-8")
+    assert 'license:\n- "cc-by-4.0"\n- "mit"\n- "cc0-1.0"\n' in card
+    assert "Judgements: [CC-BY-4.0](https://creativecommons.org/licenses/by/4.0/). Topics: [MIT](https://spdx" in card
+    spdx, commons = "https://spdx.org/licenses/MIT.html", "https://creativecommons.org/"
+    written = json.loads((mixed / "croissant.json").read_text(encoding="utf-8"))["license"]
+    assert written == [f"{commons}licenses/by/4.0/", spdx, f"{commons}publicdomain/zero/1.0/"]
+    assert "- Licence of the topics: MIT\n" in (mixed / "report.md").read_text(encoding="utf-8")
+    assert "MIT" not in (texts / "README.md").read_text(encoding="utf-8")
+    assert "Licence of the topics" not in (texts / "report.md").read_text(encoding="utf-8")
+
+
+def test_the_check_of_files_accepts_a_release_and_finds_a_topic_that_was_changed(mixed: Path, tmp_path: Path) -> None:
+    study = mixed.parent / "study"
+    # The study is made without the files of its pools.
+    assert "release" not in annot("check", "files", "--release", mixed, folder=study).stdout
+    copy = Path(shutil.copytree(mixed, tmp_path / "release"))
+    (copy / "topics.xml").write_text((copy / "topics.xml").read_text().replace("green tea", "black tea"))
+    found = annot("check", "files", "--release", copy, folder=study)
+    assert found.exit_code == 1
+    assert f"{copy}/topics.xml: changed since the release was written" in found.stdout
 
 
 def test_ids_only_is_of_documents_while_topics_keep_their_words(tmp_path: Path) -> None:

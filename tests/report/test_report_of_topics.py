@@ -66,7 +66,10 @@ def test_on_four_grades_the_words_are_those_of_grades_and_still_of_topics(tmp_pa
 
 def test_with_a_paper_among_the_topics_facets_are_told_and_topics_are_still_topics(tmp_path: Path) -> None:
     text = told(report(tmp_path, GRADED, mixed=True))
-    assert "The 4 queries come from 4 topics; each asks for documents that answer the topic, or are similar in" in text
+    assert (
+        "The 4 queries come from 4 topics; each asks for documents that answer it as a whole, or that are similar"
+        in text
+    )
     assert "| method | method | 1 |\n| whole |  | 3 |" in text
     assert "query paper" not in text
     assert "| T1 | sleep and memory | 10 |" in text

@@ -86,7 +86,7 @@ class OpenStudy(Displayed):
 
     @cached_property
     def papers(self) -> pd.DataFrame:
-        """Every paper of the corpus: paper_id, title, year, sentences (how many), abstract.
+        """Every paper of the corpus: paper_id, title, year, sentences (how many), abstract; of passages also part_of.
 
         Nothing of it is read before the table is first used. Text is held by pyarrow: 800,000 papers take about as much
         memory as their files take unpacked. Empty if the study has no corpus.

@@ -10,7 +10,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from annot.base.records import Paper, Pool, Ranking
+from annot.base.records import Paper, Pool, Ranking, Topic
 from annot.base.templating import render
 from annot.formats.matches import Match, closest
 from annot.measuring.evaluation.analyses import NEAR_TOP, ErrorCase
@@ -65,7 +65,9 @@ def page_data(
         planned.setdefault(query_id, []).append(doc_id)
     grades = _grades(snapshot.outcome)
     disputed = {dispute.pair for dispute in snapshot.outcome.settlement.disputed}
-    place: dict[str, int] = {}
+    texts = snapshot.texts
+    # By id and whether it is a text: one may be called as a document is.
+    place: dict[tuple[str, bool], int] = {}
     queries = []
     for query in snapshot.queries:
         pooled = _pooled(snapshot.pools.get(query.topic_id), methods)
@@ -74,12 +76,13 @@ def page_data(
         queries.append(
             {
                 "id": query.query_id,
-                "paper": place.setdefault(query.topic_id, len(place)),
+                "paper": place.setdefault((query.topic_id, query.topic_id in texts), len(place)),
                 "facet": facets.index(query.facet),
                 "sentences": query.sentences,
-                "docs": [place.setdefault(doc_id, len(place)) for doc_id in doc_ids],
+                "docs": [place.setdefault((doc_id, False), len(place)) for doc_id in doc_ids],
                 "methods": [pooled.get(doc_id, []) for doc_id in doc_ids],
                 "systems": [_ranked(system, query.query_id, doc_ids) for system in systems],
+                **({"text": _text(texts[query.topic_id])} if query.topic_id in texts else {}),
                 **({} if errors is None else _judged(query.query_id, grades, disputed, doc_ids, systems, errors)),
             }
         )
@@ -93,13 +96,19 @@ def page_data(
         "measure": measure,
         "graded": errors is not None,
         "papers": [
-            _paper(
-                paper_id, papers.get(paper_id), [settings.facet_of(label) for label in labels.get(paper_id, ())], facets
-            )
-            for paper_id in place
+            [name, texts[name].title, None, [], []]
+            if is_text
+            else _paper(name, papers.get(name), [settings.facet_of(label) for label in labels.get(name, ())], facets)
+            for name, is_text in place
         ],
         "queries": queries,
     }
+
+
+def _text(topic: Topic) -> list[tuple[str, str]]:
+    """What there is to read of a topic besides its title: what each part is called, and the part."""
+    parts = {"": topic.description, "Narrative": topic.narrative, **topic.fields}
+    return [(name, part) for name, part in parts.items() if part]
 
 
 def _pooled(pool: Pool | None, methods: Sequence[str]) -> dict[str, list[int]]:
@@ -165,11 +174,13 @@ def _judged(
 
 
 def _paper(paper_id: str, paper: Paper | None, facets_of: Sequence[str | None], facets: Sequence[str]) -> list[Any]:
-    """Id, title, year, sentences, and the facet of each, -1 for none; without text where the corpus lacks the paper."""
+    """Id, title, year, sentences, and the facet of each, -1 for none; without text where the corpus lacks the paper. A
+    passage has the id of its document, too."""
     if paper is None:
         return [paper_id, "", None, [], []]
     of_sentences = [-1 if facet is None else facets.index(facet) for facet in facets_of] or [-1] * len(paper.sentences)
-    return [paper_id, paper.title, paper.year, paper.sentences, of_sentences]
+    whole = () if paper.part_of is None else (paper.part_of,)
+    return [paper_id, paper.title, paper.year, paper.sentences, of_sentences, *whole]
 
 
 def page(data: Mapping[str, Any], *, overrides: Path | None, **values: object) -> str:

@@ -9,7 +9,7 @@ from pathlib import Path
 from sqlmodel import Session
 
 from annot.base.errors import InputError, MissingInput
-from annot.base.names import counted
+from annot.base.names import calling, counted
 from annot.base.records import Assignment, Judgement, Paper, Qrel, Ranking
 from annot.formats.matches import Match
 from annot.measuring.evaluation.analyses import FAR_DOWN, NEAR_TOP, error_cases
@@ -84,17 +84,18 @@ def write(ws: Workspace, *, partial: bool, out: Path | None = None) -> WrittenPa
         measure=MEASURE,
         errors=Errors(error_cases(runs, qrels, relevant_from=relevant_from), read_kinds(ws)) if graded else None,
     )
-    text = page(
-        data,
-        collection=ws.settings.collection,
-        notice=Study(snapshot).notice,
-        waiting=waiting,
-        graded=graded,
-        measure=MEASURE,
-        errors=(NEAR_TOP, FAR_DOWN),
-        relevant_from=relevant_from,
-        overrides=ws.root / "templates",
-    )
+    with calling(lambda: snapshot.called):
+        text = page(
+            data,
+            collection=ws.settings.collection,
+            notice=Study(snapshot).notice,
+            waiting=waiting,
+            graded=graded,
+            measure=MEASURE,
+            errors=(NEAR_TOP, FAR_DOWN),
+            relevant_from=relevant_from,
+            overrides=ws.root / "templates",
+        )
     path = (ws.exports if out is None else out) / BROWSE_FILE
     write_pages(path.parent, {BROWSE_FILE: text})
     if out is None:

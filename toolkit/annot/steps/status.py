@@ -20,7 +20,8 @@ from annot.study.workspace import Workspace
 class Status:
     """The study in counts, and the command that comes next."""
 
-    labelled_papers: int
+    labelled_papers: int | None
+    """None where nothing is judged by facets, so that no sentence needs a label."""
     queries: int
     pools: int
     pairs: int
@@ -97,7 +98,7 @@ def status(ws: Workspace) -> Status:
         changed, not_as_they_were = changed_after_adjudication(session), withdrawn_of(session)
     outcome = stage.outcome
     return Status(
-        labelled_papers=stage.labelled,
+        labelled_papers=stage.labelled if ws.settings.faceted else None,
         queries=len(stage.queries),
         pools=len({query.topic_id for query in stage.queries if query.query_id in stage.documents}),
         pairs=len(outcome.planned),

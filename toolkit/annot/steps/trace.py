@@ -54,6 +54,7 @@ def trace(ws: Workspace, query_id: str, doc_id: str) -> Trace:
         settled = adjudications.read_history(session, query_id, doc_id)
         opinions = read_opinions(session, query_id, doc_id)
     outcome = snapshot.outcome
+    topic = snapshot.texts.get(query.topic_id)
     pool = snapshot.pools.get(query.topic_id)
     texts = papers.find_papers(ws.corpus, ids) if ws.has_corpus else {}
     pooled = _pooled(pool, doc_id, snapshot.rankings_sha256.get(query.topic_id, ""))
@@ -68,7 +69,8 @@ def trace(ws: Workspace, query_id: str, doc_id: str) -> Trace:
         doc_id=doc_id,
         facet=query.facet,
         query_sentences=tuple(place + 1 for place in query.sentences),
-        query_paper=_paper(ws, texts.get(query.topic_id), labels.get(query.topic_id)),
+        query_paper=None if topic else _paper(ws, texts.get(query.topic_id), labels.get(query.topic_id)),
+        topic=topic,
         document=_paper(ws, texts.get(doc_id), labels.get(doc_id)),
         corpus_sha256=recorded_sha256(ws) if texts else None,
         pool=pooled,
@@ -106,11 +108,14 @@ def _paper(ws: Workspace, paper: Paper | None, labels: FacetLabels | None) -> Tr
     if paper is None:
         return None
     own = labels.labels if labels is not None else (None,) * len(paper.sentences)
-    record = json.dumps(asdict(paper), sort_keys=True, ensure_ascii=False)
+    # Of a document that is no passage the record is what it was before there were any.
+    known = {name: value for name, value in asdict(paper).items() if name != "part_of" or value is not None}
+    record = json.dumps(known, sort_keys=True, ensure_ascii=False)
     return TracedPaper(
         paper_id=paper.paper_id,
         title=paper.title,
         year=paper.year,
+        part_of=paper.part_of,
         sentences=tuple(
             Sentence(at, text, label, label and ws.settings.facet_of(label))
             for at, (text, label) in enumerate(zip(paper.sentences, own, strict=True), start=1)

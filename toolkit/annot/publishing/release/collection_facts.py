@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from annot import __version__
-from annot.base.records import CITED, Source
+from annot.base.names import calling
+from annot.base.records import CITED, WHOLE, Source
 from annot.base.settings.sections import CollectionSettings
 from annot.corpus.corpus_facts import CorpusFacts
 from annot.corpus.corpus_filters import Rejection
@@ -21,7 +22,7 @@ from annot.judging.own_words import OfKind, own_words
 from annot.judging.planning.drawing import plan_lines
 from annot.judging.substudy import recorded_substudy
 from annot.judging.trial_answers import HIDDEN, TRAIN, recorded_against_gold
-from annot.measuring.agreement.summaries import AgreementTable
+from annot.measuring.agreement.summaries import AgreementTable, GroupAgreement
 from annot.pools.pool_facts import PoolOrigins
 from annot.pools.pooling import as_of, versions_of
 from annot.publishing.release.judging_facts import judging_facts
@@ -129,34 +130,38 @@ def facts_of(
     """The facts, counted."""
     settings = study.ws.settings
     protocol = _protocol(study)
-    return CollectionFacts(
-        collection=settings.collection,
-        terms=terms,
-        corpus=corpus,
-        rejected=_rejected(study),
-        sentence_labels=tuple(study.label_origins.items()),
-        grades=settings.scale.names,
-        facets=list(_facets(study, agreement)),
-        overruled=sentence("agreement.overruled"),
-        pool=_pool(study, origins),
-        judging=judging_facts(study, missing=agreement.missing),
-        agreement=[{**one, "value": str(one["value"])} for one in _figures(agreement)],
-        agreement_without=without(one["value"] for one in _figures(agreement)),
-        interval_level=settings.agreement.level,
-        splits=tuple(
-            (name, fold, len(query_ids)) for name, folds in study.splits.items() for fold, query_ids in folds.items()
-        ),
-        hashes=tuple(_hashes(study, corpus, protocol)),
-        protocol=protocol,
-        training=tuple(_against_gold(study, TRAIN)),
-        hidden_gold=tuple(_against_gold(study, HIDDEN)),
-        cleaned=_cleaned(study),
-        words=own_words(study).kinds,
-        unrated=len(_unrated(study)),
-        topics=_topics(study),
-        faceted=study.faceted,
-        substudy=recorded_substudy(study.trials),
-    )
+    figures = list(_figures(agreement, agreement.groups if study.faceted else agreement.groups[-1:]))
+    with calling(lambda: study.called):
+        return CollectionFacts(
+            collection=settings.collection,
+            terms=terms,
+            corpus=corpus,
+            rejected=_rejected(study),
+            sentence_labels=tuple(study.label_origins.items()),
+            grades=settings.scale.names,
+            facets=list(_facets(study, agreement)),
+            overruled=sentence("agreement.overruled"),
+            pool=_pool(study, origins),
+            judging=judging_facts(study, missing=agreement.missing),
+            agreement=[{**one, "value": str(one["value"])} for one in figures],
+            agreement_without=without(one["value"] for one in figures),
+            interval_level=settings.agreement.level,
+            splits=tuple(
+                (name, fold, len(query_ids))
+                for name, folds in study.splits.items()
+                for fold, query_ids in folds.items()
+            ),
+            hashes=tuple(_hashes(study, corpus, protocol)),
+            protocol=protocol,
+            training=tuple(_against_gold(study, TRAIN)),
+            hidden_gold=tuple(_against_gold(study, HIDDEN)),
+            cleaned=_cleaned(study),
+            words=own_words(study).kinds,
+            unrated=len(_unrated(study)),
+            topics=_topics(study),
+            faceted=study.faceted,
+            substudy=recorded_substudy(study.trials),
+        )
 
 
 def _against_gold(study: Snapshot, round: StoredRound) -> Iterator[dict[str, Any]]:
@@ -206,7 +211,8 @@ def _facets(study: Snapshot, agreement: AgreementTable) -> Iterator[dict[str, An
     groups = {group.name: group for group in agreement.groups}
     queries, judgements = Counter(facet_of.values()), Counter(facet_of[judgement.query_id] for judgement in counting)
     with_sentences = {query.facet for query in study.queries if query.sentences}
-    for facet, labels in study.ws.settings.facets.items():
+    known = study.ws.settings.facets
+    for facet, labels in (known | {WHOLE: known.get(WHOLE, ())}).items():
         if facet in queries:
             decisions = [decision for decision in study.outcome.decisions if facet_of[decision.query_id] == facet]
             grades = Counter(decision.grade for decision in decisions)
@@ -249,11 +255,11 @@ def _pool(study: Snapshot, origins: PoolOrigins) -> dict[str, Any]:
     }
 
 
-def _figures(table: AgreementTable) -> Iterator[dict[str, Any]]:
+def _figures(table: AgreementTable, groups: Sequence[GroupAgreement]) -> Iterator[dict[str, Any]]:
     """Each coefficient as the median over the queries of a facet, or of all (`together`), before and after
     adjudication: its name as it is printed, and its value with the interval."""
-    for group, stage, summaries in summaries_of(table.groups):
-        for name in (*table.headline, "ac2"):
+    for group, stage, summaries in summaries_of(groups):
+        for name in (*table.headline, *(name for name in ("ac2",) if name in table.distinct)):
             summary = summaries[name]
             yield {
                 "facet": group.name,

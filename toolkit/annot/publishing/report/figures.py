@@ -142,7 +142,7 @@ def before_and_after(
                 drawn = [(at, pair[place]) for at, pair in enumerate(ordered) if pair[place] is not None]
                 across, up = [at for at, _ in drawn], [value for _, value in drawn]
                 axes.scatter(across, up, label=label, marker=marker, s=22, color=PALETTE[place], zorder=2)
-            axes.set_title(f"{name}, {counted(len(members), 'query')}", loc="left")
+            axes.set_title(", ".join(filter(None, (name, counted(len(members), "query")))), loc="left")
             axes.set_xticks([])
             axes.set_xlim(-0.7, max(5, len(members)) - 0.3)
             axes.set_ylim(min(0.0, lowest) - 0.05, 1.04)

@@ -43,7 +43,9 @@ def meeting_page(
             [
                 of_facet(lambda one: one.facet),
                 Column("Query", lambda one: query(one)),
-                Column("Candidate", lambda one: candidate(one)),
+                Column(
+                    "Candidate" if called().unit == "paper" else "Document", lambda one: candidate(one), "candidate"
+                ),
                 Column("Grades", lambda one: " and ".join(map(str, one.grades))),
                 Column("Comments", lambda one: "; ".join(": ".join(said) for said in one.comments)),
             ],
@@ -64,7 +66,9 @@ def meeting_page(
             [
                 of_facet(lambda one: one.facet),
                 Column("Query", lambda one: query(one)),
-                Column("Candidate", lambda one: candidate(one)),
+                Column(
+                    "Candidate" if called().unit == "paper" else "Document", lambda one: candidate(one), "candidate"
+                ),
                 Column("Grade", lambda one: one.said),
                 Column("Comment", lambda one: one.comment),
             ],

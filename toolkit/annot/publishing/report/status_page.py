@@ -12,11 +12,12 @@ from datetime import date, datetime
 from pathlib import Path
 from typing import Literal
 
+from annot.base.names import calling
 from annot.base.stats.values import Estimate, Undefined, Value
 from annot.base.templating import render
 from annot.judging.progress import AssessorSeen, ByDay, Look, PersonByDay, QuerySeen, RunningFigure
 from annot.labelstudio.studio_records import project_url
-from annot.measuring.agreement.coefficients import TITLES
+from annot.measuring.agreement.coefficients import titles_of
 from annot.measuring.forecast.remainder import AssessorForecast
 from annot.publishing.report import cells
 from annot.publishing.report.cells import COST, HOURS, MEAN, SECONDS, SHARE, Number, coefficient
@@ -90,41 +91,39 @@ def page(
     """
     settings = snapshot.ws.settings
     assessors, adjudicators = _assessors(snapshot, look, days), _adjudicators(snapshot, days)
-    return render(
-        TEMPLATE,
-        {
-            "title": settings.collection.title,
-            "look": look,
-            "days": days,
-            "said": said,
-            "now": now,
-            "every": every,
-            "missed": MISSED,
-            "trouble": trouble,
-            "papers": papers,
-            "least_papers": LEAST_PAPERS,
-            "per_pair": snapshot.outcome.per_pair,
-            "assessors": assessors,
-            "adjudicators": adjudicators,
-            "busiest": max((n for one in (*assessors, *adjudicators) for n in one.days), default=0),
-            "parts": parts_of(snapshot.outcome),
-            "n_pairs": len(snapshot.outcome.planned),
-            "other_projects": _others(snapshot),
-            "level": settings.forecast.level,
-            "titles": TITLES,
-            "capitalised": capitalised,
-            "share_done": share_done,
-            "figure": _figure,
-            "ends": _ends,
-            "missing": _missing,
-            "day": day,
-            "date_of": date.fromisoformat,
-            "moment": lambda at: moment(at, now),
-            "coefficient": lambda one: Number(one.median, coefficient(one.coefficient), one.interval),
-            **{"HOURS": HOURS, "MEAN": MEAN, "SECONDS": SECONDS},
-        },
-        overrides=overrides,
-    )
+    values = {
+        "title": settings.collection.title,
+        "look": look,
+        "days": days,
+        "said": said,
+        "now": now,
+        "every": every,
+        "missed": MISSED,
+        "trouble": trouble,
+        "papers": papers,
+        "least_papers": LEAST_PAPERS,
+        "per_pair": snapshot.outcome.per_pair,
+        "assessors": assessors,
+        "adjudicators": adjudicators,
+        "busiest": max((n for one in (*assessors, *adjudicators) for n in one.days), default=0),
+        "parts": parts_of(snapshot.outcome),
+        "n_pairs": len(snapshot.outcome.planned),
+        "other_projects": _others(snapshot),
+        "level": settings.forecast.level,
+        "titles": titles_of(settings.scale.grades),
+        "capitalised": capitalised,
+        "share_done": share_done,
+        "figure": _figure,
+        "ends": _ends,
+        "missing": _missing,
+        "day": day,
+        "date_of": date.fromisoformat,
+        "moment": lambda at: moment(at, now),
+        "coefficient": lambda one: Number(one.median, coefficient(one.coefficient), one.interval),
+        **{"HOURS": HOURS, "MEAN": MEAN, "SECONDS": SECONDS},
+    }
+    with calling(lambda: snapshot.called):
+        return render(TEMPLATE, values, overrides=overrides)
 
 
 def parts_of(outcome: Outcome) -> tuple[PairState, ...]:
@@ -229,16 +228,6 @@ def _missing(*values: object) -> str:
 
 
 WHOLE_SECONDS = cells.Quantity(0, 0, 0)
-AGREEMENT = Columns[RunningFigure](
-    [
-        Column("coefficient", lambda one: TITLES[one.coefficient], ""),
-        Column("", lambda one: one.coefficient, "coefficient"),
-    ],
-    [
-        Column("median", lambda one: Number(one.median, coefficient(one.coefficient), one.interval)),
-        Column("queries", lambda one: one.n_queries),
-    ],
-)
 FORECAST = Columns[Look](
     [],
     [
@@ -260,7 +249,7 @@ def tables(seen: Look, *, all_queries: bool) -> tuple[Table, ...]:
     return (
         _of_assessors(seen),
         _of_queries(seen, queries),
-        AGREEMENT.of(running, "agreement"),
+        _of_agreement(seen, running),
         FORECAST.of([seen], "forecast"),
     )
 
@@ -316,6 +305,21 @@ def _of_assessors(seen: Look) -> Table:
         ],
     )
     return columns.of(seen.assessors, "people")
+
+
+def _of_agreement(seen: Look, figures: Sequence[RunningFigure]) -> Table:
+    titles = titles_of(tuple(seen.assessors[0].grades))
+    columns = Columns[RunningFigure](
+        [
+            Column("coefficient", lambda one: titles[one.coefficient], ""),
+            Column("", lambda one: one.coefficient, "coefficient"),
+        ],
+        [
+            Column("median", lambda one: Number(one.median, coefficient(one.coefficient), one.interval)),
+            Column("queries", lambda one: one.n_queries),
+        ],
+    )
+    return columns.of(figures, "agreement")
 
 
 def _of_queries(seen: Look, shown: Sequence[QuerySeen]) -> Table:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from annot.base.records import Addition, Draw, Returned
+from annot.base.records import WHOLE, Addition, Draw, Returned, Topic
 from annot.publishing.report.tables import Column, Columns
 from annot.publishing.report.terminal import printed, rendered
 
@@ -29,6 +29,8 @@ class TracedPaper:
     paper_id: str
     title: str
     year: int | None
+    part_of: str | None
+    """The document that it is a passage of."""
     sentences: tuple[Sentence, ...]
     labels_origin: str | None
     """`carried` by the corpus, `corrected` by a person, or `predicted:<model>`; None where there are no labels."""
@@ -116,6 +118,8 @@ class Trace:
     query_sentences: tuple[int, ...]
     """The query's sentences, from 1: those that assessors saw emphasised."""
     query_paper: TracedPaper | None
+    topic: Topic | None
+    """What is asked, where it is a text and no paper."""
     document: TracedPaper | None
     corpus_sha256: str | None
     pool: Pooled | None
@@ -176,4 +180,5 @@ def describe(trace: Trace) -> str:
     """The story as text, in the order of the work."""
     judges = [person for person, round in trace.sent_to if round == "judge"]
     answers, runs = printed(ANSWERS, trace.said), printed(RUNS, trace.runs)
-    return rendered("trace", trace=trace, judges=judges, answers=answers, runs=runs)
+    whole = trace.facet == WHOLE
+    return rendered("trace", trace=trace, whole=whole, judges=judges, answers=answers, runs=runs)

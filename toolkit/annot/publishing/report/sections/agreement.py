@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from annot.base.names import counted
+from annot.base.names import called, counted
 from annot.base.stats.values import Undefined, Value
 from annot.measuring.agreement.per_query import IN_WORDS
 from annot.measuring.agreement.summaries import AgreementTable, GroupAgreement, QueryAgreement, ShareSummary, Summary
@@ -50,7 +50,7 @@ def drawing(found: AgreementTable) -> Iterator[Figure]:
     for one in sorted(found.queries, key=lambda query: (query.facet, query.query_id)):
         before, after = (Number(values["alpha_ordinal"], COEFFICIENT).value for values in (one.before, one.after))
         if before is not None or after is not None:
-            points.setdefault(one.facet, []).append((before, after))
+            points.setdefault(one.facet if called().faceted else "", []).append((before, after))
     drawn = sum(map(len, points.values()))
     if drawn > 1:
         yield Figure(
