@@ -185,9 +185,7 @@ def query_add(
     sentences: Annotated[str | None, option("Its sentences, counted from 1, as in 2,3.", shown="the facet's")] = None,
     text: Annotated[
         str | None,
-        option(
-            "Add a topic that is a text: its title, or the question. Needs --id. It can be pooled, but not judged yet."
-        ),
+        option("Add a topic that is a text: its title, or the question. Needs --id."),
     ] = None,
     topic_id: Annotated[str | None, option("Id of the topic that is a text.", "--id")] = None,
     description: Annotated[str | None, option("What --text asks, in a sentence or two.")] = None,
