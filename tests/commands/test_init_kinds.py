@@ -24,22 +24,13 @@ def made(folder: Path, kind: Kind) -> Workspace:
     return Workspace.open(folder / "study")
 
 
-OF_TEXTS_ALONE = {"kind", "screen"}
-"""What the file of a study of facets leaves out: its kind is the default, and its screens show no pair judged whole."""
-
-
 @pytest.mark.parametrize("kind", TEXTS)
 def test_the_file_has_what_its_kind_begins_with_and_nothing_of_facets(tmp_path: Path, kind: Kind) -> None:
     ws = made(tmp_path, kind)
     document = tomllib.loads(ws.settings_file.read_text(encoding="utf-8"))
     assert document["kind"] == kind
     assert document["facets"] == {"whole": []}
-<<<<<<< HEAD
-    assert document.keys() & OF_FACETS_ALONE == set()
-    assert document.keys() >= OF_TEXTS_ALONE
-=======
     assert document.keys() == Settings.model_fields.keys() - OF_FACETS_ALONE
->>>>>>> main
     begun = settings_of(kind)
     collection = begun.collection.model_copy(update={"name": "study"})
     assert ws.settings == begun.model_copy(update={"collection": collection})
@@ -52,11 +43,7 @@ def test_a_new_study_is_of_facets_and_its_file_names_every_section_and_no_kind(t
     text = (tmp_path / "study" / "annot.toml").read_text(encoding="utf-8")
     assert text == (tmp_path / "other" / "annot.toml").read_text(encoding="utf-8")
     document = tomllib.loads(text)
-<<<<<<< HEAD
-    assert document.keys() == Settings.model_fields.keys() - OF_TEXTS_ALONE
-=======
     assert document.keys() == Settings.model_fields.keys() - {"kind", "screen"}
->>>>>>> main
     assert {"min_sentences": 3, "max_sentences": 20}.items() <= document["corpus"].items()
 
 

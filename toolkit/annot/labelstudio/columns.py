@@ -31,9 +31,12 @@ class Words(NamedTuple):
     document: str
 
 
+OF_PAPERS, OF_TEXTS = Words("Query", "Candidate"), Words("Topic", "Document")
+
+
 def words_of(topic: Paper | Topic) -> Words:
     """The words of the screen: who asks with a paper looks for papers like it."""
-    return Words("Topic", "Document") if isinstance(topic, Topic) else Words("Query", "Candidate")
+    return OF_TEXTS if isinstance(topic, Topic) else OF_PAPERS
 
 
 class Layout(NamedTuple):
@@ -153,12 +156,13 @@ def labelled_column(
 
 def full_text_column(side: str, heading: str, paper: Paper, where: str) -> str:
     """One column: where the full text is. The key of the column opens it where it is a link."""
+    instead = ", not by the abstract" if heading in OF_PAPERS else ""
     shown = escaped(where)
     key = COLUMN_KEYS[side]
     link = f'<a href="{shown}" target="_blank" rel="noopener noreferrer" accesskey="{key}">{shown}</a>'
     return (
         f'<div class="a-side a-{side} a-fixed"><h2><span>{heading}</span> {escaped(paper.title)}</h2>'
-        '<div class="a-none">Judge by the full text, not by the abstract.</div>'
+        f'<div class="a-none">Judge by the full text{instead}.</div>'
         f'<div class="a-text"><p class="a-s">{link if is_link(where) else shown}</p></div></div>'
     )
 
