@@ -42,13 +42,15 @@ def test_every_coefficient_is_told_or_the_same_as_one_that_is() -> None:
     assert not {*TITLES_OF_TWO} & left_out
 
 
-def table(grades: tuple[int, ...], binarised_at: int | None = None) -> Any:
+def table(
+    grades: tuple[int, ...], binarised_at: int | None = None, coefficients: tuple[str, ...] = tuple(COEFFICIENTS)
+) -> Any:
     given = {"a1": (0, 1, 1, 0, 1), "a2": (0, 1, 0, 0, 1)}
     judgements = [Judgement("q", f"d{at}", who, grade) for who, of in given.items() for at, grade in enumerate(of)]
     decisions = [Decision("q", f"d{at}", grade, "agreed") for at, grade in enumerate(given["a1"])]
     return agreement_table(
         judgements, decisions, {"q": "whole"}, grades=grades, missing="drop", binarised_at=binarised_at, level=None,
-        papers=None,
+        papers=None, coefficients=coefficients,
     )  # fmt: skip
 
 
@@ -66,5 +68,15 @@ def test_the_tables_of_two_grades_have_each_once_and_others_have_all() -> None:
 
 
 def test_the_data_have_all_on_two_grades_too() -> None:
-    assert table((0, 1)).titles.keys() == COEFFICIENTS.keys()
+    found = table((0, 1))
+    assert found.titles.keys() == COEFFICIENTS.keys()
+    assert {one["coefficient"] for one in all_coefficients(found, found.groups).records} == COEFFICIENTS.keys()
+
+
+def test_coefficients_that_are_asked_for_by_name_are_told_on_two_grades_too() -> None:
+    found = table((0, 1), coefficients=("alpha_nominal", "kappa"))
+    assert {one["coefficient"] for one in all_coefficients(found).records} == {"alpha_nominal", "kappa"}
+
+
+def test_titles_of_more_grades_are_the_usual_ones() -> None:
     assert titles_of((0, 1, 2))["spearman_rho"] == "Spearman's rho"

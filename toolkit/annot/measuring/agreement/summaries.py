@@ -131,8 +131,8 @@ class AgreementTable:
 
     @property
     def distinct(self) -> tuple[str, ...]:
-        """The coefficients that are not another one by another name."""
-        return tuple(name for name in TITLES_OF_TWO if name in self.titles) if self.binary else tuple(self.titles)
+        """The coefficients without those that are another one by another name, where all of these are there."""
+        return tuple(TITLES_OF_TWO if self.binary and TITLES_OF_TWO.keys() <= self.titles.keys() else self.titles)
 
     @property
     def headline(self) -> tuple[str, ...]:
