@@ -190,7 +190,7 @@ def test_papers_without_words_have_no_sketch_and_are_nobodys_candidates() -> Non
     assert not bands.any()
     from annot.corpus.near_duplicates import Sketches
 
-    assert len(candidates([Sketches(numpy.zeros(4, numpy.uint64), bands)])) == 0
+    assert len(candidates([Sketches(numpy.zeros(4, numpy.uint64), bands, numpy.zeros(4, bool))])) == 0
 
 
 def test_papers_without_a_title_do_not_share_one() -> None:
@@ -220,6 +220,22 @@ def test_what_is_found_is_kept_by_the_hash_of_the_corpus(tmp_path: Path) -> None
         writer.add(Paper("d", "Other title", text))
     write_corpus_manifest(ws)
     assert groups_of(ws) == {("a", "b", "d")}
+
+
+def test_passages_of_one_document_share_its_title_and_are_near_duplicates_by_their_text_alone(tmp_path: Path) -> None:
+    def about(*whats: str) -> tuple[str, ...]:
+        return tuple(f"We look at the {what} of papers that come twice." for what in whats)
+
+    first, second = about("shape", "size", "colour", "age"), about("size", "colour", "age", "price")
+    assert 0.5 <= jaccard(Paper("", "", first), Paper("", "", second)) < 0.9
+    whole = [Paper("a", "T", first), Paper("b", "T", second)]
+    passages = [Paper("a", "T", first, part_of="d"), Paper("b", "T", second, part_of="d")]
+    again = Paper("c", "T", first, part_of="e")
+    assert groups_of(study(tmp_path / "whole", whole)) == {("a", "b")}
+    found = near_duplicates(study(tmp_path / "passages", [*passages, again]), keep=False, advance=lambda *_: None)
+    assert found.texts == (("a", "c"),)
+    # A query paper's pool has none of its other passages.
+    assert found.of_same_title(["a"]) == {"a": ("b", "c")}
 
 
 def test_of_a_group_the_one_on_record_stands_then_the_one_that_is_cited_then_the_first() -> None:

@@ -96,7 +96,7 @@ def test_papers_of_one_title_or_band_are_candidates_and_a_crowd_is_a_chain(monke
     def of(titles: list[int], bands: list[int]) -> Sketches:
         rows = np.zeros((len(titles), BANDS), np.uint64)
         rows[:, -1] = bands
-        return Sketches(keys(*titles), rows)
+        return Sketches(keys(*titles), rows, np.zeros(len(titles), bool))
 
     sketches = [of([7, 7], [1, 2]), of([7, 0], [9, 9])]
     assert candidates(sketches).tolist() == [[0, 1], [0, 2], [1, 2], [2, 3]]

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from annot.base.errors import InputError
-from annot.base.records import Draw, Paper, Pool, PoolEntry, Qrel, Query
+from annot.base.records import WHOLE, Draw, Paper, Pool, PoolEntry, Qrel, Query, Topic
 from annot.formats.beir import Fields, beir_paths, dataset_id, write_beir
 from annot.formats.csfcube import Material
 from annot.formats.irds_module import module_name, write_irds
@@ -187,4 +187,85 @@ def test_the_module_has_its_collections_facts(language: str, shown: str, with_te
     assert (facts["ID"], facts["LANGUAGE"], facts["FACETS"]) == ("mine", shown, ("x", "y"))
     assert facts["GRADES"] == {0: "no", 1: "yes"}
     assert facts["DOCS"] == ("beir/corpus.jsonl" if with_text else None)
+    compile(source, "irds_mine.py", "exec")
+
+
+TOPIC = Topic("T1", "bees", "What keeps bees?", None)
+ENTRIES = (PoolEntry("d", Draw("bm25", 1, 0.5, 1)),)
+
+
+def asked(topic_id: str, *, papers: tuple[Paper, ...] = (Paper("d", "", ("One.",)),), **texts: Topic) -> dict[str, Any]:
+    """The parts of a collection with one query on each of these topics."""
+    ids = [topic_id, *texts]
+    return {
+        "papers": papers,
+        "queries": [Query(one, one, WHOLE, ()) for one in ids],
+        "texts": {topic_id: TOPIC, **texts},
+        "qrels": [],
+        "pools": [Pool(one, "blocks", 2, 50, 1, ("bm25",), (), (), None, ENTRIES) for one in ids],
+        "judged": {},
+    }
+
+
+def test_topics_with_a_title_alone_are_ids_and_texts() -> None:
+    parts = asked("T1")
+    parts["texts"] = {"T1": Topic("T1", "Why?")}
+    files = write_beir(**parts, folder="", with_text=True)
+    assert rows(files["queries.jsonl"]) == [{"_id": "T1", "text": "Why?"}]
+    assert rows(files["corpus.jsonl"]) == [{"_id": "d", "title": "", "text": "One."}]
+
+
+def test_documents_have_the_fields_that_one_of_them_has() -> None:
+    passages = (Paper("d", "", ("One.",), part_of="book"), Paper("e", "", ("Two.",)))
+    files = write_beir(**asked("T1", papers=passages), folder="", with_text=True)
+    assert [row["metadata"] for row in rows(files["corpus.jsonl"])] == [{"part_of": "book"}, {"part_of": None}]
+    dated = (Paper("d", "", ("One.",), 1999), passages[0])
+    files = write_beir(**asked("T1", papers=dated), folder="", with_text=True)
+    assert rows(files["corpus.jsonl"])[0]["metadata"].keys() == {"year", "part_of"}
+
+
+def test_a_topic_of_several_queries_is_named_with_each() -> None:
+    parts = asked("T1")
+    parts["queries"] = [Query(f"T1-{name}", "T1", name, ()) for name in ("cause", "cure")]
+    found = rows(write_beir(**parts, folder="", with_text=False)["queries.jsonl"])
+    assert [(row["metadata"]["topic_id"], row["metadata"]["facet"]) for row in found] == [
+        ("T1", "cause"),
+        ("T1", "cure"),
+    ]
+    assert "kind" not in found[0]["metadata"]
+
+
+def test_a_topic_without_a_pool_is_a_fault() -> None:
+    with pytest.raises(InputError) as caught:
+        write_beir(**asked("T1") | {"pools": []}, folder="", with_text=True)
+    assert caught.value.faults == ("BEIR files: query T1: its topic T1 has no pool",)
+
+
+@pytest.mark.parametrize(
+    ("kinds", "topics", "shown"),
+    [
+        ("papers", "de", "LANGUAGE"),
+        ("texts", "de-AT", "'de'"),
+        ("texts", "en-US", "LANGUAGE"),
+        ("texts", "", "LANGUAGE"),
+        ("both", "de", "None"),
+        ("both", "en", "LANGUAGE"),
+    ],
+)
+def test_queries_in_two_languages_have_none_in_ir_datasets(kinds: str, topics: str, shown: str) -> None:
+    fields = {"papers": ("paper_id", "facet"), "texts": (), "both": ("topic_id", "kind", "title")}[kinds]
+    source = write_irds(
+        name="Mine",
+        title="A title",
+        language="en",
+        topic_language=topics,
+        files=beir_paths("", with_text=True, worded=True),
+        docs_sha256="0" * 64,
+        with_text=True,
+        fields=Fields((), fields, True),
+        facets=[],
+        grades=["no", "yes"],
+    )
+    assert f"    def queries_lang(self):\n        return {shown}\n" in source
+    assert ("import GenericQuery as Query" in source) == (kinds == "texts")
     compile(source, "irds_mine.py", "exec")

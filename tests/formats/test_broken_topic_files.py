@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import codecs
-import gzip
 from pathlib import Path
 
 import pytest
 from annot.base.errors import InputError
-from annot.formats import topics as reading
 from annot.formats.topics import id_fault, read_topics, topics_in
 
 HEADER = "topic_id,title,narrative\n"
@@ -98,6 +96,11 @@ BROKEN = {
         codecs.BOM_UTF16_LE + "1\ta\n2\tb".encode("utf-16-le") + b"\0",
         ["not UTF-16: byte 0x00 at position 16"],
     ),
+    "UTF-8 with its mark, and Latin-1": (
+        codecs.BOM_UTF8 + b"1\ta\n" + b"b" * 50 + b"\xe9" + b"c" * 50 + b"\n",
+        [f"f:2: not UTF-8: byte 0xE9 at position 57; Windows-1252 would read {'b' * 40 + 'é' + 'c' * 39!r}"],
+    ),
+    "a zero byte": ("1\ta\n\0", ["f:2: found a zero byte, expected text"]),
     "UTF-16 without its mark": ("1\ta\n".encode("utf-16-le"), ["f:1: found a zero byte, expected text"]),
     "a second number in a topic": (
         TOP + "<num> Number: 2\n<title> two\n",
@@ -133,9 +136,16 @@ BROKEN = {
         '{"id": "1", "text": "a"}\n{"id": "2", "text": \n',
         ["f:2: not valid JSON: Expecting value at column 21"],
     ),
+    "text outside of every topic": (
+        "<t>\n<topic number='1'><query>a</query></topic>\nmore</t>",
+        ["f:3: found 'more' outside of every topic"],
+    ),
     "a JSON array": ('[{"id": "1", "text": "a"}]', ["f: found a JSON array: write one object per line, expected TREC"]),
     "a web page": ("<!DOCTYPE html>\n<html><body>404</body></html>", ["f: found a web page (HTML), expected TREC"]),
-    "something else": ("hello, you\n1\n", ["f: found 'hello, you', expected TREC topics, BEIR queries"]),
+    "something else": (
+        "hello, you\n1\n",
+        ["f: found 'hello, you', expected TREC topics, BEIR queries"],
+    ),
     "nothing": ("\n", ["f: found an empty file, expected TREC topics"]),
     "a header alone": (HEADER, ["f: found no topic"]),
     "a root alone": ("<topics></topics>", ["f: found no topic"]),
@@ -150,6 +160,33 @@ def test_a_broken_file_is_refused_with_line_and_reason(name: str) -> None:
     assert len(found) == len(expected)
     for fault, beginning in zip(found, expected, strict=True):
         assert beginning in fault
+
+
+LONG = "many words of no kind " * 9
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        (LONG, f"f: found {LONG[:40]!r}, expected TREC topics"),
+        (f"<top>\n{LONG}", f"f:2: found {LONG[:40]!r} outside of every tag"),
+        (f"<t>{LONG}</t>", f"f:1: found {LONG[:40]!r} outside of every topic"),
+        (f"{'x' * 201}\ta\n", f"f:1: id: {'x' * 40!r}: expected no space"),
+        ('{"id": "1", "text": ["' + LONG + '"]}', f'f:1: topic 1: text: found ["{LONG[:38]}, expected text'),
+    ],
+)
+def test_of_a_long_text_the_beginning_is_shown(text: str, found: str) -> None:
+    assert any(fault.startswith(found) for fault in faults_of(text))
+
+
+def test_texts_and_elements_may_be_as_long_and_as_deep_as_the_message_says() -> None:
+    assert len(topics_in(b"1\t" + b"a" * 20_000, name="f").topics[0].topic.title) == 20_000
+    for inside, fits in ((17, True), (18, False)):
+        text = "<t><topic number='1'><query>" + "<i>" * inside + "a" + "</i>" * inside + "</query></topic></t>"
+        if fits:
+            assert topics_in(text.encode(), name="f").topics[0].topic.title == "a"
+        else:
+            assert faults_of(text) == ["f:1: <i> is nested too deeply"]
 
 
 def test_what_is_whole_in_a_broken_file_is_checked_too() -> None:
@@ -175,15 +212,13 @@ def test_ids_are_what_runs_and_qrels_can_carry(topic_id: str, good: bool) -> Non
     assert (id_fault(topic_id) == "") is good
 
 
-def test_no_file_a_folder_and_a_file_too_large_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_file_a_folder_and_a_file_too_large_are_refused(tmp_path: Path) -> None:
     for path, found in ((tmp_path / "absent", "no such file"), (tmp_path, "a folder")):
         with pytest.raises(InputError, match=f"{found}, expected TREC topics"):
             read_topics(str(path))
-    monkeypatch.setattr(reading, "LARGEST", 100)
-    large = tmp_path / "large.tsv.gz"
-    for length in (96, 97):
-        large.write_bytes(gzip.compress(b"1\t" + b"a" * length + b"\n\n"))
-        if length == 96:
-            assert read_topics(str(large)).topics
-    with pytest.raises(InputError, match="more than 0 MiB"):
-        read_topics(str(large))
+    large = tmp_path / "large.tsv"
+    for size, found in ((1 << 26, "1 fault"), ((1 << 26) + 1, "more than 64 MiB, expected TREC topics")):
+        with large.open("wb") as file:
+            file.truncate(size)
+        with pytest.raises(InputError, match=found):
+            read_topics(str(large))

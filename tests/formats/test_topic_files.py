@@ -123,6 +123,11 @@ def test_tags_in_capitals_and_those_of_a_language_are_the_same() -> None:
     assert topics(FIRE) == (Topic("C041", "Pesticides in food", "Find reports of pesticides."),)
 
 
+def test_a_tag_may_end_on_the_next_line() -> None:
+    found = topics_in(b"<top\n>\n<num\n> 1 <title> one\n<top>\n<num> 2 <title> two", name="topics")
+    assert [line for line, _ in found.topics] == [1, 5]
+
+
 def test_topics_of_trec_4_have_a_description_alone() -> None:
     text = "<top>\n<num> Number: 201\n<desc> Description:\nIs it so?\n</top>\n"
     assert topics(text) == (Topic("201", "Is it so?"),)
@@ -146,12 +151,21 @@ def test_a_topic_of_xml_may_have_its_id_in_an_element_and_its_text_in_itself() -
     assert topics(health) == (Topic("101", "brace"),)
 
 
+def test_topics_in_xml_may_have_no_root() -> None:
+    first = "\n<TOPIC>\n<NUM>0001</NUM>\n<TITLE>one</TITLE><DESC>d</DESC></TOPIC>\n"
+    assert topics(first + "<TOPIC><NUM>2</NUM><TITLE>two</TITLE></TOPIC>") == (
+        Topic("0001", "one", "d"),
+        Topic("2", "two"),
+    )
+    assert topics('<topic number="1"><title>alone</title></topic>') == (Topic("1", "alone"),)
+
+
 def test_beir_queries_keep_their_metadata() -> None:
     text = (
-        '{"_id": "q1", "text": "is it so", "metadata": {"url": "u", "id": 5, "n": [1], "narrative": "Only so."}}\n'
+        '{"_id": "q1", "text": "is it so", "metadata": {"url": "u", "id": 5, "n": ["é"], "narrative": "Only so."}}\n'
         '\n{"_id": 7, "text": "why", "metadata": {}}\n'
     )
-    own = {"url": "u", "id": "5", "n": "[1]"}
+    own = {"url": "u", "id": "5", "n": '["é"]'}
     assert topics(text) == (Topic("q1", "is it so", None, "Only so.", own), Topic("7", "why"))
 
 

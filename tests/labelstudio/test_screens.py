@@ -20,6 +20,8 @@ from annot.labelstudio.screens import (
     screen_of,
 )
 from labelling_texts import LABELS, SCALE, task
+from topic_texts import ADJUDICATE as ADJUDICATE_WHOLE
+from topic_texts import JUDGE as JUDGE_WHOLE
 
 LABEL_STUDIO_KEYS = {"u", "enter", "backspace", "escape", "delete", "space", "ctrl+enter", "ctrl+space", "ctrl+z"}
 """Of the keys Label Studio 1.23.2 takes for itself, those that a single control might be given."""
@@ -30,6 +32,8 @@ SCREENS = {
     "adjudicate, opinions hidden": screen_of(
         "adjudicate", scale_names=SCALE, labels=LABELS, language="en", opinions=0, overrides=None
     ),
+    "judge, judged whole": JUDGE_WHOLE,
+    "adjudicate, judged whole": ADJUDICATE_WHOLE,
 }
 
 EVERY_SCREEN = {
@@ -43,7 +47,7 @@ def choices(screen: str, name: str) -> list[ET.Element]:
     return ET.fromstring(screen).findall(f".//Choices[@name='{name}']/Choice")
 
 
-@pytest.mark.parametrize("screen", EVERY_SCREEN)
+@pytest.mark.parametrize("screen", [name for name in EVERY_SCREEN if "whole" not in name])
 def test_predictions_fit_the_screen(screen: str) -> None:
     check_predictions(EVERY_SCREEN[screen], [task()])
 
@@ -113,9 +117,10 @@ def test_keys_of_labels_are_letters_of_their_names_where_these_are_free() -> Non
     assert [one.key for one in controls.label_keys(PICO)] == ["p", "i", "m", "o"]
 
 
-def test_a_key_means_the_same_on_every_screen() -> None:
+@pytest.mark.parametrize("whole", [False, True])
+def test_a_key_means_the_same_on_every_screen(whole: bool) -> None:
     meanings: dict[str, set[str]] = {}
-    for screen in EVERY_SCREEN.values():
+    for screen in (screen for name, screen in EVERY_SCREEN.items() if ("whole" in name) == whole):
         root = ET.fromstring(screen)
         for element in [*root.iter("Choice"), *root.iter("Label")]:
             meanings.setdefault(element.get("hotkey", ""), set()).add(element.get("value", ""))
@@ -204,10 +209,13 @@ def test_the_table_of_keys_holds_those_of_its_screen_alone() -> None:
         assert ("open the full text" in found) == (screen == "full-text")
 
 
-def test_the_adjudicators_page_explains_every_cause_that_they_may_choose() -> None:
-    page = resources.files("annot.study.guideline_pages").joinpath("adjudication.md").read_text(encoding="utf-8")
+@pytest.mark.parametrize(
+    ("name", "screen"), [("adjudication.md", "adjudicate"), ("topics/adjudication.md", "adjudicate, judged whole")]
+)
+def test_the_adjudicators_page_explains_every_cause_that_they_may_choose(name: str, screen: str) -> None:
+    page = resources.files("annot.study.guideline_pages").joinpath(name).read_text(encoding="utf-8")
     causes = re.findall(r"^\| ([a-z ]+) \|", page, re.MULTILINE)
-    offered = choices(SCREENS["adjudicate"], controls.SETTLED_BY)
+    offered = choices(SCREENS[screen], controls.SETTLED_BY)
     assert causes == [choice.get("value") for choice in offered]
     assert "overrule both" in page
     assert "Judge A" in page

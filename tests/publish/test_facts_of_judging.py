@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from annot.base.records import (
+    WHOLE,
     Addition,
     Adjudication,
     Asked,
@@ -21,6 +22,7 @@ from annot.base.records import (
     Returned,
     Source,
 )
+from annot.base.settings import Settings
 from annot.corpus.corpus_filters import Rejection
 from annot.publishing.release import collection_facts, judging_facts
 from annot.publishing.release.collection_facts import CollectionFacts
@@ -50,7 +52,8 @@ def study(found: Any, **changes: Any) -> Any:
         "projects": (project("s1", "a1"), project("s1", "a2")),
         "flagged": (),
         "imports": (),
-        "ws": None,
+        "facets": {"q1": "method"},
+        "ws": SimpleNamespace(settings=Settings()),
     }
     return SimpleNamespace(**(usual | changes))
 
@@ -149,6 +152,22 @@ def test_repeats_are_those_with_two_grades_and_flags_lose_their_ids() -> None:
 )
 def test_people_are_apart_by_server_if_no_two_share_one(owners: list[tuple[str, str]], isolation: str) -> None:
     assert isolation_of(study(outcome(), projects=tuple(project(*one) for one in owners))) == isolation
+
+
+@pytest.mark.parametrize(
+    ("mark_terms", "facets", "sources", "marked"),
+    [
+        (True, {"q1": "method", "T1": WHOLE}, (Source.LABEL_STUDIO,), True),
+        (False, {"q1": "method", "T1": WHOLE}, (Source.LABEL_STUDIO,), False),
+        (True, {"q1": "method"}, (Source.LABEL_STUDIO,), False),
+        (True, {"T1": WHOLE}, (Source.FILE,), False),
+    ],
+)
+def test_words_are_marked_where_the_lead_set_it_and_something_was_judged_whole_here(
+    mark_terms: bool, facets: dict[str, str], sources: tuple[Source, ...], marked: bool
+) -> None:
+    ws = SimpleNamespace(settings=Settings.model_validate({"screen": {"mark_terms": mark_terms}}))
+    assert facts(outcome(), ws=ws, facets=facets, sources=sources)["terms_marked"] is marked
 
 
 # The collection

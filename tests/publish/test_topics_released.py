@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
 import importlib
 import json
 import shutil
 import sys
 import xml.etree.ElementTree as ET
 from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -15,8 +17,9 @@ from typing import Any
 import pyarrow.json
 import pytest
 from annot.base.records import Topic
+from annot.formats.topics import topics_in
 from annot.formats.trec import write_topics
-from command_line import Result, annot_done
+from command_line import Result, annot, annot_done
 from study_stages import COLLECTION, answered, files_of, kept, set_in
 from topic_study import DOCUMENTS, GRADED, TOPICS, OfTopics
 
@@ -32,16 +35,22 @@ def texts(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def mixed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Three texts, and a paper with its facet."""
-    return released(MIXED, tmp_path_factory.mktemp("mixed"))[0]
+    return released(MIXED, tmp_path_factory.mktemp("mixed"), topic_licence="MIT")[0]
 
 
-def released(recipe: OfTopics, folder: Path, *words: str) -> tuple[Path, Result]:
+def released(recipe: OfTopics, folder: Path, *words: str, **collection: object) -> tuple[Path, Result]:
+    study = prepared(recipe, folder, **collection)
+    return folder / "release", annot_done("release", folder / "release", *words, folder=study)
+
+
+def prepared(recipe: OfTopics, folder: Path, **collection: object) -> Path:
+    """The study, with all that a release asks for."""
     study = Path(shutil.copytree(kept(recipe, "measured"), folder / "study"))
-    collection = {**COLLECTION, "name": "topics", "topic_language": "de-AT"}
-    set_in(study, {"collection": collection, "release": {"comments": "left out", "reasons": "left out"}})
+    named = {**COLLECTION, "name": "topics", "topic_language": "de-AT", **collection}
+    set_in(study, {"collection": named, "release": {"comments": "left out", "reasons": "left out"}})
     (study / "datasheet.toml").write_text(answered(), encoding="utf-8")
     annot_done("qrels", folder=study)
-    return folder / "release", annot_done("release", folder / "release", *words, folder=study)
+    return study
 
 
 def rows(path: Path) -> list[dict[str, Any]]:
@@ -54,8 +63,12 @@ def expected_grades(release: Path) -> list[tuple[str, str, int]]:
 
 
 def test_topics_are_in_the_files_of_trec_and_beir_and_papers_in_none(texts: Path) -> None:
+    sha256 = hashlib.sha256((texts / "topics.xml").read_bytes()).hexdigest()
+    assert f"| topics.xml | `{sha256}` |" in (texts / "DATASHEET.md").read_text(encoding="utf-8")
     found = ET.parse(texts / "topics.xml").getroot()
     read = {one.get("number"): {part.tag: part.text for part in one} for one in found}
+    given = topics_in((texts / "topics.xml").read_bytes(), name="topics.xml")
+    assert [one.topic for one in given.topics] == [replace(one, fields={}) for one in TOPICS]
     parts = ("title", "description", "narrative")
     assert read == {one.topic_id: {name: text for name in parts if (text := getattr(one, name))} for one in TOPICS}
     assert rows(texts / "beir" / "queries.jsonl") == [
@@ -208,6 +221,52 @@ def test_the_card_speaks_of_topics_and_documents_and_of_no_facet(texts: Path) ->
         assert word not in (card[0] + after).replace(str(COLLECTION["description"]), "")
     assert "| [`query_topics.tsv`](query_topics.tsv) |" in after
     assert "| [`topics.xml`](topics.xml) |" in after
+
+
+def test_topics_that_come_from_elsewhere_have_the_licence_that_is_named(texts: Path, mixed: Path) -> None:
+    card = (mixed / "README.md").read_text(encoding="utf-8")
+    assert 'license:\n- "cc-by-4.0"\n- "mit"\n- "cc0-1.0"\n' in card
+    assert "Judgements: [CC-BY-4.0](https://creativecommons.org/licenses/by/4.0/). Topics: [MIT](https://spdx" in card
+    spdx, commons = "https://spdx.org/licenses/MIT.html", "https://creativecommons.org/"
+    written = json.loads((mixed / "croissant.json").read_text(encoding="utf-8"))["license"]
+    assert written == [f"{commons}licenses/by/4.0/", spdx, f"{commons}publicdomain/zero/1.0/"]
+    assert "- Licence of the topics: MIT\n" in (mixed / "report.md").read_text(encoding="utf-8")
+    assert "MIT" not in (texts / "README.md").read_text(encoding="utf-8")
+    assert "Licence of the topics" not in (texts / "report.md").read_text(encoding="utf-8")
+
+
+def test_the_check_of_files_accepts_a_release_and_finds_a_topic_that_was_changed(mixed: Path, tmp_path: Path) -> None:
+    study = mixed.parent / "study"
+    # The study is made without the files of its pools.
+    assert "release" not in annot("check", "files", "--release", mixed, folder=study).stdout
+    copy = Path(shutil.copytree(mixed, tmp_path / "release"))
+    (copy / "topics.xml").write_text((copy / "topics.xml").read_text().replace("green tea", "black tea"))
+    found = annot("check", "files", "--release", copy, folder=study)
+    assert found.exit_code == 1
+    assert f"{copy}/topics.xml: changed since the release was written" in found.stdout
+
+
+@dataclass(frozen=True)
+class Signed(OfTopics):
+    """The second topic is signed with the account of an assessor, the third with an address of somebody else."""
+
+    @property
+    def texts(self) -> tuple[Topic, ...]:
+        first, second, third, fourth = TOPICS
+        signed = "Asked by ann@example.org.", "Ask Zoe at zoe@questions.example."
+        return (first, replace(second, narrative=signed[0]), replace(third, description=signed[1]), fourth)
+
+
+def test_an_address_in_a_topic_stops_the_release_until_it_is_allowed(tmp_path: Path) -> None:
+    study = prepared(Signed(scale=GRADED), tmp_path)
+    refused = annot("release", tmp_path / "release", folder=study)
+    assert refused.exit_code == 1
+    assert "topics.xml:11: a known e-mail, an…g (15 characters)" in refused.stderr
+    assert "topics.xml:15: an e-mail address, zo…e (21 characters)" in refused.stderr
+    assert "beir/queries.jsonl:2: a known e-mail" in refused.stderr
+    assert not (tmp_path / "release").exists()
+    allowed = ("--allow", "zoe@questions.example", "--allow", "ann@example.org")
+    assert annot("release", tmp_path / "release", *allowed, folder=study).exit_code == 0
 
 
 def test_ids_only_is_of_documents_while_topics_keep_their_words(tmp_path: Path) -> None:

@@ -50,7 +50,13 @@ def demo_facts(material: Material, *, with_text: bool = True) -> CollectionFacts
             url="https://example.org/demo",
             keywords=("scientific documents",),
         ),
-        terms=Terms(with_text=with_text, licence="CC-BY-4.0", text_licence="CC0-1.0", published="2031-02-03"),
+        terms=Terms(
+            with_text=with_text,
+            licence="CC-BY-4.0",
+            text_licence="CC0-1.0",
+            topic_licence="",
+            published="2031-02-03",
+        ),
         corpus=CorpusFacts(len(material.papers), (min(years), max(years)), without_year=7),
         rejected=(("fewer than 3 sentences", 4321),),
         sentence_labels=(("carried", len(material.papers)),),
@@ -96,6 +102,7 @@ def demo_facts(material: Material, *, with_text: bool = True) -> CollectionFacts
             "returned_changed": 0,
             "unexplained": Unexplained(0, 0, 0),
             "single": 0,
+            "terms_marked": False,
         },
         agreement=[
             dict(zip(columns, row, strict=True))

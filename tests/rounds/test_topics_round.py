@@ -7,32 +7,39 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from annot.base.errors import InputError, MissingInput
 from annot.base.records import Assessor
 from annot.judging.exchange.audit import audit
 from annot.labelstudio.tasks import split_key
-from annot.steps import plan
-from annot.store import people
+from annot.steps import plan, query, returns, substudy
+from annot.store import people, trials
+from annot.store.judging_models import Gold
+from annot.study.workspace import Workspace
+from command_line import annot_done
 from small_study import DOCUMENTS, Small
 from study_stages import copied, quietly
 from topic_study import TOPICS, UNTITLED, OfTopics
 from worlds import Pair, World, served
 
-RECIPE = OfTopics()
+
+def unplanned(folder: Path, *, mixed: bool) -> Workspace:
+    """Topics with a pool, and people to judge them."""
+    ws = copied(OfTopics(mixed=mixed), "pooled", folder)
+    with ws.writing() as session:
+        people.put_assessors(session, [Assessor(name, account, name == "j1") for name, account in Small().people])
+    return ws
 
 
 @pytest.fixture
 def pooled(tmp_path: Path, no_waiting: None) -> Iterator[World]:
-    """Four topics with a pool, and people to judge them."""
-    ws = copied(RECIPE, "pooled", tmp_path / "study")
-    with ws.writing() as session:
-        people.put_assessors(session, [Assessor(name, account, name == "j1") for name, account in Small().people])
-    with served(ws) as made:
+    """Four topics that are texts."""
+    with served(unplanned(tmp_path / "study", mixed=False)) as made:
         yield made
 
 
-def planned(world: World, *topics: str) -> list[Pair]:
+def planned(world: World, *topics: str, grow: bool = False) -> list[Pair]:
     """Draw the plan of these topics; the pairs."""
-    plan.make(world.ws, queries=topics, shares={}, seed=None, grow=False, dry_run=False)
+    plan.make(world.ws, queries=topics, shares={}, seed=None, grow=grow, dry_run=False)
     return [(topic, doc_id) for topic in topics for doc_id in DOCUMENTS]
 
 
@@ -84,3 +91,102 @@ def test_a_task_shows_the_topic_and_the_document_in_plain_paragraphs(pooled: Wor
             assert "buildings" not in str(data), "fields of its own are not shown"
     ids = [task["id"] for name in ("a1", "a2") for task in pooled.studio.tasks_of(pooled.project(name))]
     assert not [one for one in pooled.studio.predictions.values() if one["task"] in ids]
+
+
+def test_gold_pairs_are_judged_and_looked_at_again(pooled: World) -> None:
+    gold = [Gold(topic, "d01", 1, "It says so.", at) for at, topic in enumerate(("T1", "T2"), start=1)]
+    with pooled.ws.writing() as session:
+        trials.replace_gold(session, gold)
+    pooled.push("training", assessor=("a1",))
+    pooled.judge("a1", dict.fromkeys([one.pair for one in gold], 0), "train")
+    pooled.pull("training")
+    pooled.push("training", assessor=("a1",))
+    again = shown(pooled, "a1", "train-feedback")
+    assert {pair: (data["rating_own"], data["rating_gold"]) for pair, data in again.items()} == {
+        one.pair: ("0 Not relevant", "1 Relevant") for one in gold
+    }
+    assert all("<span>Topic</span>" in data["pair_html"] for data in again.values())
+    empty = {
+        round: pooled.studio.projects[pooled.project("a1", round)]["enable_empty_annotation"]
+        for round in ("train", "train-feedback")
+    }
+    assert empty == {"train": False, "train-feedback": True}
+    assert audit(pooled.ws, advance=quietly).findings == ()
+
+
+def test_a_text_stays_where_full_texts_are_judged_and_only_documents_need_a_place(settled: World) -> None:
+    substudy.draw(settled.ws, assessor="j1", queries=1, candidates=2, dry_run=False)
+    table = settled.ws.substudy / "full-texts.tsv"
+    header, *rows = table.read_text(encoding="utf-8").splitlines()
+    assert [row.split("\t")[0] in DOCUMENTS for row in rows] == [True] * 2
+    filled = [f"{row.split(chr(9))[0]}\tFolder {at}\t" for at, row in enumerate(rows)]
+    table.write_text("\n".join([header, *filled, ""]), encoding="utf-8")
+    settled.push("substudy", view="abstract")
+    pairs = list(shown(settled, "j1", "substudy-abstract"))
+    settled.judge("j1", dict.fromkeys(pairs, 1), "substudy-abstract")
+    settled.pull("substudy")
+    settled.push("substudy", view="full")
+    for (topic_id, _), data in shown(settled, "j1", "substudy-full").items():
+        topic = next(one for one in TOPICS if one.topic_id == topic_id)
+        assert f"<span>Topic</span> {topic.title}" in data["pair_html"]
+        assert "Folder" in data["pair_html"].split("a-cand")[1]
+    assert audit(settled.ws, advance=quietly).findings == ()
+
+
+@pytest.fixture
+def settled(pooled: World) -> World:
+    """One topic, on whose documents both agree."""
+    pairs = planned(pooled, "T2")
+    pooled.push()
+    for name in ("a1", "a2"):
+        pooled.judge(name, {pair: at % 2 for at, pair in enumerate(pairs)})
+    pooled.pull()
+    return pooled
+
+
+def test_a_pair_that_is_returned_shows_its_topic_again(settled: World) -> None:
+    returns.change_one(settled.ws, ("T2", "d01"), assessor="a1", why="Read the narrative.", undo=False, dry_run=False)
+    assert sum(one.sent for one in settled.push().projects) == 1
+    last = settled.studio.tasks_of(settled.project("a1"))[-1]["data"]["pair_html"]
+    assert "Please judge this pair once more. Read the narrative." in last
+    assert "<span>Topic</span> tea and the heart" in last
+
+
+def test_a_topic_that_was_sent_stays_and_one_that_was_not_goes(pooled: World) -> None:
+    planned(pooled, "T2")
+    pooled.push()
+    with pytest.raises(InputError, match="1 query would be removed, with 20 pushed tasks"):
+        query.remove(pooled.ws, "T2", dry_run=False)
+    plan.withdraw(pooled.ws, queries=("T2",), sent=True, dry_run=False)
+    planned(pooled, "T3", grow=True)
+    (first, second) = pooled.push().projects
+    assert (first.planned, first.sent, second.sent) == (10, 10, 10)
+    assert {pair[0] for pair in shown(pooled, "a1")} == {"T3"}
+
+
+def test_facets_of_papers_and_texts_are_judged_in_one_project(tmp_path: Path, no_waiting: None) -> None:
+    with served(unplanned(tmp_path / "study", mixed=True)) as world:
+        planned(world)
+        world.push()
+        tasks = shown(world, "a1")
+        labelled = {pair for pair, data in tasks.items() if "a-wants-method" in data["pair_html"]}
+        assert labelled == {("p4-method", doc_id) for doc_id in DOCUMENTS}
+        assert {pair for pair, data in tasks.items() if "a-whole" in data["pair_html"]} == tasks.keys() - labelled
+        assert {data["progress"].split(" · ")[1].split()[0] for data in tasks.values()} == {"query", "topic"}
+        world.judge("a1", dict.fromkeys(tasks, 1))
+        world.judge("a2", dict.fromkeys(tasks, 1))
+        world.pull()
+        assert world.grades() == dict.fromkeys(tasks, 1)
+        assert audit(world.ws, advance=quietly).findings == ()
+        world.push("labels", assessor=("a1",))
+        assert list(shown(world, "a1", "labels")) == [("p4", "labels")]
+
+
+def test_where_no_facet_is_judged_there_is_nothing_to_label(pooled: World) -> None:
+    for command in (("facets",), ("facets", "--leave-out"), ("facets", "train", "x", "--out", "y")):
+        told = annot_done(*command, folder=pooled.folder)
+        assert "Nothing to do: this study judges no facets" in told.stdout
+    with pytest.raises(MissingInput, match="no queries on facets of papers"):
+        pooled.push("labels", assessor=("a1",))
+    added = query.add(pooled.ws, "d99", facet="whole", sentences=None, dry_run=False)
+    assert (added.query_id, added.sentences) == ("d99-whole", (0, 1, 2))

@@ -113,7 +113,10 @@ def test_files_are_sound_without_a_release(ws: Workspace) -> None:
 
 def test_a_query_needs_a_pool_or_pairs() -> None:
     study: Any = SimpleNamespace(
-        queries=QUERIES, outcome=SimpleNamespace(planned={("p1-method", "d00"), ("p2-method", "d00")}), pools={"p1": 0}
+        queries=QUERIES,
+        outcome=SimpleNamespace(planned={("p1-method", "d00"), ("p2-method", "d00")}),
+        pools={"p1": 0},
+        texts={},
     )
     study.pools["p3"] = 0
     (missing,) = release._pools_missing(study)

@@ -88,7 +88,7 @@ def test_every_query_is_in_one_test_fold(ws: Workspace) -> None:
     found = drawn(ws)
     assert (found.seed, found.facets) == (ws.settings.seed, ("method",))
     assert [one.fold for one in found.rows] == [1, 2]
-    assert (sum(one.papers for one in found.rows), sum(one.queries[0] for one in found.rows)) == (4, 4)
+    assert (sum(one.topics for one in found.rows), sum(one.queries[0] for one in found.rows)) == (4, 4)
 
 
 def test_the_same_folds_again_are_no_change_and_others_need_redraw(ws: Workspace) -> None:

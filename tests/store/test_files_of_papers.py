@@ -7,17 +7,22 @@ import hashlib
 import os
 import shutil
 import struct
+from dataclasses import replace
 from pathlib import Path
 
 import pyarrow
 import pyarrow.parquet
 import pytest
+from annot.base.errors import InputError
 from annot.base.records import Paper
+from annot.store import paper_writing
 from annot.store.paper_writing import PaperWriter, append_parts, keep_rows, remove_papers
 from annot.store.papers import (
+    PART_OF,
     added_files,
     columns_sha256,
     corpus_sha256,
+    count_passages,
     groups_of,
     ids_at,
     known_ids,
@@ -25,6 +30,8 @@ from annot.store.papers import (
     paper_schema,
     read_columns,
     read_group,
+    read_papers,
+    whole_texts,
 )
 
 ONE = Paper("p1", "Größe", ("One.", "Two."), 1999, ("background", "method"), ("p2",))
@@ -114,6 +121,68 @@ def test_places_and_ids_are_counted_over_all_files(tmp_path: Path) -> None:
 def test_papers_are_written_in_large_groups(tmp_path: Path) -> None:
     written(tmp_path / "a.parquet", *(Paper(f"p{at}", "", ()) for at in range(9)))
     assert [group.papers for group in groups_of(tmp_path)] == [9]
+
+
+PASSAGE = Paper("d1-2", "", ("Three.",), part_of="d1")
+
+
+def test_only_a_file_with_passages_has_their_column(tmp_path: Path) -> None:
+    plain = written(tmp_path / "a.parquet", ONE, BARE)
+    with_passage = written(tmp_path / "b.parquet", BARE, PASSAGE)
+    assert pyarrow.parquet.read_schema(plain).names == [
+        *("paper_id", "title", "sentences", "year", "labels", "citations"),
+    ]
+    assert pyarrow.parquet.read_table(with_passage)[PART_OF].to_pylist() == [None, "d1"]
+    assert list(read_papers(tmp_path)) == [ONE, BARE, BARE, PASSAGE]
+    assert [paper.part_of for paper in read_papers(tmp_path, columns=(PART_OF,))] == [None, None, None, "d1"]
+    assert count_passages(tmp_path) == 1
+    assert whole_texts(tmp_path)[PART_OF].to_pylist() == [None, None, None, "d1"]
+    with_passage.unlink()
+    assert count_passages(tmp_path) == 0
+    assert whole_texts(tmp_path).column_names == ["paper_id", "title", "year", "sentences", "abstract"]
+
+
+def test_a_passage_that_comes_late_gives_the_groups_before_it_the_column(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(paper_writing, "ROWS_IN_GROUP", 2)
+    papers = [*(Paper(f"p{at}", "t", ("s.",), at, ("method",), ("c",)) for at in range(5)), PASSAGE, BARE]
+    path = written(tmp_path / "a.parquet", *papers)
+    assert list(read_papers(tmp_path)) == papers
+    assert [group.papers for group in groups_of(tmp_path)] == [2, 2, 2, 1]
+    assert [one.name for one in tmp_path.iterdir()] == ["a.parquet"]
+    keep_rows(path, pyarrow.array([at in (0, 5) for at in range(7)]).to_numpy(zero_copy_only=False))
+    assert list(read_papers(tmp_path)) == [papers[0], PASSAGE]
+
+
+def test_two_writers_of_one_file_refuse_each_other_once_passages_came(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(paper_writing, "ROWS_IN_GROUP", 1)
+    with PaperWriter(tmp_path, name="a.parquet") as writer:
+        writer.add(PASSAGE)
+        with (
+            pytest.raises(InputError, match="another process is adding"),
+            PaperWriter(tmp_path, name="a.parquet") as other,
+        ):
+            other.add(ONE)
+    assert list(read_papers(tmp_path)) == [PASSAGE]
+
+
+def test_a_corpus_that_has_lost_its_passages_has_the_hash_of_one_that_had_none(tmp_path: Path) -> None:
+    written(tmp_path / "plain" / "a.parquet", ONE, BARE)
+    mixed = tmp_path / "mixed"
+    written(mixed / "a.parquet", ONE)
+    written(mixed / "b.parquet", PASSAGE, BARE)
+    assert corpus_sha256(mixed) != corpus_sha256(tmp_path / "plain")
+    remove_papers(mixed, [PASSAGE.paper_id])
+    assert corpus_sha256(mixed) == corpus_sha256(tmp_path / "plain")
+
+
+def test_the_document_of_a_passage_counts_in_the_hash(tmp_path: Path) -> None:
+    for name, document in (("one", "d1"), ("two", "d2")):
+        written(tmp_path / name / "a.parquet", replace(PASSAGE, part_of=document))
+    assert corpus_sha256(tmp_path / "one") != corpus_sha256(tmp_path / "two")
 
 
 def flags(*values: bool) -> bytes:

@@ -61,6 +61,7 @@ def any_paper(draw: st.DrawFn) -> Paper:
         draw(st.none() | st.integers(-9999, 9999)),
         None if labels is None else tuple(labels),
         tuple(draw(st.lists(TEXT, max_size=3))),
+        draw(st.none() | TEXT),
     )
 
 

@@ -6,7 +6,7 @@ import pytest
 from annot.base.errors import InputError, StoreError
 from annot.base.records import WHOLE, Query, Topic
 from annot.store.database import Store
-from annot.store.queries import put_queries, put_topics, read_topics, remove_topic
+from annot.store.queries import put_queries, put_topics, read_topics, remove_topic, replace_queries
 from stored import judge, pool, write_pools
 
 FULL = Topic("T1", "naïve retrieval", "What is it?\nAnd why?", "Not of images.", {"num": "1", "desc": "é"})
@@ -30,6 +30,15 @@ def test_a_topic_is_changed_alone_and_taken_away_alone(store: Store) -> None:
         remove_topic(session, "T1")
         remove_topic(session, "p1")
         assert read_topics(session) == {"T2": changed}
+
+
+def test_a_topic_goes_with_its_queries_when_others_take_their_place(store: Store) -> None:
+    asked = [Query(topic.topic_id, topic.topic_id, WHOLE, ()) for topic in (FULL, SHORT)]
+    with store.begin() as session:
+        put_topics(session, [FULL, SHORT])
+        put_queries(session, asked)
+        replace_queries(session, [Query("p1-method", "p1", "method", ()), asked[1]])
+        assert read_topics(session) == {"T2": SHORT}
 
 
 def test_a_topic_given_twice_and_one_without_a_title_are_refused(store: Store) -> None:

@@ -141,6 +141,20 @@ def test_judgements_are_written_with_a_mark_on_those_given_again(tmp_path: Path)
     ]
 
 
+def test_the_topics_of_queries_are_beside_the_qrels_under_one_name_also_once_a_text_was_added(tmp_path: Path) -> None:
+    ws = Workspace(tmp_path, Settings())
+    found = outcome("same", both("same", 1, 1))
+    of_paper, of_text = Query("q1", "p1", "method", (0,)), Query("T1", "T1", "whole", ())
+    for queries, texts, name in (
+        ([of_paper], (), "query_papers.tsv"),
+        ([of_paper, of_text], ["T1"], "query_topics.tsv"),
+        ([of_paper], (), "query_papers.tsv"),
+    ):
+        export_qrels(ws, found, queries, texts)
+        assert [path.name for path in ws.exports.glob("query_*")] == [name]
+        assert name in json.loads((ws.exports / "qrels.manifest.json").read_text())["files"]
+
+
 def test_qrels_have_the_pairs_with_a_grade_and_decisions_those_that_nobody_can_judge_too(tmp_path: Path) -> None:
     ws = Workspace(tmp_path, Settings())
     given = [*both("same", 1, 1), *both("none", 0, 3), *both("open", 0, 3), judgement("half", "a1", 1)]

@@ -31,7 +31,7 @@ WRONG: dict[str, Wrong] = {
     "corpus add: no line that can be read": Wrong(
         "corpus add",
         "papers.jsonl broken.jsonl",
-        ("broken.jsonl:1: not valid JSON", "broken.jsonl:2: no field 'title'", "nothing was kept"),
+        ("broken.jsonl:1: not valid JSON", "broken.jsonl:2: no field 'abstract'", "nothing was kept"),
         spoil=write("broken.jsonl", '{"paper_id": "p17", \n{"paper_id": "p18"}\n'),
     ),
     "corpus add: a format that is none": Wrong(

@@ -72,6 +72,9 @@ def corpus_add(
     return Output(added, rendered("added", added=added, cleaned=cleaned, **words))
 
 
+NOTHING_TO_LABEL = Output(None, "Nothing to do: this study judges no facets, so its sentences need no labels.")
+
+
 @command("facets")
 def facets_label(
     ws: "Workspace",
@@ -86,6 +89,8 @@ def facets_label(
     """
     from annot.steps import facets as step
 
+    if not ws.settings.faceted:
+        return NOTHING_TO_LABEL
     if leave_out:
         if model is not None:
             raise InputError("found --leave-out and --model, expected one of them")
@@ -111,6 +116,8 @@ def facets_train(
     """
     from annot.steps import facets as step
 
+    if ws is not None and not ws.settings.faceted:
+        return NOTHING_TO_LABEL
     trained = step.train(file, out=out, held_out=held_out, ws=ws)
     return Output(trained, rendered("trained", trained=trained))
 
@@ -178,9 +185,7 @@ def query_add(
     sentences: Annotated[str | None, option("Its sentences, counted from 1, as in 2,3.", shown="the facet's")] = None,
     text: Annotated[
         str | None,
-        option(
-            "Add a topic that is a text: its title, or the question. Needs --id. It can be pooled, but not judged yet."
-        ),
+        option("Add a topic that is a text: its title, or the question. Needs --id."),
     ] = None,
     topic_id: Annotated[str | None, option("Id of the topic that is a text.", "--id")] = None,
     description: Annotated[str | None, option("What --text asks, in a sentence or two.")] = None,

@@ -27,7 +27,7 @@ from annot.formats.corpora import Broken, format_named
 from annot.formats.corpora.cutting import PIECE_BYTES, Piece
 from annot.formats.corpora.semantic_scholar import JOINED, SEMANTIC_SCHOLAR, Spread
 from annot.formats.json_lines import AS_JSON, json_lines
-from annot.formats.paper_lines import paper_of_record
+from annot.formats.paper_lines import document_of_record
 from annot.store import papers
 from annot.store.paper_writing import PaperWriter, keep_rows
 from annot.study.workspace import write_file
@@ -279,7 +279,7 @@ class LotReader:
                 if not isinstance(record, Broken):
                     try:
                         changed: list[Cleaned] = []
-                        paper = paper_of_record(form.paper(record), self.labels, changed=changed)
+                        paper = document_of_record(form.paper(record), self.labels, changed=changed)
                     except InputError as error:
                         record = Broken(
                             error.message, error.faults, json.dumps(record, ensure_ascii=False, default=str)

@@ -90,6 +90,13 @@ def labels_of(session: Session, paper_ids: Iterable[str]) -> dict[str, tuple[str
     return labels
 
 
+def labels_where_asked(ws: Workspace, session: Session, found: Mapping[str, Paper]) -> dict[str, tuple[str, ...]]:
+    """The same of these papers; empty labels where no facet is judged."""
+    if ws.settings.faceted:
+        return labels_of(session, found)
+    return {paper_id: ("",) * len(paper.sentences) for paper_id, paper in found.items()}
+
+
 def current_sha256(ws: Workspace, *, keep: bool) -> str:
     """The hash that `annot.store.papers.corpus_sha256` gives. Raises MissingInput when the corpus is empty.
 

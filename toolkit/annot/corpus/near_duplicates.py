@@ -41,6 +41,8 @@ class Sketches(NamedTuple):
     """Hash of the normalised title; 0 for none."""
     bands: NDArray[np.uint64]
     """Shape (papers, BANDS); a row of zeros where there is no shingle."""
+    passage: NDArray[np.bool_]
+    """Whether its title is that of a document, which other passages have too."""
 
 
 def shingles(sentences: Any) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
@@ -100,7 +102,8 @@ def groups(
 ) -> list[tuple[int, ...]]:
     """The papers that are near-duplicates of one another, directly or through others, each group in order.
 
-    pairs: candidates. titles: hash of each paper's normalised title. sets: the different shingles of each candidate.
+    pairs: candidates. titles: hash of each paper's normalised title, 0 where it is not its own. sets: the different
+    shingles of each candidate.
     """
     from scipy.sparse import coo_matrix
     from scipy.sparse.csgraph import connected_components

@@ -44,17 +44,17 @@ class Fields(NamedTuple):
 
 
 def fields_of(
-    papers: Iterable[Paper], queries: Collection[Query], texts: Mapping[str, Topic], *, with_text: bool
+    papers: Collection[Paper], queries: Collection[Query], texts: Mapping[str, Topic], *, with_text: bool
 ) -> Fields:
     """The fields: of those that a collection may lack, the ones that it has.
 
     texts: the topics that are texts, by id; any other topic is a paper. with_text: as in `write_beir`.
     """
-    dated = any(paper.year is not None for paper in papers)
+    document = tuple(name for name in OF_DOCUMENTS if any(getattr(paper, name) is not None for paper in papers))
     asked = [texts[query.topic_id] for query in queries if query.topic_id in texts]
     if not asked:
         own = ("paper_id", "facet") if with_text else ("paper_id", "facet", "sentences")
-        return Fields(("year",) if dated else (), own, with_text)
+        return Fields(document, own, with_text)
     mixed, more = len(asked) < len(queries), any(topic.description or topic.narrative for topic in asked)
     there = {
         "topic_id": mixed or any(query.query_id != query.topic_id for query in queries),
@@ -66,9 +66,11 @@ def fields_of(
         **dict.fromkeys(TEXTS, more),
     }
     named = tuple(name for name, has in there.items() if has)
-    return Fields(("year",) if dated else (), named, with_text or not mixed)
+    return Fields(document, named, with_text or not mixed)
 
 
+OF_DOCUMENTS = ("year", "part_of")
+"""What a document may have besides title and text; `part_of` is the document of which it is a passage."""
 TEXTS = ("description", "narrative")
 """What a topic may have besides its title."""
 

@@ -10,7 +10,7 @@ from annot.formats.beir import BeirFiles, Fields, dataset_id
 
 TYPES = {
     **dict.fromkeys(("paper_id", "topic_id", "kind", "facet"), "str"),
-    **dict.fromkeys(("title", "description", "narrative", "paper_type"), "Optional[str]"),
+    **dict.fromkeys(("title", "description", "narrative", "paper_type", "part_of"), "Optional[str]"),
     "sentences": "Tuple[int, ...]",
     "year": "Optional[int]",
 }

@@ -65,8 +65,21 @@ def paper_of_record(
 
     Raises InputError with every fault; its message is what the first one has in common with others.
     """
+    return _read(_PaperLine, record, known_labels, changed)
+
+
+def document_of_record(
+    record: Mapping[str, Any], known_labels: Collection[str], *, changed: list[Cleaned] | None = None
+) -> Paper:
+    """The same of a document, whose record may lack a title: it has an empty one then."""
+    return _read(_DocumentLine, record, known_labels, changed)
+
+
+def _read(
+    model: type[_DocumentLine], record: Mapping[str, Any], known_labels: Collection[str], changed: list[Cleaned] | None
+) -> Paper:
     try:
-        return _PaperLine.model_validate(record).paper(known_labels, changed=changed)
+        return model.model_validate(record).paper(known_labels, changed=changed)
     except ValidationError as error:
         raise InputError(_in_general(error), faults=in_words(error)) from None
 
@@ -97,9 +110,9 @@ _Id = Annotated[str, BeforeValidator(number_as_text), AfterValidator(_without_wh
 _Year = Annotated[int, Field(gt=-10_000, lt=10_000)]
 
 
-class _PaperLine(Strict):
+class _DocumentLine(Strict):
     paper_id: _Id = Field(validation_alias=AliasChoices("paper_id", "id", "_id"))
-    title: str
+    title: str = ""
     abstract: list[str]
     text: str = ""
     """The abstract where it comes as one string."""
@@ -122,7 +135,7 @@ class _PaperLine(Strict):
         return known
 
     @model_validator(mode="after")
-    def _one_label_a_sentence(self) -> _PaperLine:
+    def _one_label_a_sentence(self) -> _DocumentLine:
         if self.labels is None:
             return self
         if self.text:
@@ -145,3 +158,7 @@ class _PaperLine(Strict):
             part_of=self.part_of,
             changed=changed,
         )
+
+
+class _PaperLine(_DocumentLine):
+    title: str

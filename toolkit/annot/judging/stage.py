@@ -7,7 +7,7 @@ from typing import Any
 
 from sqlmodel import Session
 
-from annot.base.records import Asked, Assignment, Judgement, Source, grouped
+from annot.base.records import WHOLE, Asked, Assignment, Judgement, Source, grouped
 from annot.judging.next_step import Facts, Next, next_step
 from annot.store import facet_labels, people, pools, projects, runs, trials
 from annot.store.adjudications import last_opinions, read_current
@@ -55,7 +55,7 @@ class Stage:
         self.outcome = outcome_of(session, ws.settings)
         self.answered = self.outcome.answered
         """Every answer that counts, planned or not."""
-        self.guidelines_changed = tuple(changed(ws, ws.settings.facets, read_guidelines(session)))
+        self.guidelines_changed = tuple(changed(ws, {*ws.settings.facets, WHOLE}, read_guidelines(session)))
         """Facets whose guidelines have changed since they were sent."""
         self.made, self.states = read_made(ws), states_of(ws, session)
         self.projects = [one for one in projects.read_projects(session) if one.remote_id is not None]

@@ -16,7 +16,7 @@ from annot.corpus.corpus_facts import current_sha256
 from annot.formats.trec import read_run, run_lines, write_run
 from annot.pools.pool_design import PoolDesign
 from annot.ranking.index import open_index
-from annot.ranking.methods import method_named, rank_all, ranks_texts
+from annot.ranking.methods import method_named, rank_all
 from annot.ranking.submission import imported_methods, ranking_file, read_imported
 from annot.ranking.tokens import Field
 from annot.study.workspace import Workspace, read_manifest, text_of, write_file, write_manifest
@@ -72,6 +72,11 @@ def read_rankings(ws: Workspace, wanted: Mapping[str, Collection[str]]) -> Ranki
     return {method: _read(ws, method, manifest, of) for method, of in wanted.items()}
 
 
+def not_ranked(ws: Workspace) -> dict[str, list[str]]:
+    """By method, the topics that the rankings on disk do not have, because the method cannot rank for them."""
+    return dict(_manifest(ws).get(NOT_RANKED, {}))
+
+
 def method_settings(ws: Workspace) -> dict[str, Any]:
     """What each method's ranking on disk was made with; nothing where there are no rankings."""
     return dict(_manifest(ws).get("methods", {})) if rankings_manifest(ws).is_file() else {}
@@ -107,16 +112,16 @@ def joined(ws: Workspace, lines: Lines, *, facts: Mapping[str, Any]) -> tuple[Li
     if not rankings_manifest(ws).is_file():
         return lines, dict(facts)
     manifest = _manifest(ws)
-    recorded, skipped = list(manifest["topics"]), manifest.get(NOT_RANKED, {})
+    recorded, before = list(manifest["topics"]), manifest.get(NOT_RANKED, {})
     topics = [*recorded, *(topic_id for topic_id in facts["topics"] if topic_id not in recorded)]
     found: Lines = {}
     for method in manifest.get("methods", {}):
-        asked = [topic_id for topic_id in recorded if topic_id not in skipped.get(method, ())]
+        asked = [topic_id for topic_id in recorded if topic_id not in before.get(method, ())]
         there = _by_topic(_text(ws, method, manifest))
         found[method] = {topic_id: there.get(topic_id, "") for topic_id in asked}
     for method, by_topic in lines.items():
         found[method] = {**found.get(method, {}), **by_topic}
-    not_ranked = {
+    skipped = {
         method: missing
         for method in sorted(found)
         if (missing := [topic_id for topic_id in topics if topic_id not in found[method]])
@@ -132,7 +137,7 @@ def joined(ws: Workspace, lines: Lines, *, facts: Mapping[str, Any]) -> tuple[Li
         "topics": topics,
         "methods": {**manifest.get("methods", {}), **methods},
     }
-    return found, told | ({NOT_RANKED: not_ranked} if not_ranked else {})
+    return found, told | ({NOT_RANKED: skipped} if skipped else {})
 
 
 def refuse_other_corpus(ws: Workspace, facts: Mapping[str, Any]) -> None:
@@ -227,13 +232,13 @@ def rank_corpus(
             for topic_id in topics
         }
         facts[method] = {"imported": sha256}
-    not_ranked = {name: sorted(texts) for name in sorted(own) if texts and not ranks_texts(name)}
+    skipped = {name: missing for name in sorted(own) if (missing := sorted(texts.keys() - rankings[name].keys()))}
     inputs = {ranking_file(ws, method).relative_to(ws.root).as_posix(): sha256 for method, sha256 in brought.items()}
     return {method: rankings[method] for method in methods}, {
         "corpus_sha256": digest,
         "ranking_depth": ranking_depth,
         "topics": list(topics),
         "methods": facts,
-        **({NOT_RANKED: not_ranked} if not_ranked else {}),
+        **({NOT_RANKED: skipped} if skipped else {}),
         **({"inputs": inputs} if inputs else {}),
     }

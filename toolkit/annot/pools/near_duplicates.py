@@ -57,10 +57,13 @@ def sketches_of(group: RowGroups) -> Sketches:
     """The sketches of one group of rows."""
     import pyarrow
 
-    table = pyarrow.Table.from_batches(papers.read_columns([group], ("title", "sentences")))
+    table = pyarrow.Table.from_batches(papers.read_columns([group], ("title", "sentences", papers.PART_OF)))
     parts = [sketch(*shingles(batch.column("sentences"))) for batch in table.to_batches(max_chunksize=1_000)]
     titles = np.array(list(map(title_mark, table.column("title").to_pylist())), np.uint64)
-    return Sketches(titles, np.concatenate([np.zeros((0, BANDS), np.uint64), *parts]))
+    passage = np.zeros(len(titles), np.bool_)
+    if papers.PART_OF in table.column_names:
+        passage = table.column(papers.PART_OF).is_valid().to_numpy()
+    return Sketches(titles, np.concatenate([np.zeros((0, BANDS), np.uint64), *parts]), passage)
 
 
 def shingles_of(rows: tuple[RowGroups, NDArray[np.int64]]) -> list[NDArray[np.uint64]]:
@@ -93,6 +96,7 @@ def _found(ws: Workspace, advance: Advance) -> NearDuplicates:
     sets = (one for some in each(shingles_of, rows) for one in some)
     by_place = dict(zip(wanted.tolist(), sets, strict=True))
     titles = np.concatenate([one.title for one in sketches])
-    found = (groups(pairs, titles, by_place), together(titles))
+    own = np.where(np.concatenate([one.passage for one in sketches]), np.uint64(0), titles)
+    found = (groups(pairs, own, by_place), together(titles))
     ids = ids_at(ws.corpus, [place for of in found for group in of for place in group])
     return NearDuplicates(*(tuple(tuple(ids[place] for place in group) for group in of) for of in found))

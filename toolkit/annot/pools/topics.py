@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from annot.base.errors import InputError
 from annot.base.records import CITED, Paper, Topic
 from annot.corpus.corpus_facts import papers_of
 from annot.pools.pool_design import PoolDesign, without
-from annot.ranking.methods import ranks_texts
+from annot.ranking import vectors
+from annot.ranking.methods import METHODS
+from annot.ranking.paper_vectors import vectors_of
 from annot.ranking.submission import imported_methods
 from annot.ranking.tokens import Field
 from annot.study.workspace import Workspace
@@ -46,18 +48,41 @@ def searched(topic: Topic) -> dict[Field, str]:
     return {"title": topic.title, "abstract": " ".join(part for part in (topic.title, topic.description) if part)}
 
 
-def of_papers_alone(ws: Workspace, methods: Iterable[str]) -> list[str]:
-    """Those of the methods that need citations, or a vector of the query paper, and so cannot rank for a text."""
-    brought = imported_methods(ws)
-    return [name for name in methods if name == CITED or not (ranks_texts(name) or name in brought)]
+def left_out_of(
+    ws: Workspace,
+    methods: Iterable[str],
+    topic_ids: Collection[str],
+    *,
+    frozen: Mapping[str, Collection[str]] | None = None,
+) -> dict[str, set[str]]:
+    """By method, those of these topics, which are texts, that it cannot rank for: a text has no citations, and a vector
+    only where the set of the method has one under its id. Methods that rank for all are not named.
+
+    frozen: the same of rankings that are to be drawn from as they are, whatever sets of vectors there are now.
+    """
+    given = {*METHODS, *imported_methods(ws)}
+
+    def lacking(name: str) -> set[str]:
+        if name == CITED:
+            return set(topic_ids)
+        if frozen is not None:
+            return set(topic_ids) & set(frozen.get(name, ()))
+        # Where there is no set of this name, ranking says so and what to do.
+        searched = name not in given and (ws.vectors / name).is_dir()
+        return vectors.lacking(vectors_of(ws, name), topic_ids) if searched else set()
+
+    return {name: missing for name in methods if topic_ids and (missing := lacking(name))}
 
 
-def for_texts(ws: Workspace, design: PoolDesign) -> PoolDesign:
-    """The design without the methods that cannot rank for a text, which are on record as left out."""
-    found = without(design, of_papers_alone(ws, design.methods))
+def for_text(design: PoolDesign, topic_id: str, left_out: Mapping[str, Collection[str]]) -> PoolDesign:
+    """The design without the methods that cannot rank for this text, which are on record as left out.
+
+    left_out: by method, the texts that it cannot rank for. Raises InputError where no method stays.
+    """
+    found = without(design, [name for name, topic_ids in left_out.items() if topic_id in topic_ids])
     if not found.methods:
         raise InputError(
-            "no method is left that can rank for a text",
-            hint="add one to `[pool] methods` in annot.toml, such as abs_tfidf",
+            f"{topic_id}: no method is left that can rank for a text",
+            hint="add one to `[pool] methods` in annot.toml, such as abs_bm25",
         )
     return found

@@ -35,6 +35,8 @@ class Terms:
     """Of the judgements: an SPDX identifier or a URL; empty while none is chosen."""
     text_licence: str
     """Of titles and abstracts: an SPDX identifier, a URL, or words; empty where they are not released."""
+    topic_licence: str
+    """Of topics that are texts: an SPDX identifier, a URL, or words; empty where it is that of the judgements."""
     published: str
     """ISO 8601 date; empty where none is given: a release carries no other."""
 
@@ -98,7 +100,8 @@ def terms_of(
         faults.append("collection.text_licence: empty, expected the licence of the texts; or release with --ids-only")
         with_text = False
     day = published or collection.published
-    return Terms(with_text, name, collection.text_licence, day.isoformat() if day else ""), tuple(faults)
+    when = day.isoformat() if day else ""
+    return Terms(with_text, name, collection.text_licence, collection.topic_licence, when), tuple(faults)
 
 
 def known_licence(words: str) -> Licence | None:

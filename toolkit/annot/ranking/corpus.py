@@ -207,6 +207,10 @@ class Corpus:
         running = int(self._arrays[f"{field}_{rule}_running"][0])
         return Statistics(len(self), np.asarray(self._arrays[f"{field}_{rule}_frequency"]), running)
 
+    def filled(self, field: Field, rule: Rule) -> int:
+        """How many papers have a token of this rule in the field."""
+        return sum(np.count_nonzero(np.diff(shard.counts(field, rule).indptr)) for shard in self.shards)
+
     def norms(self, field: Field) -> NDArray[np.float64]:
         """The length of each paper's tf-idf vector before it is made 1; 0 where the field is empty: shape (papers,)."""
         return self._arrays[f"{field}_norms"]

@@ -21,13 +21,15 @@ from annot.ranking import dense, lsa, term_scores
 from annot.ranking import vectors as dense_vectors
 from annot.ranking.corpus import Corpus, Rows
 from annot.ranking.dense import VectorSource
-from annot.ranking.term_scores import TFIDF, Bm25, fit_bm25
+from annot.ranking.term_scores import TFIDF, Bm25, fit_bm25, fit_lucene
 from annot.ranking.tokens import Field, Rule, Sparse, sparse
 from annot.ranking.vectors import Vectors
 from annot.ranking.wordvectors import Averages, WordVectors
 
 BM25_OKAPI = {"k1": 1.5, "b": 0.75, "epsilon": 0.25}
-"""What `fabs_bm25` stands for: rank_bm25's defaults, with which CSFCube's baseline was made."""
+"""What `bm25` in a name stands for: rank_bm25's defaults, with which CSFCube's baseline was made."""
+BM25_LUCENE = {"k1": 1.2, "b": 0.75}
+"""What `bm25lucene` stands for: the defaults of Lucene's `BM25Similarity`."""
 
 LSA = "lsa"
 """The name of the vectors of latent semantic analysis, which are made of the corpus itself."""
@@ -109,6 +111,7 @@ class Queries(NamedTuple):
 class Texts(NamedTuple):
     """Topics that are texts."""
 
+    ids: Sequence[str]
     of: Sequence[Mapping[Field, str]]
     """What of each is held against each field of the papers."""
     depths: Rows
@@ -138,8 +141,8 @@ class Method(HasSettings):
     """Ranks the whole corpus for query papers, one after the other in the order given."""
 
     rank: Callable[[RankingInputs, Queries], list[Ranking]]
-    rank_texts: Callable[[RankingInputs, Texts], list[Ranking]] | None = None
-    """The same for texts; None where the method needs a vector of the query paper."""
+    rank_texts: Callable[[RankingInputs, Texts], list[Ranking]]
+    """The same for texts."""
 
 
 def _by_tfidf(field: Field) -> Method:
@@ -151,6 +154,27 @@ def _by_tfidf(field: Field) -> Method:
         return term_scores.rank_counts(inputs.corpus, field, counts, depths=texts.depths, each=inputs.each)
 
     return Method(rank=rank, rank_texts=rank_texts, settings=lambda _: dict(TFIDF), needs=Needs())
+
+
+def _by_bm25(field: Field, *, lucene: bool = False) -> Method:
+    def fitted(corpus: Corpus) -> Bm25:
+        statistics = corpus.statistics(field, "words")
+        if lucene:
+            return fit_lucene(statistics, corpus.filled(field, "words"), **BM25_LUCENE)
+        return fit_bm25(statistics, **BM25_OKAPI)
+
+    def found(inputs: RankingInputs, counts: Sparse, depths: Rows) -> list[Ranking]:
+        corpus = inputs.corpus
+        return term_scores.rank_by_bm25(corpus, field, fitted(corpus), counts, depths=depths, each=inputs.each)
+
+    def rank(inputs: RankingInputs, queries: Queries) -> list[Ranking]:
+        return found(inputs, inputs.corpus.counts(field, "words", queries.rows), queries.depths)
+
+    def rank_texts(inputs: RankingInputs, texts: Texts) -> list[Ranking]:
+        return found(inputs, inputs.corpus.texts([text[field] for text in texts.of], "words"), texts.depths)
+
+    facts = {"tokens": "words", "form": "lucene", **BM25_LUCENE} if lucene else {"tokens": "words", **BM25_OKAPI}
+    return Method(rank=rank, rank_texts=rank_texts, settings=lambda _: dict(facts), needs=Needs())
 
 
 def _by_average(field: Field, *, weighted: bool) -> Method:
@@ -178,7 +202,22 @@ def _by_vectors(name: str) -> Method:
         vectors, corpus = inputs.vectors[name], inputs.corpus.paper_ids
         return dense_vectors.rank(vectors, queries.paper_ids, corpus=corpus, depths=queries.depths, each=inputs.each)
 
-    return Method(rank=rank, settings=lambda inputs: _described(inputs, name), needs=Needs(vectors=name))
+    def rank_texts(inputs: RankingInputs, texts: Texts) -> list[Ranking]:
+        vectors, corpus = inputs.vectors[name], inputs.corpus.paper_ids
+        return dense_vectors.rank(vectors, texts.ids, corpus=corpus, depths=texts.depths, each=inputs.each)
+
+    def rank_folded(inputs: RankingInputs, texts: Texts) -> list[Ranking]:
+        counts = inputs.corpus.texts([text["abstract"] for text in texts.of], "terms")
+        wanted = np.stack([inputs.fold_in(row) for row in counts])
+        vectors, corpus = inputs.vectors[name], inputs.corpus.paper_ids
+        return dense_vectors.nearest(vectors, wanted, corpus=corpus, depths=texts.depths, each=inputs.each)
+
+    return Method(
+        rank=rank,
+        rank_texts=rank_folded if name == LSA else rank_texts,
+        settings=lambda inputs: _described(inputs, name),
+        needs=Needs(vectors=name),
+    )
 
 
 def _averaged(inputs: RankingInputs, *, weighted: bool) -> dict[str, Any]:
@@ -193,9 +232,13 @@ def _described(inputs: RankingInputs, name: str) -> dict[str, Any]:
 
 METHODS: dict[str, Method] = {
     "title_tfidf": _by_tfidf("title"),
+    "title_bm25": _by_bm25("title"),
+    "title_bm25lucene": _by_bm25("title", lucene=True),
     "title_cbow200": _by_average("title", weighted=False),
     "title_tfidfcbow200": _by_average("title", weighted=True),
     "abs_tfidf": _by_tfidf("abstract"),
+    "abs_bm25": _by_bm25("abstract"),
+    "abs_bm25lucene": _by_bm25("abstract", lucene=True),
     "abs_cbow200": _by_average("abstract", weighted=False),
     "abs_tfidfcbow200": _by_average("abstract", weighted=True),
     LSA: _by_vectors(LSA),
@@ -209,11 +252,6 @@ def method_named(name: str) -> Method:
     return METHODS.get(name) or _by_vectors(name)
 
 
-def ranks_texts(name: str) -> bool:
-    """Whether the method of this name can rank for a topic that is a text."""
-    return method_named(name).rank_texts is not None
-
-
 def rank_all(
     inputs: RankingInputs,
     *,
@@ -224,8 +262,8 @@ def rank_all(
     ranking_depth: int,
     after_method: Callable[[str], None],
 ) -> dict[str, dict[str, Ranking]]:
-    """The best `ranking_depth` papers of the corpus for each of the query papers, taken whole, by every method, and for
-    each of the texts by those that can rank for one.
+    """The best `ranking_depth` papers of the corpus for each of the query papers, taken whole, and for each of the
+    texts, by every method; a method that has no vector of a text does not rank for it.
 
     texts: by topic, what is held against each field of the papers. excluded: for a query paper, the ids that must not
     rank for it; the paper itself never does. A topic without a usable token, or with a vector of zeros, gets an empty
@@ -243,9 +281,10 @@ def rank_all(
             paper_id: tuple(doc for doc in ranking if doc.doc_id not in ids)[:ranking_depth]
             for paper_id, ids, ranking in zip(paper_ids, banned, found, strict=True)
         }
-        if texts and method.rank_texts is not None:
-            asked = Texts(list(texts.values()), np.full(len(texts), ranking_depth, dtype=np.int64))
-            done[name] |= zip(texts, method.rank_texts(inputs, asked), strict=True)
+        lacking = set() if name in METHODS else dense_vectors.lacking(inputs.vectors[name], texts)
+        if able := [topic_id for topic_id in texts if topic_id not in lacking]:
+            asked = Texts(able, [texts[one] for one in able], np.full(len(able), ranking_depth, dtype=np.int64))
+            done[name] |= zip(able, method.rank_texts(inputs, asked), strict=True)
         after_method(name)
     return done
 

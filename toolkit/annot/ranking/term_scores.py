@@ -7,6 +7,12 @@ cosine of 0 (no token in common) is not a retrieval: such a document is left out
 BM25 as rank_bm25's `BM25Okapi` computes it, with a floor for negative idf:
 score(q, d) = sum over the tokens of q, repeated ones again, of idf(t) tf (k1 + 1) / (tf + k1 (1 - b + b |d| / avg|d|)),
 idf(t) = ln((N - df + 0.5) / (df + 0.5)); where that is negative it is epsilon times the mean idf of the vocabulary.
+
+In Lucene's form (Kamphuis et al., ECIR 2020) the factor k1 + 1, which is the same for all documents, is not there,
+idf(t) = ln(1 + (N - df + 0.5) / (df + 0.5)), and N and the mean length are of the documents that have a token. Lucene
+itself rounds the length of a long document to one byte; here every length is exact.
+
+A document whose score is not above 0 is left out of a ranking: it shares no token with what is asked.
 """
 
 from __future__ import annotations
@@ -23,7 +29,7 @@ from annot.base.cores import Each, in_threads
 from annot.base.errors import InputError
 from annot.base.records import Ranking
 from annot.ranking.corpus import Corpus, Rows, Statistics
-from annot.ranking.tokens import BLOCK, Field, Sparse, lengths, run_of, sparse, with_data
+from annot.ranking.tokens import BLOCK, Field, Rule, Sparse, lengths, run_of, sparse, with_data
 from annot.ranking.topk import ROUNDING_STEP, Candidates, TopK, best, best_of_all
 
 TFIDF: dict[str, Any] = {
@@ -65,6 +71,8 @@ class _Search:
 
     corpus: Corpus
     field: Field
+    bm25: Bm25 | None
+    """None: by the cosine of tf-idf."""
     weights: Sparse
     depths: NDArray[np.int64]
     least: NDArray[np.float64]
@@ -78,24 +86,35 @@ class _Search:
         row_of[tokens] = np.arange(1, len(tokens) + 1)
         return row_of, np.concatenate([np.zeros((1, len(self.depths))), self.weights[:, tokens].toarray().T])
 
+    @property
+    def rule(self) -> Rule:
+        """Which tokens are counted."""
+        return "terms" if self.bm25 is None else "words"
+
     @cached_property
     def places(self) -> list[NDArray[np.int32]]:
-        """For each shard the number in the corpus of each of its terms."""
-        return self.corpus.places("terms")
+        """For each shard the number in the corpus of each of its tokens."""
+        return self.corpus.places(self.rule)
+
+    @cached_property
+    def norms(self) -> NDArray[np.float64]:
+        """What each paper's score is divided by; BM25 has taken its length into account."""
+        return self.corpus.norms(self.field) if self.bm25 is None else np.ones(len(self.corpus))
 
     def __call__(self, number: int) -> tuple[list[Candidates], NDArray[np.float64]]:
-        counts = self.corpus.shards[number].counts(self.field, "terms")
+        counts = self.corpus.shards[number].counts(self.field, self.rule)
         row_of, table = self.used
         own = row_of[self.places[number]]
-        norms, first = self.corpus.norms(self.field), int(self.corpus.starts[number])
+        first = int(self.corpus.starts[number])
         top, exact = TopK(self.depths, relative=ROUNDING_STEP, least=self.least), np.zeros(len(self.depths))
         for start in range(0, counts.shape[0], BLOCK):
             run = run_of(counts, start, start + BLOCK)
+            run = run if self.bm25 is None else self.bm25.saturated(run)
             # For few queries, tokens that none of them has are passed over slower than they are multiplied by 0.
             few = len(self.depths) <= FEW
             products = run @ table[own] if few else _of_used(run, own, len(table)) @ table
-            length = norms[first + start : first + start + products.shape[0]]
-            top.push(first + start, _scaled(products, length), error=exact)
+            norms = self.norms[first + start : first + start + products.shape[0]]
+            top.push(first + start, _scaled(products, norms), error=exact)
         return top.candidates(error=exact), exact
 
 
@@ -109,13 +128,27 @@ def rank(
 def rank_counts(
     corpus: Corpus, field: Field, queries: Sparse, *, depths: NDArray[np.int64], each: Each = in_threads
 ) -> list[Ranking]:
-    """The best documents for each row of counts. depths: shape (queries,)."""
+    """The best documents for each row of counts of terms. depths: shape (queries,)."""
     idf = corpus.statistics(field, "terms").smooth_idf
     # One side carries both weights and its own length, so that the corpus's counts are used as they are.
     weights = unit(queries, idf)
     weights.data *= idf[weights.indices]
+    return _found(corpus, field, None, weights, depths=depths, each=each)
+
+
+def rank_by_bm25(
+    corpus: Corpus, field: Field, bm25: Bm25, queries: Sparse, *, depths: NDArray[np.int64], each: Each = in_threads
+) -> list[Ranking]:
+    """The best documents for each row of counts of words. depths: shape (queries,)."""
+    weights = with_data(queries, queries.data * bm25.idf[queries.indices])
+    return _found(corpus, field, bm25, weights, depths=depths, each=each)
+
+
+def _found(
+    corpus: Corpus, field: Field, bm25: Bm25 | None, weights: Sparse, *, depths: NDArray[np.int64], each: Each
+) -> list[Ranking]:
     least = np.full(len(depths), -np.inf)
-    found = each(_Search(corpus, field, weights, depths, least), range(len(corpus.shards)))
+    found = each(_Search(corpus, field, bm25, weights, depths, least), range(len(corpus.shards)))
     kept = best_of_all(found, depths, relative=ROUNDING_STEP, least=least)
     ids = corpus.paper_ids
     return [best(ids, *one, depth=depth) for one, depth in zip(kept, depths.tolist(), strict=True)]
@@ -140,34 +173,54 @@ def _scaled(products: NDArray[np.float64], norms: NDArray[np.float64]) -> NDArra
 
 @dataclass(frozen=True)
 class Bm25:
-    """The statistics of a corpus: idf, shape (width,); mean length in tokens; the two parameters of the formula."""
+    """The statistics of a corpus: idf, shape (width,); mean length in tokens; the parameters of the formula."""
 
     idf: NDArray[np.float64]
     mean_length: float
     k1: float
     b: float
+    gain: float
+    """k1 + 1, or 1 in Lucene's form."""
+
+    def saturated(self, rows: Sparse) -> Sparse:
+        """Rows of counts as what each token adds to a score, but for its idf."""
+        widths = np.diff(rows.indptr)
+        lengths = np.repeat(np.asarray(rows.sum(axis=1)).ravel(), widths)
+        return with_data(
+            rows, rows.data * self.gain / (rows.data + self.k1 * (1 - self.b + self.b * lengths / self.mean_length))
+        )
 
     def scores(self, query: Sparse, rows: Sparse) -> NDArray[np.float64]:
         """The score of each row of counts, shape (rows,), for a query of one row of counts."""
-        widths = np.diff(rows.indptr)
-        lengths = np.repeat(np.asarray(rows.sum(axis=1)).ravel(), widths)
-        saturated = (
-            rows.data * (self.k1 + 1) / (rows.data + self.k1 * (1 - self.b + self.b * lengths / self.mean_length))
-        )
         weights = np.zeros(len(self.idf))
         weights[query.indices] = query.data * self.idf[query.indices]
-        return np.asarray(with_data(rows, saturated) @ weights)
+        return np.asarray(self.saturated(rows) @ weights)
 
 
 def fit_bm25(statistics: Statistics, *, k1: float, b: float, epsilon: float) -> Bm25:
-    """The statistics of a field as the formula wants them. Raises InputError when no document has a token."""
-    if statistics.running == 0:
-        raise InputError("BM25 needs a corpus with at least one token; found none")
+    """The statistics of a field as rank_bm25 wants them. Raises InputError when no document has a token."""
     # The vocabulary also holds tokens of other fields; they are not part of this one's mean.
-    present = statistics.frequency > 0
+    present = _present(statistics)
     df = statistics.frequency[present]
     idf = np.log(statistics.documents - df + 0.5) - np.log(df + 0.5)
     idf[idf < 0] = epsilon * idf.mean()
     full = np.zeros(len(present))
     full[present] = idf
-    return Bm25(idf=full, mean_length=statistics.running / statistics.documents, k1=k1, b=b)
+    return Bm25(idf=full, mean_length=statistics.running / statistics.documents, k1=k1, b=b, gain=k1 + 1)
+
+
+def fit_lucene(statistics: Statistics, filled: int, *, k1: float, b: float) -> Bm25:
+    """The statistics of a field as Lucene wants them. filled: how many documents have a token in it.
+
+    Raises InputError when none has.
+    """
+    present = _present(statistics)
+    df = statistics.frequency
+    idf = np.where(present, np.log(1 + (filled - df + 0.5) / (df + 0.5)), 0)
+    return Bm25(idf=idf, mean_length=statistics.running / filled, k1=k1, b=b, gain=1.0)
+
+
+def _present(statistics: Statistics) -> NDArray[np.bool_]:
+    if statistics.running == 0:
+        raise InputError("BM25 needs a corpus with at least one token; found none")
+    return statistics.frequency > 0

@@ -17,7 +17,7 @@ from __future__ import annotations
 import json
 import shutil
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -80,27 +80,51 @@ def rank(
 
     Raises InputError naming every query paper without a vector.
     """
+    return nearest(vectors, vectors_named(vectors, queries), corpus=corpus, depths=depths, each=each)
+
+
+def vectors_named(vectors: Vectors, names: Sequence[str]) -> NDArray[Any]:
+    """The vectors of these papers or topics: shape (names, dimensions).
+
+    Raises InputError naming every one that has none, or one with a number that is not finite.
+    """
+    row_of = rows_of(vectors, names)
+    if absent := [f"{name}: no vector" for name in names if name not in row_of]:
+        raise InputError(f"{vectors.model}: query papers have no vector", faults=absent)
+    found = vectors.matrix[[row_of[name] for name in names]]
+    broken = [f"{name}: not finite" for name, row in zip(names, found, strict=True) if not np.isfinite(row).all()]
+    if broken:
+        raise InputError(f"{vectors.model}: query papers have a vector that is not finite", faults=broken)
+    return found
+
+
+def lacking(vectors: Vectors, names: Iterable[str]) -> set[str]:
+    """Those of these papers or topics that have no vector."""
+    wanted = list(names)
+    return set(wanted) - rows_of(vectors, wanted).keys()
+
+
+def rows_of(vectors: Vectors, names: Sequence[str]) -> dict[str, int]:
+    """The row of each of these that has a vector."""
     import pyarrow.compute as pc
 
-    ids = vectors.ids
     # With Arrow's own numbers: taking by NumPy's would import pandas.
-    found = pc.indices_nonzero(pc.is_in(ids, value_set=strings_of(queries)))
-    row_of = dict(zip(ids.take(found).to_pylist(), numbers(found).tolist(), strict=True))
-    absent = [f"{paper_id}: no vector" for paper_id in queries if paper_id not in row_of]
-    if absent:
-        raise InputError(f"{vectors.model}: query papers have no vector", faults=absent)
-    usable = None
+    found = pc.indices_nonzero(pc.is_in(vectors.ids, value_set=strings_of(names)))
+    return dict(zip(vectors.ids.take(found).to_pylist(), numbers(found).tolist(), strict=True))
+
+
+def nearest(
+    vectors: Vectors, wanted: NDArray[Any], *, corpus: Strings, depths: NDArray[np.int64], each: Each = in_threads
+) -> list[Ranking]:
+    """The papers of `corpus` nearest to each of the vectors `wanted`, shape (queries, dimensions)."""
+    import pyarrow.compute as pc
+
+    ids, usable = vectors.ids, None
     if len(ids) != len(corpus) or not pc.all(pc.equal(ids, corpus)).as_py():
         if faults := _doubled(ids):
             raise InputError(f"{vectors.model}: papers have more than one vector", faults=faults)
         usable = np.zeros(len(ids), dtype=np.bool_)
         usable[numbers(pc.indices_nonzero(pc.is_in(ids, value_set=corpus)))] = True
-    wanted = vectors.matrix[[row_of[paper_id] for paper_id in queries]]
-    broken = [
-        f"{paper_id}: not finite" for paper_id, row in zip(queries, wanted, strict=True) if not np.isfinite(row).all()
-    ]
-    if broken:
-        raise InputError(f"{vectors.model}: query papers have a vector that is not finite", faults=broken)
     source = vectors.matrix if vectors.source is None else vectors.source
     return search(source, ids, wanted, metric=vectors.metric, depths=depths, usable=usable, each=each)
 

@@ -22,7 +22,7 @@ from annot.measuring.forecast.design import ALL, Design, DesignForecast, Togethe
 from annot.measuring.forecast.hours import HOUR, Rules, cost_of, hours_for, seconds_of, speed_of, times
 from annot.pools.admission import admissions, as_recorded, recorded_admissions
 from annot.pools.drawn_pools import draw_pools
-from annot.pools.frozen_rankings import needed, read_rankings
+from annot.pools.frozen_rankings import needed, not_ranked, read_rankings
 from annot.pools.near_duplicates import near_duplicates
 from annot.pools.pool_design import (
     DesignOverrides,
@@ -33,7 +33,7 @@ from annot.pools.pool_design import (
     recorded_designs,
     usual_design,
 )
-from annot.pools.topics import for_texts, topics_of
+from annot.pools.topics import for_text, left_out_of, topics_of
 from annot.publishing.report.cells import COST, HOURS, SHARE, Number, measured
 from annot.publishing.report.cells import coefficient as kind_of
 from annot.publishing.report.document import Table
@@ -222,7 +222,7 @@ def design(
         dispute_seconds=settings.forecast.dispute_seconds,
         simulations=settings.forecast.simulations,
         rules=rules,
-        papers={query.query_id: query.topic_id for query in known},
+        topics={query.query_id: query.topic_id for query in known},
     )
     pilot = Pilot(
         queries=len(joint.tables),
@@ -255,8 +255,8 @@ def _together(joint: JointGrades, team: int, coefficient: str, ws: Workspace, ru
         tables=joint.tables,
         disputed=joint.disputed,
         coefficient=lambda tables: coefficient_of(tables, units, grades, name=coefficient),
-        interval=lambda tables, papers: interval_of(
-            tables, units, grades, name=coefficient, level=rules.level, papers=papers
+        interval=lambda tables, topics: interval_of(
+            tables, units, grades, name=coefficient, level=rules.level, topics=topics
         ),
     )
 
@@ -296,8 +296,8 @@ def pools(
         usual_design(recorded_designs(current.values())) or design_of_settings(settings), DesignOverrides(mode=mode)
     )
     topics = topics_of(ws, {query.topic_id for query in queries}, texts)
-    of_texts = for_texts(ws, usual) if topics.texts else usual
-    designs = {topic_id: of_texts if topic_id in texts else usual for topic_id in topics.ids}
+    left_out = left_out_of(ws, usual.methods, topics.texts, frozen=not_ranked(ws)) if topics.texts else {}
+    designs = {topic_id: for_text(usual, topic_id, left_out) if topic_id in texts else usual for topic_id in topics.ids}
     rankings = read_rankings(ws, needed(designs, current))
     duplicates = near_duplicates(ws, keep=False, advance=advance)
     now = admissions(ws, topics.citations, rankings, duplicates=duplicates, current=current)

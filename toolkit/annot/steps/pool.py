@@ -19,6 +19,7 @@ from annot.pools.frozen_rankings import (
     lines_of,
     method_settings,
     needed,
+    not_ranked,
     rank_corpus,
     read_rankings,
     refuse_other_corpus,
@@ -38,7 +39,7 @@ from annot.pools.pool_design import (
 )
 from annot.pools.pool_facts import PoolFacts, drawn_rankings, facts_of, passed_over, recorded_pools
 from annot.pools.pooling import shares
-from annot.pools.topics import for_texts, of_papers_alone, searched, topics_of
+from annot.pools.topics import for_text, left_out_of, searched, topics_of
 from annot.publishing.report.tables import Column, Columns
 from annot.publishing.report.terminal import rendered
 from annot.publishing.report.words import sentences
@@ -146,10 +147,16 @@ def build(
 
     def design_of(topic_id: str) -> PoolDesign:
         drew = None if redraw else recorded.get(topic_id, usual_of_texts if topic_id in texts else None)
-        found = design if drew is None else as_asked(drew, drew.methods)
-        return for_texts(ws, found) if topic_id in texts else found
+        return design if drew is None else as_asked(drew, drew.methods)
 
-    designs = {topic_id: design_of(topic_id) for topic_id in topics.ids}
+    of_texts = {name: design_of(name) for name in topics.texts}
+    asked_of_texts = dict.fromkeys(method for one in of_texts.values() for method in one.methods)
+    on_disk = not_ranked(ws) if frozen else None
+    left_out = left_out_of(ws, asked_of_texts, topics.texts, frozen=on_disk)
+    designs = {
+        topic_id: for_text(of_texts[topic_id], topic_id, left_out) if topic_id in of_texts else design_of(topic_id)
+        for topic_id in topics.ids
+    }
     duplicates = cache(partial(near_duplicates, ws, keep=not dry_run, advance=advance))
     wanted = needed(designs, {name: pool for name, pool in current.items() if name in designs})
     facts: dict[str, Any] | None = None
@@ -205,8 +212,11 @@ def build(
         out_on_record=[name for name in design.without if name not in absent | asked_out],
         absent=[name for name in design.without if name in absent - asked_out and (redraw or not recorded)],
         same_title=duplicates().of_same_title(topics.papers),
-        texts=[name for name in topics.texts if redraw or name not in recorded],
-        not_for_texts=of_papers_alone(ws, design.methods),
+        not_for_texts={
+            method: new
+            for method, missing in left_out.items()
+            if (new := sorted(name for name in missing if redraw or name not in recorded))
+        },
         passed_over=passed_over_in(drawn, rankings, admitted),
         dry=[pool.topic_id for pool in drawn if pool.dry],
         differing=[one for one in differences(usual, by_settings) if getattr(overrides, one[0]) is None]

@@ -30,7 +30,7 @@ from annot.pools.growth import (
 from annot.pools.near_duplicates import near_duplicates
 from annot.pools.pool_design import recorded_designs
 from annot.pools.pooling import as_of, extended
-from annot.pools.topics import of_papers_alone, searched, topics_of
+from annot.pools.topics import left_out_of, searched, topics_of
 from annot.publishing.report.words import sentences
 from annot.ranking.methods import METHODS
 from annot.ranking.submission import imported_methods
@@ -153,10 +153,11 @@ def top_up(
         notes = sentences("commands.topped_up", method=method, drew=drew, shares=[], dry=[])
         return grown(None, same, before=notes)
     topics = topics_of(ws, missing, texts)
-    if topics.texts and of_papers_alone(ws, [] if given is not None else [method]):
+    if left_out := left_out_of(ws, [] if given is not None else [method], topics.texts):
         raise InputError(
-            f"--method {method}: cannot rank for a topic that is a text ({', '.join(topics.texts)})",
-            hint="name the queries of papers, or import a run of the method with --run",
+            f"--method {method}: cannot rank for {', '.join(sorted(left_out[method]))}: a topic that is a text has no "
+            "citations, and no vector of it is in the set",
+            hint="name the queries that it can rank for, or import a run of the method with --run",
         )
     duplicates = cache(partial(near_duplicates, ws, keep=not dry_run, advance=advance))
     earlier = {topic_id: before[topic_id] for topic_id in missing}

@@ -9,7 +9,7 @@ from pathlib import Path
 from annot.base.errors import Faults, InputError, MissingInput
 from annot.base.names import check_name, known_query
 from annot.base.records import WHOLE, Paper, Query, Topic
-from annot.corpus.corpus_facts import labels_of
+from annot.corpus.corpus_facts import labels_where_asked
 from annot.corpus.facets.query_sentences import check_facet, make_query, sentence_numbers
 from annot.formats.spreadsheet import read_columns
 from annot.measuring.folds import as_splits, find_leaks, grouped_folds, near_copies
@@ -43,7 +43,7 @@ def add(ws: Workspace, paper_id: str, *, facet: str, sentences: str | None, dry_
     paper = _paper(ws, paper_id)
     chosen = None if sentences is None else sentence_numbers(sentences)
     with ws.reading() as session:
-        labels = labels_of(session, [paper_id])[paper_id]
+        labels = labels_where_asked(ws, session, {paper_id: paper})[paper_id]
     query = make_query(paper, labels, facet, sentences=chosen, facets=ws.settings.facets)
     if not dry_run:
         with ws.writing() as session:
@@ -65,7 +65,7 @@ def add_file(ws: Workspace, file: Path, *, dry_run: bool) -> tuple[Query, ...]:
     there = papers.find_papers(ws.corpus, ids)
     made: dict[str, Query] = {}
     with ws.reading() as session:
-        labels = labels_of(session, sorted(there)) if there else {}
+        labels = labels_where_asked(ws, session, there)
     for line, row in rows:
         paper_id, facet = row["paper_id"], row["facet"]
         try:

@@ -14,7 +14,7 @@ from pathlib import Path
 from annot.base.errors import InputError, MissingInput
 from annot.base.records import Source
 from annot.base.templating import render
-from annot.corpus.corpus_facts import labels_of, papers_of
+from annot.corpus.corpus_facts import labels_where_asked, papers_of
 from annot.corpus.facets.query_sentences import make_query, offered_facets
 from annot.pools.selection.choosing import Distribution
 from annot.pools.selection.choosing import choose as choose_evenly
@@ -123,8 +123,9 @@ def _choose(
 ) -> ChosenQueries:
     ids = [row.paper_id for row in rows]
     type_of = {row.paper_id: row.type for row in rows}
+    found = papers.find_papers(ws.corpus, ids)
     with ws.reading() as session:
-        labels = labels_of(session, ids)
+        labels = labels_where_asked(ws, session, found)
         known_queries = {query.query_id for query in read_queries(session)}
     choice = choose_evenly(
         rows,
@@ -135,7 +136,6 @@ def _choose(
         facets=tuple(ws.settings.facets),
         seed=ws.settings.seed,
     )
-    found = papers.find_papers(ws.corpus, [query.paper_id for query in choice.chosen])
     made = [
         replace(
             make_query(
@@ -213,7 +213,7 @@ def _rows(ws: Workspace, drawn: Sample) -> list[SheetRow]:
     found = papers_of(ws, ids)
     there = known_ids(ws.corpus, {doc_id for paper in found.values() for doc_id in paper.citations})
     with ws.reading() as session:
-        labels = labels_of(session, ids)
+        labels = labels_where_asked(ws, session, found)
     return [
         SheetRow(
             paper_id,

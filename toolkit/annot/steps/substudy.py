@@ -18,7 +18,7 @@ from annot.judging.substudy import ROUNDS, TRIAL, SubstudyReport, substudy_of
 from annot.judging.trial_answers import grades_of
 from annot.judging.trials.draws import assigned, draw_substudy, plan_lines, query_by_query
 from annot.store import people, projects, trials
-from annot.store.queries import read_queries
+from annot.store.queries import read_queries, read_topics
 from annot.study.outcome import outcome_of
 from annot.study.workspace import Workspace, write_file, write_manifest
 
@@ -50,7 +50,7 @@ def draw(ws: Workspace, *, assessor: str, queries: int, candidates: int, dry_run
         present = [one.assessor for one in people.read_assessors(session) if one.left_on is None]
         check_name(assessor, present, what="assessor")
         standing = trials.read_trial(session, TRIAL)
-        known = read_queries(session)
+        known, without = read_queries(session), read_topics(session).keys()
         final = grades_of(outcome_of(session, ws.settings).decisions)
     if standing is not None and all(standing[name] == value for name, value in wishes.items()):
         return _planned(standing, texts, new=False)
@@ -67,8 +67,9 @@ def draw(ws: Workspace, *, assessor: str, queries: int, candidates: int, dry_run
         "sha256": hashlib.sha256(lines.encode()).hexdigest(),
         "created": moment_now(),
     }
-    paper_of = {query.query_id: query.topic_id for query in known}
-    papers = papers_of(ws, {name for pair in drawn.pairs for name in (paper_of[pair[0]], pair[1])})
+    topic_of = {query.query_id: query.topic_id for query in known}
+    # A topic that is a text has no other one.
+    papers = papers_of(ws, {name for pair in drawn.pairs for name in (topic_of[pair[0]], pair[1])} - without)
     if not dry_run:
         with ws.writing() as session:
             _refuse_sent(session)

@@ -49,15 +49,19 @@ def paper_ids(folder: Path) -> tuple[str, ...]:
 
 
 def whole_texts(folder: Path) -> pyarrow.Table:
-    """Every paper with its abstract as one text, in order: paper_id, title, year, sentences (how many), abstract."""
+    """Every paper with its abstract as one text, in order: paper_id, title, year, sentences (how many), abstract, and
+    part_of where there are passages."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    names = ["paper_id", "title", "year", "sentences"]
-    read = pa.concat_tables([open_papers(path).read(columns=names) for path in files_of(folder)])
+    passages = [PART_OF] if count_passages(folder) else []
+    names = ["paper_id", "title", "year", "sentences", *passages]
+    tables = (open_papers(path).read(columns=names) for path in files_of(folder))
+    read = pa.concat_tables([_with_columns(table, names) for table in tables]).select(names)
     sentences = read["sentences"]
     counted = read.set_column(3, "sentences", pc.list_value_length(sentences))
-    return counted.append_column("abstract", pc.binary_join(sentences, " "))
+    with_text = counted.append_column("abstract", pc.binary_join(sentences, " "))
+    return with_text.select([*names[:4], "abstract", *passages])
 
 
 def count_papers(folder: Path) -> int:

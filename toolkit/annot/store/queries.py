@@ -48,7 +48,7 @@ _IN_USE: dict[Table, str] = {
 
 
 def replace_queries(session: Session, queries: Iterable[Query]) -> None:
-    """Make these the queries of the study, all others go.
+    """Make these the queries of the study; all others go, and with them the texts that they ask.
 
     The type of a paper stays where none is given. Raises InputError, with how many judgements and other work stand on
     them, when a query that is in use would go, or one that is judged would change in more than the type of its paper.
@@ -132,6 +132,8 @@ def _write(session: Session, queries: Sequence[Query], *, keep_others: bool) -> 
     reworded = [one.query_id for one in changed if replace(before[one.query_id], paper_type=one.paper_type) != one]
     _refuse(session, reworded, _JUDGED, "change")
     delete_where(session, QUERY_TABLE, "query_id", removed)
+    without_query = {before[query_id].topic_id for query_id in removed} - {query.topic_id for query in queries}
+    delete_where(session, TOPIC_TABLE, "topic_id", without_query)
     rows = QUERY_TABLE
     for query in changed:
         values = {name: getattr(query, name) for name in ("topic_id", "facet", "sentences", "paper_type")}

@@ -85,8 +85,11 @@ class CollectionSettings(Section):
     """Names of people or groups, as they want to be named in public."""
     licence: str = ""
     """Licence of the judgements, and of topics that are texts: an SPDX identifier or a URL."""
+    topic_licence: str = ""
+    """Licence of topics that come from elsewhere: an SPDX identifier, a URL or words. If empty, that of the
+    judgements."""
     text_licence: str = ""
-    """Licence of titles and abstracts. If empty, a release contains only their ids."""
+    """Licence of the documents' titles and texts. If empty, a release contains only their ids."""
     url: str = ""
     """The address where the collection can be found."""
     contact: str = ""

@@ -16,7 +16,7 @@ def paper(record: Mapping[str, Any]) -> dict[str, Any]:
     one, and the filters of the corpus count it."""
     texts = [record[name] for name in ("abstract", "text", "body") if record.get(name)]
     own = {name: record[name] for name in ("doc_id", "title", "year", "part_of", *WHOLES) if name in record}
-    return document(own | {"abstract": texts[0] if texts else None})
+    return document({"title": None} | own | {"abstract": texts[0] if texts else None})
 
 
 def cut(name: str) -> list[tuple[int, int | None]]:

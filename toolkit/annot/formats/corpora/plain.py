@@ -20,8 +20,7 @@ FIELDS = frozenset((*IDS, *TEXTS, *WHOLES, "part_of"))
 
 
 def document(record: Mapping[str, Any]) -> dict[str, Any]:
-    """The record in the fields that `paper_lines.read_papers` knows. Without a title it has an empty one, and the
-    filters of the corpus count it."""
+    """The record in the fields that `paper_lines.read_papers` knows, as far as it has them."""
     found = dict(record)
     own = next((name for name in IDS if record.get(name) is not None), None)
     if own is not None:
@@ -29,8 +28,6 @@ def document(record: Mapping[str, Any]) -> dict[str, Any]:
     texts = [name for name in TEXTS if name in record]
     if texts and "abstract" not in record:
         found["abstract"] = found.pop([*filter(record.get, texts), *texts][0])
-    if own is not None and "abstract" in found:
-        found.setdefault("title", None)
     if not record.get("part_of"):
         names = _WITH_PASSAGE_ID if own == "passage_id" else WHOLES
         wholes = [record[name] for name in names if name != own and _is_id(record.get(name))]
@@ -70,7 +67,7 @@ JSON = Format("json", paper=document, records=json_entries, cut=in_one_piece, en
 def paper(record: Mapping[str, Any]) -> dict[str, Any]:
     """Only what BEIR has: id, title, text, and what else is known of the document as its metadata."""
     names = ["_id", "title", "text", "part_of", *WHOLES, *["metadata"] * isinstance(record.get("metadata"), dict)]
-    return document({"text": None} | {name: record[name] for name in names if name in record})
+    return document({"title": None, "text": None} | {name: record[name] for name in names if name in record})
 
 
 BEIR = Format("beir", paper=paper, fits=lambda record: "_id" in record and "text" in record)

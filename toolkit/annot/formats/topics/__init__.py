@@ -16,7 +16,7 @@ from annot.formats.corpora.cutting import opened
 from annot.formats.json_lines import read_objects
 from annot.formats.spreadsheet import decoded, plain
 from annot.formats.topics.decoding import text_of
-from annot.formats.topics.fields import IDS, GivenTopic, Record, TopicFile, id_fault, tidy, topics_of
+from annot.formats.topics.fields import IDS, SHOWN, GivenTopic, Record, TopicFile, id_fault, tidy, topics_of
 from annot.formats.topics.irds import PREFIX, dataset_records
 from annot.formats.topics.sgml import is_sgml, sgml_records
 from annot.formats.topics.tables import has_header, headings_of, list_records, table_records
@@ -24,8 +24,6 @@ from annot.formats.topics.xml import xml_records
 
 LARGEST = 1 << 26
 """64 MiB: all queries of MS MARCO have half of that."""
-BEGINNING = 1 << 16
-"""Bytes that have the header of a table."""
 EXPECTED = "TREC topics, BEIR queries, JSON Lines, CSV or TSV"
 
 
@@ -56,8 +54,7 @@ def names_papers(path: Path) -> bool:
     """Whether the file is a table of queries that are papers: a column paper_id or facet, and no id of topics."""
     if not path.is_file():
         return False
-    with opened(path) as file:
-        headings = headings_of(decoded(file.read(BEGINNING)))
+    headings = headings_of(decoded(given_topics(path)))
     return bool(headings & {"paper_id", "facet"}) and headings.isdisjoint(IDS)
 
 
@@ -84,11 +81,11 @@ def _records(text: str, faults: Faults) -> tuple[str, Iterator[Record]]:
     first = next((line for line in text.splitlines() if line.strip()), "")
     if "\t" in first:
         return "TSV without header", list_records(text, faults)
-    return _unknown(repr(first[:60]) if first else "an empty file", faults)
+    return _unknown(repr(first[:SHOWN]) if first else "an empty file", faults)
 
 
 def _json_records(text: str, faults: Faults) -> Iterator[Record]:
-    for line, record in read_objects(io.StringIO(text), faults, constants=True):
+    for line, record in read_objects(io.StringIO(text), faults):
         found = {plain(name): value for name, value in record.items()}
         metadata = found.pop("metadata", None)
         yield Record(line, found, metadata if isinstance(metadata, dict) else {})

@@ -6,11 +6,10 @@ import codecs
 import re
 
 from annot.base.errors import Faults
+from annot.formats.topics.fields import SHOWN
 
 _DECLARED = re.compile(rb"""\s*<\?xml[^>]*\sencoding\s*=\s*["']([A-Za-z0-9._-]+)["']""")
 _KNOWN = re.compile(r"utf-8|utf-16|ascii|iso8859-\d+|cp125\d")
-AROUND = 12
-"""Characters shown on each side of a byte that cannot be read."""
 
 
 def text_of(data: bytes, faults: Faults) -> str:
@@ -20,12 +19,12 @@ def text_of(data: bytes, faults: Faults) -> str:
     """
     encoding = _encoding(data, faults)
     try:
-        text = data.decode(encoding)
+        text = data.decode(encoding).removeprefix("\ufeff")
     except UnicodeDecodeError as error:
-        before, after = data[: error.start], data[error.start : error.start + AROUND]
-        shown = before.rpartition(b"\n")[2][-AROUND:] + after.splitlines()[0]
+        before, after = data[: error.start], data[error.start : error.start + SHOWN]
+        shown = before.rpartition(b"\n")[2][-SHOWN:] + after.splitlines()[0]
         faults.add(
-            f"not {encoding.removesuffix('-sig').upper()}: byte 0x{after[0]:02X} at position {error.start}; "
+            f"not {encoding.upper()}: byte 0x{after[0]:02X} at position {error.start}; "
             f"Windows-1252 would read {shown.decode('cp1252', 'replace').strip()!r}",
             line=before.count(b"\n") + 1,
         )
@@ -40,8 +39,8 @@ def text_of(data: bytes, faults: Faults) -> str:
 def _encoding(data: bytes, faults: Faults) -> str:
     if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return "utf-16"
-    if data.startswith(codecs.BOM_UTF8) or not (declared := _DECLARED.match(data)):
-        return "utf-8-sig"
+    if not (declared := _DECLARED.match(data)):
+        return "utf-8"
     name = declared[1].decode()
     try:
         known = codecs.lookup(name).name

@@ -21,6 +21,8 @@ because it has no other, and its `question` the description."""
 LONGEST = 20_000
 """Characters of a text: the longest narratives of TREC have a tenth of that."""
 LONGEST_ID = 200
+SHOWN = 40
+"""Characters of a text that cannot be read, in the message of it."""
 
 
 class Record(NamedTuple):
@@ -73,7 +75,7 @@ def id_fault(topic_id: str) -> str:
     """What is wrong with the id of a topic, which files of runs and qrels have to carry; "" for nothing."""
     if topic_id.isprintable() and not re.search(r"[\s/\\]", topic_id) and 0 < len(topic_id) <= LONGEST_ID:
         return ""
-    return f"{topic_id[:60]!r}: expected no space, no slash and nothing that cannot be printed"
+    return f"{topic_id[:SHOWN]!r}: expected no space, no slash and nothing that cannot be printed"
 
 
 def tidy(text: str) -> str:
@@ -111,7 +113,7 @@ def _topic(one: Record, fields: Mapping[str, str], faults: Faults) -> Topic | No
         if name == fields["topic_id"]:
             continue
         if name in fields.values() and text and not isinstance(value, str):
-            faults.add(f"topic {topic_id}: {name}: found {text[:40]}, expected text", line=one.line)
+            faults.add(f"topic {topic_id}: {name}: found {text[:SHOWN]}, expected text", line=one.line)
         elif len(text) > LONGEST:
             problem = f"{len(text):,} characters, expected {LONGEST:,} at most"
             faults.add(f"topic {topic_id}: {name}: {problem}", line=one.line)

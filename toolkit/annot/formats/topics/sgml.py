@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 
 from annot.base.errors import Faults
-from annot.formats.topics.fields import Record
+from annot.formats.topics.fields import SHOWN, Record
 
 LABELS = {
     "num": r"Number\s*:",
@@ -45,14 +45,15 @@ def sgml_records(text: str, faults: Faults) -> Iterator[Record]:
     another one.
     """
     topic: dict[str, str] | None = None
-    tag, line, place, begun = "", 1, 0, 1
+    tag, line, place = "", 1, 0
+    begun = line
     for match in (*_TAG.finditer(text), None):
         between = text[place : match.start() if match else len(text)]
         if tag and topic is not None:
             topic[tag] = re.sub(rf"^\s*{LABELS[tag]}", "", between, flags=re.IGNORECASE)
         elif stray := _MARKUP.sub("", between).strip():
             faults.add(
-                f"found {stray.splitlines()[0][:40]!r} outside of every tag",
+                f"found {stray.splitlines()[0][:SHOWN]!r} outside of every tag",
                 line=line + between[: between.index(stray.split()[0])].count("\n"),
             )
         line += between.count("\n")

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from xml.parsers import expat
 
 from annot.base.errors import Faults
-from annot.formats.topics.fields import Record
+from annot.formats.topics.fields import SHOWN, Record
 
 DEEPEST = 20
 """Elements within one another; topics have four."""
@@ -15,10 +16,13 @@ DEEPEST = 20
 def xml_records(text: str, faults: Faults) -> Iterator[Record]:
     """The topics: the attributes of each element below the root, and the texts of the elements in it, by name.
 
-    An element of which a topic has several gives one text. Text of the topic's own is its `text`. Raises InputError for
-    a document type, which could name other files or say a long text with few words, and for elements nested too deeply.
+    An element of which a topic has several gives one text. Text of the topic's own is its `text`. NTCIR's files have no
+    root. Raises InputError for a document type, which could name other files or say a long text with few words, and for
+    elements nested too deeply.
     """
     reading = _Reading(faults)
+    if re.match(r"\s*<(topic|query)[\s>]", text, re.IGNORECASE):
+        text = f"<topics>{text}</topics>"
     try:
         reading.parser.Parse(text.encode(), True)
     except expat.ExpatError as error:
@@ -27,18 +31,19 @@ def xml_records(text: str, faults: Faults) -> Iterator[Record]:
 
 
 class _Reading:
+    _line: int
+    """On which the topic begins that is being read."""
+    _values: dict[str, str]
+
     def __init__(self, faults: Faults) -> None:
         self.records: list[Record] = []
         self.parser = expat.ParserCreate("utf-8")
-        self.parser.buffer_text = True
         self.parser.StartElementHandler = self._start
         self.parser.EndElementHandler = self._end
         self.parser.CharacterDataHandler = self._text
         self.parser.StartDoctypeDeclHandler = self._refuse_document_type
         self._faults = faults
         self._open: list[str] = []
-        self._line = 0
-        self._values: dict[str, str] = {}
 
     def _refuse_document_type(self, name: str, *_: object) -> None:
         self._faults.add(f"declares a document type (<!DOCTYPE {name}>)", line=self.parser.CurrentLineNumber)
@@ -59,6 +64,9 @@ class _Reading:
         if len(self._open) > 1:
             name = self._open[2] if len(self._open) > 2 else "text"
             self._values[name] = self._values.get(name, "") + text
+        elif text.strip():
+            problem = f"found {text.strip()[:SHOWN]!r} outside of every topic"
+            self._faults.add(problem, line=self.parser.CurrentLineNumber)
 
     def _end(self, _name: str) -> None:
         if len(self._open) == 2:

@@ -14,7 +14,7 @@ from annot.base.records import Asked, Paper, Query, Source, grouped
 from annot.corpus.corpus_facts import labels_of, papers_of
 from annot.corpus.facets.query_sentences import facet_sentences
 from annot.judging.exchange.collecting import Collected
-from annot.judging.exchange.outgoing import Outgoing, check_labels, check_outgoing, form_of
+from annot.judging.exchange.outgoing import Outgoing, check_labels, check_outgoing, form_of, labels_asked
 from annot.judging.exchange.recording import PulledProject, RecordedProject
 from annot.judging.exchange.rounds import PARTS, Prepared, Round, Wishes
 from annot.judging.exchange.sending import accounts_on
@@ -27,7 +27,7 @@ from annot.labelstudio.studio_records import Payload
 from annot.labelstudio.tasks import LABELS_SHOWN, facets_task, pair_key
 from annot.store import people, projects
 from annot.store.facet_labels import FacetLabels, put_corrections, read_labels
-from annot.store.queries import put_queries, read_queries
+from annot.store.queries import put_queries, read_queries, read_topics
 from annot.study.workspace import Workspace
 
 PART = PARTS["labels"]
@@ -82,7 +82,10 @@ class LabelsRound(Round):
         for name in names:
             check_name(name, everyone, what="assessor")
         if not papers:
-            raise MissingInput("no queries", hint="choose them with `annot query choose` or `annot query add`")
+            raise MissingInput(
+                "no queries on facets of papers, so there are no labels to correct",
+                hint="choose them with `annot query choose` or `annot query add`",
+            )
         form = form_of(ws, PART, None)
         tasks = {
             Asked(paper_id, LABELS_SHOWN): facets_task(
@@ -209,7 +212,9 @@ class _OnRecord(NamedTuple):
 
 def _on_record(ws: Workspace) -> _OnRecord:
     with ws.reading() as session:
-        queries = grouped((query.topic_id, query) for query in read_queries(session))
+        texts = read_topics(session)
+        by_facet = (one for one in read_queries(session) if one.topic_id not in texts and labels_asked(ws, one.facet))
+        queries = grouped((query.topic_id, query) for query in by_facet)
         ids = sorted(queries)
         labels = labels_of(session, ids)
         made = {one.paper_id: one.corrected_at for one in read_labels(session, ids)}

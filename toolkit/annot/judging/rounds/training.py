@@ -10,7 +10,7 @@ from sqlmodel import Session
 
 from annot.base.errors import MissingInput
 from annot.base.names import check_name, counted
-from annot.base.records import Asked, Judgement
+from annot.base.records import WHOLE, Asked, Judgement
 from annot.judging.exchange.collecting import Collected
 from annot.judging.exchange.outgoing import Outgoing, form_of, material_of, tasks_of
 from annot.judging.exchange.recording import RecordedProject, record_beside
@@ -64,6 +64,7 @@ class TrainingRound(Round):
         for name in wishes.assessor:
             check_name(name, [person.assessor for person in everyone], what="assessor")
         in_training = wishes.assessor or [person.assessor for person in everyone if not person.adjudicator]
+        facets = list(dict.fromkeys((*ws.settings.facets, WHOLE)))
         sequences: dict[str, tuple[Pair, ...]] = {}
         for name in sorted({*in_training, *given}):
             mine = [pair for pair in given.get(name, {}) if pair in golden]
@@ -72,7 +73,7 @@ class TrainingRound(Round):
                 notes.append(
                     f"{name}: left out {counted(len(golden) - len(free), 'gold pair')} that the plan gives to {name}"
                 )
-            sequence = sequence_of(name, free, facet_of, mine, facets=list(ws.settings.facets), seed=ws.settings.seed)
+            sequence = sequence_of(name, free, facet_of, mine, facets=facets, seed=ws.settings.seed)
             if sequence:
                 sequences[name] = sequence
         if not dry_run:

@@ -56,6 +56,7 @@ def judging_facts(study: Snapshot, *, missing: str) -> dict[str, Any]:
         "per_item": " to ".join(dict.fromkeys(str(end(by_pair.values())) for end in (min, max) if by_pair)),
         "assignment": "per-query" if len(teams) == len({query_id for query_id, _ in teams}) else "per-pair",
         "isolation": isolation_of(study),
+        "terms_marked": not imported and _terms_marked(study),
         "missing": missing,
         "ratings": sorted({settled.ratings for settled in outcome.adjudications.values()}),
         "cannot_judge": sum(judgement.grade is None for judgement in counting),
@@ -106,3 +107,9 @@ def isolation_of(study: Snapshot) -> str:
     owners = {(project.server, project.assessor) for project in study.projects}
     servers, people = ({pair[at] for pair in owners} for at in (0, 1))
     return "server" if len(people) > 1 and len(servers) == len(owners) else "project"
+
+
+def _terms_marked(study: Snapshot) -> bool:
+    """Whether the screens mark the topic's words in the documents of pairs that are judged whole."""
+    settings = study.ws.settings
+    return settings.screen.mark_terms and not all(settings.facets.get(facet) for facet in study.facets.values())

@@ -22,11 +22,15 @@ from annot.publishing.terms import known_licence, licence_named
 
 
 def fill(template: str, facts: CollectionFacts, *, overrides: Path | None, **values: Any) -> str:
-    """The template, told the facts and the licences of judgements and (where they are released) texts, None where they
-    are not known ones. overrides: a folder of templates that win over the package's."""
+    """The template, told the facts and the licences of judgements, of topics where they have one of their own, and of
+    texts where they are released; None where they are not known ones.
+
+    overrides: a folder of templates that win over the package's.
+    """
     terms = facts.terms
     licences = {
         "licence": licence_named(terms.licence) if terms.licence else None,
+        "topic_licence": known_licence(terms.topic_licence) if facts.topics[1] else None,
         "text_licence": known_licence(terms.text_licence) if terms.with_text else None,
     }
     functions = {"cell": cell, "flowed": flowed, "quoted": quoted, "estimate": measured, "coefficient": coefficient}

@@ -69,6 +69,7 @@ def about(study: Study) -> tuple[Fact, ...]:
         Fact("Makers", ", ".join(named.creators)),
         Fact("Version", ", ".join(filter(None, (named.version, terms.published)))),
         Fact("Licence", *licence[:2]) if licence else Fact("Licence", ""),
+        Fact("Licence of the topics", terms.topic_licence),
         Fact("Licence of the texts", *texts[:2]) if texts else Fact("Licence of the texts", terms.text_licence),
         Fact("Address", named.url, named.url if named.url.startswith(("https://", "http://")) else ""),
         Fact("Software", f"annot {__version__}"),
