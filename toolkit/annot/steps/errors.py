@@ -45,7 +45,7 @@ def write(ws: Workspace) -> WrittenSheet:
             grade=cases[pair][0].grade if pair in cases else None,
             irrelevant_near_the_top=_systems(cases.get(pair, ()), NEAR_TOP),
             relevant_far_down=_systems(cases.get(pair, ()), FAR_DOWN),
-            title=titles[pair[1]].title if pair[1] in titles else "",
+            title=titles[pair[1]].heading if pair[1] in titles else "",
         )
         for pair in pairs
     ]
