@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
 import importlib
 import json
 import shutil
 import sys
 import xml.etree.ElementTree as ET
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -38,12 +39,18 @@ def mixed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def released(recipe: OfTopics, folder: Path, *words: str, **collection: object) -> tuple[Path, Result]:
+    study = prepared(recipe, folder, **collection)
+    return folder / "release", annot_done("release", folder / "release", *words, folder=study)
+
+
+def prepared(recipe: OfTopics, folder: Path, **collection: object) -> Path:
+    """The study, with all that a release asks for."""
     study = Path(shutil.copytree(kept(recipe, "measured"), folder / "study"))
     named = {**COLLECTION, "name": "topics", "topic_language": "de-AT", **collection}
     set_in(study, {"collection": named, "release": {"comments": "left out", "reasons": "left out"}})
     (study / "datasheet.toml").write_text(answered(), encoding="utf-8")
     annot_done("qrels", folder=study)
-    return folder / "release", annot_done("release", folder / "release", *words, folder=study)
+    return study
 
 
 def rows(path: Path) -> list[dict[str, Any]]:
@@ -56,6 +63,8 @@ def expected_grades(release: Path) -> list[tuple[str, str, int]]:
 
 
 def test_topics_are_in_the_files_of_trec_and_beir_and_papers_in_none(texts: Path) -> None:
+    sha256 = hashlib.sha256((texts / "topics.xml").read_bytes()).hexdigest()
+    assert f"| topics.xml | `{sha256}` |" in (texts / "DATASHEET.md").read_text(encoding="utf-8")
     found = ET.parse(texts / "topics.xml").getroot()
     read = {one.get("number"): {part.tag: part.text for part in one} for one in found}
     given = topics_in((texts / "topics.xml").read_bytes(), name="topics.xml")
@@ -235,6 +244,29 @@ def test_the_check_of_files_accepts_a_release_and_finds_a_topic_that_was_changed
     found = annot("check", "files", "--release", copy, folder=study)
     assert found.exit_code == 1
     assert f"{copy}/topics.xml: changed since the release was written" in found.stdout
+
+
+@dataclass(frozen=True)
+class Signed(OfTopics):
+    """The second topic is signed with the account of an assessor, the third with an address of somebody else."""
+
+    @property
+    def texts(self) -> tuple[Topic, ...]:
+        first, second, third, fourth = TOPICS
+        signed = "Asked by ann@example.org.", "Ask Zoe at zoe@questions.example."
+        return (first, replace(second, narrative=signed[0]), replace(third, description=signed[1]), fourth)
+
+
+def test_an_address_in_a_topic_stops_the_release_until_it_is_allowed(tmp_path: Path) -> None:
+    study = prepared(Signed(scale=GRADED), tmp_path)
+    refused = annot("release", tmp_path / "release", folder=study)
+    assert refused.exit_code == 1
+    assert "topics.xml:11: a known e-mail, an…g (15 characters)" in refused.stderr
+    assert "topics.xml:15: an e-mail address, zo…e (21 characters)" in refused.stderr
+    assert "beir/queries.jsonl:2: a known e-mail" in refused.stderr
+    assert not (tmp_path / "release").exists()
+    allowed = ("--allow", "zoe@questions.example", "--allow", "ann@example.org")
+    assert annot("release", tmp_path / "release", *allowed, folder=study).exit_code == 0
 
 
 def test_ids_only_is_of_documents_while_topics_keep_their_words(tmp_path: Path) -> None:
