@@ -63,11 +63,6 @@ class Paper:
     part_of: str | None = None
     """The document that a passage is from, which need not be in the corpus; None for a document."""
 
-    @property
-    def heading(self) -> str:
-        """The title; of a document without one, how its text begins."""
-        return self.title or " ".join(self.sentences[:1])
-
 
 @dataclass(frozen=True, slots=True)
 class Topic:
