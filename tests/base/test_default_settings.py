@@ -14,7 +14,10 @@ NUMBERS = {
     "seed": 13,
     "corpus": {
         "require_title": True,
-        **{"min_sentences": 3, "max_sentences": 20, "max_sentence_tokens": 80, "min_sentence_tokens": 4},
+        "min_sentences": 3,
+        "max_sentences": 20,
+        "max_sentence_tokens": 80,
+        "min_sentence_tokens": 4,
     },
     "queries": {"per_period": 20, "min_rating": 3, "two_facet_share": 0.5},
     "pool": {"per_method": 13, "ranking_depth": 500},
