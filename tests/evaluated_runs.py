@@ -31,6 +31,6 @@ def evaluated_runs(
         tuple(qrels),
         tuple(judgements),
         facets={query_id: facet for query_id, (_, facet) in parts.items()},
-        papers={query_id: paper for query_id, (paper, _) in parts.items()},
+        topics={query_id: paper for query_id, (paper, _) in parts.items()},
         **{**usual, **others},
     )

@@ -185,7 +185,7 @@ def test_two_runs_change_sides_if_each_is_ahead_by_one_of_the_qrels() -> None:
 def both(runs: dict[str, Any], a: list[Qrel], b: list[Qrel]) -> Any:
     by_a, by_b = evaluated_runs(runs, a), evaluated_runs(runs, b)
     assert isinstance(by_a, Evaluated)
-    return compare_qrels(a, b, by_a, by_b, facet="m", level=0.95, papers={f"p{at}-m": f"p{at}" for at in range(3)})
+    return compare_qrels(a, b, by_a, by_b, facet="m", level=0.95, topics={f"p{at}-m": f"p{at}" for at in range(3)})
 
 
 def test_an_order_of_runs_needs_two_that_differ() -> None:
@@ -212,7 +212,7 @@ def test_a_query_that_one_of_them_lacks_has_no_pairs() -> None:
         qrels,
         [one for one in qrels if one.query_id != "p2-m" and one != qrels[0]],
         *[evaluated_runs({"run": RUN}, qrels)] * 2,
-        **{"facet": "m", "level": 0.95, "papers": {f"p{at}-m": f"p{at}" for at in range(3)}},
+        **{"facet": "m", "level": 0.95, "topics": {f"p{at}-m": f"p{at}" for at in range(3)}},
     )
     assert [(one.query_id, one.pairs, one.only_a, one.only_b) for one in found.topics] == [
         ("p0-m", 1, 1, 0),

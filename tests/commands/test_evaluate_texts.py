@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -69,6 +70,14 @@ def test_nobody_is_told_of_facets_or_papers(texts: Workspace, command: str) -> N
     said = f"{told.stdout}\n{told.stderr}".lower()
     for word in ("facet", "paper", "whole  ", "abstract"):
         assert word not in said, [line for line in said.splitlines() if word in line]
+
+
+def test_the_certificate_speaks_of_topics_and_documents(texts: Workspace) -> None:
+    annot_done("reusability", folder=texts.root)
+    page = (texts.exports / "certificate.html").read_text(encoding="utf-8")
+    said = re.sub(r"<(style|script).*?</\1>|<[^>]+>", " ", page, flags=re.DOTALL).lower()
+    assert "unjudged documents" in said
+    assert not re.search("paper|facet|abstract", said)
 
 
 def test_what_is_kept_names_topics_as_the_units(tmp_path: Path) -> None:

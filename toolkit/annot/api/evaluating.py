@@ -295,7 +295,7 @@ def evaluate(
         given.qrels,
         () if judgements is None else ratings_in(judgements, name="judgements").judgements,
         facets=given.facets,
-        papers=topics,
+        topics=topics,
         splits={},
         systems={},
         conventions=conventions,

@@ -68,7 +68,7 @@ def agreement_of(
         missing=missing or settings.judging.missing,
         binarised_at=binarised_at,
         level=settings.agreement.level,
-        papers=snapshot.topics,
+        topics=snapshot.topics,
         coefficients=coefficients,
         unjudgeable=outcome.unjudgeable if judgements is None else (),
     )
@@ -140,7 +140,7 @@ def assessors_of(snapshot: Snapshot) -> Looked:
         outcome.judgements,
         outcome.decisions,
         snapshot.facets,
-        papers=snapshot.topics,
+        topics=snapshot.topics,
         scale=settings.scale.grades,
         open_pairs=outcome.open,
         assignments=snapshot.assignments,
@@ -149,7 +149,7 @@ def assessors_of(snapshot: Snapshot) -> Looked:
     return look(
         panel,
         repeats_of(outcome),
-        papers=snapshot.topics,
+        topics=snapshot.topics,
         policy=settings.judging.missing,
         missing=_asked(outcome, counting),
         order=_order(panel, elsewhere=elsewhere),
@@ -205,7 +205,7 @@ def evaluation_of(
         qrels,
         snapshot.outcome.judgements,
         facets=snapshot.facets,
-        papers=snapshot.topics,
+        topics=snapshot.topics,
         splits=snapshot.splits,
         systems={run.tag: run.system for run in snapshot.runs},
         conventions=conventions,
@@ -237,7 +237,7 @@ def assessor_effect_of(
         level=snapshot.ws.settings.agreement.level,
         seed=snapshot.ws.settings.seed,
     )
-    return assessor_effect_on_runs(runs, snapshot.outcome.judgements, qrels, settings, papers=snapshot.topics)
+    return assessor_effect_on_runs(runs, snapshot.outcome.judgements, qrels, settings, topics=snapshot.topics)
 
 
 def read_run_files(ws: Workspace, files: Sequence[Path] = ()) -> dict[str, dict[str, Ranking]]:

@@ -45,7 +45,7 @@ def _facets(study: Study, evaluated: Evaluated) -> Iterator[Table | Figure]:
     papers = on_facets(
         {one.query_id: one.values[leader.measure] for one in measured},
         facets=study.snapshot.facets,
-        papers=study.snapshot.topics,
+        topics=study.snapshot.topics,
     )
     if not papers:
         return
@@ -95,7 +95,7 @@ def _errors(study: Study) -> Table:
                         [cases[run, query_id, error] for query_id in ranked],
                         [of[query_id] for query_id in ranked],
                         level=study.settings.agreement.level,
-                        papers=[study.snapshot.topics[query_id] for query_id in ranked],
+                        topics=[study.snapshot.topics[query_id] for query_id in ranked],
                     )
                     for error, of in possible.items()
                 ]
