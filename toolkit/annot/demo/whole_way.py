@@ -20,7 +20,7 @@ from annot.demo.packaged import ADJUDICATOR, CAST
 from annot.formats.trec import read_run
 from annot.judging.exchange import audit
 from annot.pools.pool_design import DesignOverrides
-from annot.publishing.release.questions import answers_file
+from annot.publishing.release.questions import answer_sheet, answers_file, parse_answers
 from annot.ranking.systems import USUAL, USUAL_OF_TEXTS
 from annot.steps import (
     agreement,
@@ -226,8 +226,8 @@ def _workspace(folder: Path, kind: DemoKind) -> Workspace:
             hint=f"name another: annot demo FOLDER --kind {kind}",
         )
     init(folder, name=None, dry_run=False)
-    if not answers_file(ws).exists() and kind == "facets":
-        write_file(answers_file(ws), packaged.read("datasheet.toml"))
+    if not answers_file(ws).exists():
+        write_file(answers_file(ws), demo_answers(kind))
     return ws
 
 
@@ -238,6 +238,17 @@ def demo_settings(kind: DemoKind = "facets") -> str:
     for table, values in tomllib.loads(packaged.read(name)).items():
         document[table].update(values)
     return tomlkit.dumps(document)
+
+
+def demo_answers(kind: DemoKind) -> str:
+    """The answers of the demonstration's datasheet."""
+    text = packaged.read("datasheet.toml")
+    if kind == "facets":
+        return text
+    own = packaged.read("questions_datasheet.toml")
+    return answer_sheet(
+        parse_answers(text, name="datasheet.toml") | parse_answers(own, name="questions_datasheet.toml"), topics=True
+    )
 
 
 def _pools(ws: Workspace, steps: Steps, *, advance: Advance) -> None:
