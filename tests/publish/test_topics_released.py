@@ -54,7 +54,7 @@ def prepared(recipe: OfTopics, folder: Path, **collection: object) -> Path:
     study = Path(shutil.copytree(kept(recipe, "measured"), folder / "study"))
     named = {**COLLECTION, "name": "topics", "topic_language": "de-AT", **collection}
     set_in(study, {"collection": named, "release": {"comments": "left out", "reasons": "left out"}})
-    (study / "datasheet.toml").write_text(answered(), encoding="utf-8")
+    (study / "datasheet.toml").write_text(answered(topics=True), encoding="utf-8")
     annot_done("qrels", folder=study)
     return study
 
