@@ -11,7 +11,6 @@ from sqlmodel import Session
 from annot.base.errors import Faults, InputError
 from annot.base.records import WHOLE, Query, Topic
 from annot.formats import topics
-from annot.store import papers
 from annot.store.queries import judged_queries, put_queries, put_topics, read_queries, read_topics
 from annot.study.workspace import Workspace
 
@@ -47,7 +46,7 @@ def add_file(ws: Workspace, source: str, *, dry_run: bool) -> AddedTopics:
     found = [topic for _, topic in read.topics]
     faults = Faults(source)
     with ws.writing() as session:
-        taken = _taken(ws, session, found)
+        taken = _taken(session, found)
         for line, topic in read.topics:
             if topic.topic_id in taken:
                 faults.add(f"topic {topic.topic_id}: {taken[topic.topic_id]}", line=line)
@@ -80,7 +79,7 @@ def add_text(ws: Workspace, topic: Topic, *, dry_run: bool) -> Query:
         topic, title=tidied["--text"] or "", description=tidied["--description"], narrative=tidied["--narrative"]
     )
     with ws.writing() as session:
-        for problem in _taken(ws, session, [topic]).values():
+        for problem in _taken(session, [topic]).values():
             raise InputError(f"--id {topic.topic_id}: {problem}", hint=_remedy([topic.topic_id]))
         _put(session, [topic], dry_run=dry_run)
     return _query_of(topic)
@@ -95,19 +94,16 @@ def _remedy(taken: Iterable[str]) -> str:
     return f"give the text another id; `annot query remove {name}` takes away one that is there and was not judged"
 
 
-def _taken(ws: Workspace, session: Session, given: Sequence[Topic]) -> dict[str, str]:
+def _taken(session: Session, given: Sequence[Topic]) -> dict[str, str]:
     """What else has the id of each of these topics, for those of which something has."""
     known, queries, judged = read_topics(session), read_queries(session), judged_queries(session)
-    in_corpus = papers.find_papers(ws.corpus, [topic.topic_id for topic in given]) if ws.has_corpus else {}
     asked = {query.query_id: query.topic_id for query in queries} | {
         query.topic_id: query.topic_id for query in queries
     }
     taken = {}
     for topic in given:
         name = topic.topic_id
-        if name in in_corpus:
-            taken[name] = "the id of a paper of the corpus"
-        elif name in known and known[name] != topic:
+        if name in known and known[name] != topic:
             # Its pool, drawn for the text that is there, would stay.
             taken[name] = "another text has this id"
             if name in judged:
