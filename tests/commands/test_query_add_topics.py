@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType
@@ -176,9 +177,19 @@ def registered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]
             yield Asked("8/a", "other", "", "", ())
 
     module.registry.register("asked-for-annot", module.Dataset(Queries()))
+
+    class Unreachable(BaseQueries):
+        def __init__(self, error: Exception) -> None:
+            self.error = error
+
+        def queries_iter(self) -> Iterator[Asked]:
+            raise self.error
+
     module.registry.register("silent-for-annot", module.Dataset())
+    module.registry.register("gone-for-annot", module.Dataset(Unreachable(RuntimeError("All sources failed", [1]))))
+    module.registry.register("cut-for-annot", module.Dataset(Unreachable(OSError(101, "unreachable" * 50))))
     yield "irds:asked-for-annot"
-    for name in ("asked-for-annot", "silent-for-annot"):
+    for name in ("asked-for-annot", "silent-for-annot", "gone-for-annot", "cut-for-annot"):
         del module.registry._registered[name]
 
 
@@ -195,7 +206,13 @@ def test_queries_of_a_dataset_are_read_by_its_name(registered: str, monkeypatch:
     assert read.form == "ir_datasets"
 
 
-def test_datasets_without_queries_and_those_that_are_not_known_are_refused(registered: str) -> None:
-    for name, problem in (("silent-for-annot", "has no queries"), ("asked-for-anot", "not a dataset of ir_datasets")):
+def test_datasets_without_queries_and_those_that_cannot_be_had_are_refused(registered: str) -> None:
+    shown = f"[Errno 101] {'unreachable' * 50}"[:200]
+    for name, problem in (
+        ("silent-for-annot", "has no queries"),
+        ("asked-for-anot", "not a dataset of ir_datasets"),
+        ("gone-for-annot", "cannot read this dataset: All sources failed$"),
+        ("cut-for-annot", f"cannot read this dataset: {re.escape(shown)}$"),
+    ):
         with pytest.raises(InputError, match=problem):
             read_topics(f"irds:{name}")
