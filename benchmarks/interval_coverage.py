@@ -281,14 +281,14 @@ def compare(population: Population, chosen: np.ndarray, truths: dict[str, float]
             values = of_query[rows]
             there = ~np.isnan(values)
             of_values = np.array(paper_of)[there].tolist()
-            intervals[f"{name} median"] = median_interval(values[there], level=LEVEL, papers=of_values)
+            intervals[f"{name} median"] = median_interval(values[there], level=LEVEL, topics=of_values)
             intervals[f"{name} mean"] = mean_interval(
-                values[there], level=LEVEL, least=least, most=most, papers=of_values
+                values[there], level=LEVEL, least=least, most=most, topics=of_values
             )
             intervals[f"{name} pooled"] = interval_of(pooled, pooled.value(name, GRADES), name, GRADES, level=LEVEL)
         sizes = np.full(len(paper_of), PAIRS)
         intervals["share disputed"] = share_of_counts(
-            population.disputed[rows], sizes, level=LEVEL, papers=paper_of
+            population.disputed[rows], sizes, level=LEVEL, topics=paper_of
         ).interval
         for title, interval in intervals.items():
             made = isinstance(interval, Interval)

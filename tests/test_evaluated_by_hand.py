@@ -167,6 +167,18 @@ def test_what_a_run_leaves_out_and_adds_is_told() -> None:
     )
 
 
+def test_a_run_whose_system_cannot_rank_for_a_query_is_measured_on_the_other_facets_alone() -> None:
+    some = {name: ranking for name, ranking in RUN.items() if name != "p1-m"}
+    found = evaluated_runs({"run": RUN, "some": some}, QRELS, left_out={"some": {"p1-m"}})
+    measured = {(line.facet, line.run): line.queries for line in found.lines if line.run != CHANCE}
+    assert measured == {("m", "run"): 3, ("r", "run"): 3, ("r", "some"): 3, ("together", "run"): 6}
+    assert found.notes == ("some: not compared where p1-m count, which its system cannot rank for",)
+    assert {one.facet for one in found.verdicts} == {"r"}
+    # Without that on record, it scores 0 there.
+    plain = evaluated_runs({"run": RUN, "some": some}, QRELS)
+    assert "some: ranks no documents for p1-m, so its score there is 0" in plain.notes
+
+
 # Two qrels
 
 
@@ -185,7 +197,7 @@ def test_two_runs_change_sides_if_each_is_ahead_by_one_of_the_qrels() -> None:
 def both(runs: dict[str, Any], a: list[Qrel], b: list[Qrel]) -> Any:
     by_a, by_b = evaluated_runs(runs, a), evaluated_runs(runs, b)
     assert isinstance(by_a, Evaluated)
-    return compare_qrels(a, b, by_a, by_b, facet="m", level=0.95, papers={f"p{at}-m": f"p{at}" for at in range(3)})
+    return compare_qrels(a, b, by_a, by_b, facet="m", level=0.95, topics={f"p{at}-m": f"p{at}" for at in range(3)})
 
 
 def test_an_order_of_runs_needs_two_that_differ() -> None:
@@ -212,7 +224,7 @@ def test_a_query_that_one_of_them_lacks_has_no_pairs() -> None:
         qrels,
         [one for one in qrels if one.query_id != "p2-m" and one != qrels[0]],
         *[evaluated_runs({"run": RUN}, qrels)] * 2,
-        **{"facet": "m", "level": 0.95, "papers": {f"p{at}-m": f"p{at}" for at in range(3)}},
+        **{"facet": "m", "level": 0.95, "topics": {f"p{at}-m": f"p{at}" for at in range(3)}},
     )
     assert [(one.query_id, one.pairs, one.only_a, one.only_b) for one in found.topics] == [
         ("p0-m", 1, 1, 0),

@@ -102,10 +102,10 @@ def test_judgements_are_the_units_below_three_degrees_of_freedom(n_queries: int,
 def test_several_queries_of_a_paper_are_one_unit() -> None:
     given = queries((20.0, 30.0, 40.0, 60.0, 20.0, 30.0, 40.0, 60.0), 2)
     papers = {f"a1-q{at}": f"p{at % 4}" for at in range(8)}
-    found = known(speed_of({"a1": given}, fence=9.0, papers=papers))
+    found = known(speed_of({"a1": given}, fence=9.0, topics=papers))
     assert (found.unit, found.freedom) == ("query papers", 3)
     assert found.known["a1"] == pytest.approx(math.expm1(float(np.var(np.log(UNIT_MEANS), ddof=1))) / 4)
-    own = known(speed_of({"a1": given}, fence=9.0, papers={name: name for name in papers}))
+    own = known(speed_of({"a1": given}, fence=9.0, topics={name: name for name in papers}))
     assert (own.unit, own.freedom) == ("queries", 7)
 
 

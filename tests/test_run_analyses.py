@@ -17,7 +17,7 @@ def test_papers_of_one_facet_are_left_out_and_the_widest_difference_comes_first(
     found = on_facets(
         {"p-a": 0.5, "p-b": 0.25, "q-a": 0.1, "q-b": 0.9, "r-a": 1.0},
         facets={"p-a": "a", "p-b": "b", "q-a": "a", "q-b": "b", "r-a": "a"},
-        papers={"p-a": "p", "p-b": "p", "q-a": "q", "q-b": "q", "r-a": "r"},
+        topics={"p-a": "p", "p-b": "p", "q-a": "q", "q-b": "q", "r-a": "r"},
     )
     assert [(one.paper_id, one.spread) for one in found] == [("q", pytest.approx(0.8)), ("p", 0.25)]
 

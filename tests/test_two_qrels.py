@@ -63,7 +63,7 @@ def by_grades(of: list[Qrel], noise: float) -> dict[str, list[ScoredDoc]]:
 def compared(a: list[Qrel], b: list[Qrel]) -> TwoQrels:
     """Three runs: one made from the grades of each qrels, and one of noise."""
     runs = {"of a": by_grades(qrels(1), 0.3), "of b": by_grades(qrels(2), 0.3), "noise": by_grades(qrels(3), 9)}
-    return compare_qrels(a, b, evaluated_runs(runs, a), evaluated_runs(runs, b), facet="m", level=0.95, papers=PAPER_OF)
+    return compare_qrels(a, b, evaluated_runs(runs, a), evaluated_runs(runs, b), facet="m", level=0.95, topics=PAPER_OF)
 
 
 def test_qrels_with_opposite_grades_turn_the_runs_made_from_them() -> None:
@@ -109,7 +109,7 @@ def test_runs_that_tie_have_no_tau_ap_and_say_so() -> None:
     of = qrels(1)
     runs = {"one": by_grades(of, 0.3), "two": by_grades(of, 0.3)}
     found = compare_qrels(
-        of, of, evaluated_runs(runs, of), evaluated_runs(runs, of), facet="m", level=0.95, papers=PAPER_OF
+        of, of, evaluated_runs(runs, of), evaluated_runs(runs, of), facet="m", level=0.95, topics=PAPER_OF
     )
     assert isinstance(found.tau_ap, Undefined)
     assert "tie" in found.tau_ap.reason
@@ -125,11 +125,11 @@ def test_facets_of_one_paper_are_one_unit_of_chance() -> None:
     runs = {"one": by_grades(a, 0.3), "other": by_grades(a, 3)}
     by_a, by_b = evaluated_runs(runs, a), evaluated_runs(runs, b)
     paper_of = {f"{paper}-{facet}": paper for paper in PAPERS for facet in "mr"}
-    both = compare_qrels(a, b, by_a, by_b, facet="together", level=0.95, papers=paper_of)
+    both = compare_qrels(a, b, by_a, by_b, facet="together", level=0.95, topics=paper_of)
     of_half = [[one for one in of if one.query_id.endswith("-m")] for of in (a, b)]
-    half = compare_qrels(*of_half, by_a, by_b, facet="m", level=0.95, papers=PAPER_OF)
+    half = compare_qrels(*of_half, by_a, by_b, facet="m", level=0.95, topics=PAPER_OF)
     by_query = {query_id: query_id for query_id in paper_of}
-    plain = compare_qrels(a, b, by_a, by_b, facet="together", level=0.95, papers=by_query)
+    plain = compare_qrels(a, b, by_a, by_b, facet="together", level=0.95, topics=by_query)
     for name, once in half.together.figures.items():
         twice = both.together.figures[name]
         assert twice.value == pytest.approx(once.value, abs=0.01)
@@ -148,7 +148,7 @@ def test_a_lead_holds_as_in_annot_compare_and_runs_like_chance_are_marked() -> N
     runs = {"of a": by_grades(a, 0.01), "of b": by_grades(b, 0.01)}
     runs |= {f"noise{at}": by_grades(qrels(3 + at), 9) for at in range(4)}
     by_a, by_b = evaluated_runs(runs, a), evaluated_runs(runs, b)
-    found = compare_qrels(a, b, by_a, by_b, facet="m", level=0.95, papers=PAPER_OF)
+    found = compare_qrels(a, b, by_a, by_b, facet="m", level=0.95, topics=PAPER_OF)
     (turned,) = [one for one in found.changed if (one.better_by_a, one.better_by_b) == ("of a", "of b")]
     held = [next(one for one in by.comparisons if {one.run_a, one.run_b} == {"of a", "of b"}) for by in (by_a, by_b)]
     assert (turned.holds_by_a, turned.holds_by_b) == tuple(one.holds for one in held)

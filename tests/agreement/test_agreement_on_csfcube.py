@@ -51,7 +51,7 @@ def tables(shared: Path) -> dict[str, AgreementTable]:
             missing=missing,
             binarised_at=None,
             level=None,
-            papers=None,
+            topics=None,
         )
         for missing in ("zero", "drop")
     }

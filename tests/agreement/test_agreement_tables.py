@@ -45,7 +45,7 @@ def table(
         missing=missing,
         binarised_at=binarised_at,
         level=level,
-        papers=None,
+        topics=None,
     )
 
 
@@ -261,7 +261,7 @@ def test_queries_that_are_all_the_same_have_no_interval(name: str) -> None:
         missing="drop",
         binarised_at=None,
         level=0.95,
-        papers=None,
+        topics=None,
     ).groups[0]
     for summary in (found.before[name], found.after[name]):
         assert summary.intervals is not None

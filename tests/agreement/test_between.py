@@ -25,7 +25,7 @@ def test_as_other_libraries_have_it_on_all_pairs_together(seed: int) -> None:
         grades=GRADES,
         level=0.95,
         coefficients=NAMES,
-        papers=None,
+        topics=None,
     )
     assert (found.n_pairs, found.n_queries) == (45, 9)
     expected = {
@@ -43,11 +43,11 @@ def test_as_other_libraries_have_it_on_all_pairs_together(seed: int) -> None:
 
 
 def test_no_common_pair_and_too_few_queries_are_said_in_words() -> None:
-    nothing = agreement_between({("q1", "d1"): 1}, {}, grades=GRADES, level=0.95, coefficients=NAMES, papers=None)
+    nothing = agreement_between({("q1", "d1"): 1}, {}, grades=GRADES, level=0.95, coefficients=NAMES, topics=None)
     assert (nothing.n_pairs, nothing.n_queries) == (0, 0)
     assert all(isinstance(one.value, Undefined) for one in nothing.figures.values())
     graded = {(f"q{at // 10}", f"d{at}"): at % 4 for at in range(30)}
-    few = agreement_between(graded, graded, grades=GRADES, level=0.95, coefficients=NAMES, papers=None).figures["kappa"]
+    few = agreement_between(graded, graded, grades=GRADES, level=0.95, coefficients=NAMES, topics=None).figures["kappa"]
     assert few.value == 1.0
     assert isinstance(few.interval, Undefined)
     assert "needs 4" in few.interval.reason

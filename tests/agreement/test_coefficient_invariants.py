@@ -31,7 +31,7 @@ def test_counts_have_a_gap_just_where_words_say_why(name: str, matrix: Ratings) 
 @given(parts=st.lists(ratings(st.just(3), missing=True), min_size=2, max_size=4))
 def test_counts_of_parts_add_up_to_the_whole_and_to_what_is_left(name: str, parts: list[Ratings]) -> None:
     counted = [tables_between(part, GRADES) for part in parts]
-    pooled = pooled_between([count(part, GRADES) for part in parts], *zip(*counted, strict=True), papers=None)
+    pooled = pooled_between([count(part, GRADES) for part in parts], *zip(*counted, strict=True), topics=None)
     found = pooled.value(name, GRADES)
     whole = value(name, np.concatenate(parts, axis=1))
     np.testing.assert_allclose(np.nan if isinstance(found, Undefined) else found, whole, atol=1e-9)

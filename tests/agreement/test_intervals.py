@@ -32,7 +32,7 @@ def simulated_queries(n_queries: int, n_pairs: int, seed: int, assessors: int = 
 
 def pooled_of(queries: list[np.ndarray]) -> PooledCounts:
     met, tables = zip(*[tables_between(one, GRADES) for one in queries], strict=True)
-    return pooled_between([count(one, GRADES) for one in queries], met, tables, papers=None)
+    return pooled_between([count(one, GRADES) for one in queries], met, tables, topics=None)
 
 
 def width(found: Interval | Undefined) -> float:
@@ -171,7 +171,7 @@ def test_a_crowd_has_every_figure_of_any_number_of_assessors_within_ten_seconds(
         missing="drop",
         binarised_at=None,
         level=0.95,
-        papers=None,
+        topics=None,
     )
     assert time.thread_time() - started < 10
     for name, summary in table.groups[0].before.items():

@@ -45,7 +45,7 @@ def table(
     level: float | None = None,
 ) -> AgreementTable:
     return agreement_table(
-        judgements, decisions, FACETS, grades=(0, 1, 2, 3), missing=missing, binarised_at=None, level=level, papers=None
+        judgements, decisions, FACETS, grades=(0, 1, 2, 3), missing=missing, binarised_at=None, level=level, topics=None
     )
 
 
@@ -113,7 +113,7 @@ def test_many_queries_with_open_disputes_are_named_in_part() -> None:
         missing="drop",
         binarised_at=None,
         level=None,
-        papers=None,
+        topics=None,
     )
     assert found.groups[0].not_settled == Undefined(
         "15 of 15 disputed pairs are not settled yet, on 0-method, 1-method, 2-method and 2 more"
@@ -189,7 +189,7 @@ def test_share_has_the_interval_of_its_queries() -> None:
         missing="drop",
         binarised_at=None,
         level=0.95,
-        papers=None,
+        topics=None,
     ).groups[-1]
     assert found.disputed.pooled.value == pytest.approx(sum(parts) / sum(wholes))
     assert found.disputed.intervals is not None

@@ -38,7 +38,7 @@ def not_rejected(values: np.ndarray, papers: list[str], at: float) -> bool:
 @pytest.mark.parametrize("seed", range(12))
 def test_the_interval_of_a_median_ends_where_the_sign_test_over_papers_begins_to_reject(seed: int) -> None:
     values = planted(seed)
-    found = median_interval(values, level=0.95, papers=PAPERS)
+    found = median_interval(values, level=0.95, topics=PAPERS)
     assert isinstance(found, Interval)
     assert found.method == "sign test over 8 query papers"
     known = np.sort(values)
@@ -53,7 +53,7 @@ def test_the_interval_of_a_median_ends_where_the_sign_test_over_papers_begins_to
 def test_a_value_that_many_queries_have_stays_inside_while_the_test_does_not_reject_it(seed: int) -> None:
     """Shares in steps of a tenth: a median is a value that many have."""
     values = np.round(planted(seed), 1)
-    found = median_interval(values, level=0.95, papers=PAPERS)
+    found = median_interval(values, level=0.95, topics=PAPERS)
     assert isinstance(found, Interval)
     for value in np.unique(values):
         many = (values == value).sum() > 1
@@ -71,10 +71,10 @@ def test_a_value_that_many_queries_have_stays_inside_while_the_test_does_not_rej
 def test_intervals_of_papers_are_wider_where_their_queries_are_alike() -> None:
     values = planted(1)
     for make in (
-        lambda papers: median_interval(values, level=0.95, papers=papers),
-        lambda papers: mean_interval(values, level=0.95, least=-1, most=1, papers=papers),
-        lambda papers: share_of_counts(values > 0, np.ones(24), level=0.95, papers=papers).interval,
-        lambda papers: share(values > 0, range(24), level=0.95, papers=papers).interval,
+        lambda papers: median_interval(values, level=0.95, topics=papers),
+        lambda papers: mean_interval(values, level=0.95, least=-1, most=1, topics=papers),
+        lambda papers: share_of_counts(values > 0, np.ones(24), level=0.95, topics=papers).interval,
+        lambda papers: share(values > 0, range(24), level=0.95, topics=papers).interval,
     ):
         wide, narrow = make(PAPERS), make(None)
         assert isinstance(wide, Interval)
@@ -87,7 +87,7 @@ def test_intervals_of_papers_are_wider_where_their_queries_are_alike() -> None:
 def test_a_mean_has_the_jackknife_over_papers() -> None:
     """Pseudo-values without each paper, some with fewer queries (Efron and Tibshirani 1993, section 11.5)."""
     values, papers = planted(2)[:22], PAPERS[:22]
-    found = mean_interval(values, level=0.9, least=-1, most=1, papers=papers)
+    found = mean_interval(values, level=0.9, least=-1, most=1, topics=papers)
     assert isinstance(found, Interval)
     of = np.array(papers)
     left = np.arctanh([values[of != paper].mean() for paper in dict.fromkeys(papers)])
@@ -100,7 +100,7 @@ def test_a_mean_has_the_jackknife_over_papers() -> None:
 def test_a_share_of_papers_is_that_of_their_pairs_put_together() -> None:
     hits, sizes = np.arange(24) % 5, np.full(24, 6)
     by_paper = share_of_counts(hits.reshape(8, 3).sum(axis=1), sizes.reshape(8, 3).sum(axis=1), level=0.95).interval
-    found = share_of_counts(hits, sizes, level=0.95, papers=PAPERS).interval
+    found = share_of_counts(hits, sizes, level=0.95, topics=PAPERS).interval
     assert isinstance(found, Interval)
     assert isinstance(by_paper, Interval)
     assert (found.low, found.high) == (by_paper.low, by_paper.high)
@@ -111,12 +111,12 @@ def test_a_query_of_its_own_paper_keeps_every_digit() -> None:
     """Papers whose names sort otherwise than the queries."""
     values = np.random.default_rng(3).uniform(0.1, 0.9, 17)
     own = [f"p{at * 7 % 17:02}" for at in range(17)]
-    assert median_interval(values, level=0.95, papers=own) == median_interval(values, level=0.95)
+    assert median_interval(values, level=0.95, topics=own) == median_interval(values, level=0.95)
     options = {"level": 0.95, "least": 0.0, "most": 1.0}
-    assert mean_interval(values, **options, papers=own) == mean_interval(values, **options)
+    assert mean_interval(values, **options, topics=own) == mean_interval(values, **options)
     sizes = np.arange(3, 20)
-    assert share_of_counts(sizes // 3, sizes, level=0.95, papers=own) == share_of_counts(sizes // 3, sizes, level=0.95)
-    assert share(values > 0.5, range(17), level=0.95, papers=own) == share(values > 0.5, range(17), level=0.95)
+    assert share_of_counts(sizes // 3, sizes, level=0.95, topics=own) == share_of_counts(sizes // 3, sizes, level=0.95)
+    assert share(values > 0.5, range(17), level=0.95, topics=own) == share(values > 0.5, range(17), level=0.95)
 
 
 @pytest.mark.parametrize("name", COEFFICIENTS)
@@ -126,7 +126,7 @@ def test_what_is_left_without_a_paper_is_the_coefficient_of_the_other_papers(nam
     queries[1][0], queries[4][1, :9] = np.nan, np.nan
     papers = ["a", "b", "a", "c", "d", "b", "b", "e"]
     met, tables = zip(*[tables_between(one, GRADES) for one in queries], strict=True)
-    pooled = pooled_between([count(one, GRADES) for one in queries], met, tables, papers=papers)
+    pooled = pooled_between([count(one, GRADES) for one in queries], met, tables, topics=papers)
     for paper, found in zip("abcde", pooled.left_out(name, GRADES), strict=True):
         others = np.concatenate([one for one, of in zip(queries, papers, strict=True) if of != paper], axis=1)
         assert found == pytest.approx(COEFFICIENTS[name](others, GRADES), abs=1e-8)
@@ -155,7 +155,7 @@ def test_a_table_clusters_all_facets_together_and_leaves_each_facet_as_it_is() -
             missing="drop",
             binarised_at=None,
             level=0.95,
-            papers=known,
+            topics=known,
         )
         for known in (papers, None)
     )
@@ -180,13 +180,13 @@ def test_a_table_clusters_all_facets_together_and_leaves_each_facet_as_it_is() -
 def test_where_there_are_too_few_papers_it_says_how_many_are_needed() -> None:
     papers = ["p0", "p1", "p2"] * 4
     values = np.linspace(0.1, 0.9, 12)
-    assert median_interval(values, level=0.95, papers=papers) == Undefined(
+    assert median_interval(values, level=0.95, topics=papers) == Undefined(
         "3 query papers: an interval over query papers needs 6"
     )
-    assert mean_interval(values, level=0.95, least=0, most=1, papers=papers) == Undefined(
+    assert mean_interval(values, level=0.95, least=0, most=1, topics=papers) == Undefined(
         "3 query papers: an interval over query papers needs 4"
     )
-    one = share_of_counts([1, 2], [3, 3], level=0.95, papers=["p", "p"])
+    one = share_of_counts([1, 2], [3, 3], level=0.95, topics=["p", "p"])
     assert one.interval == Undefined("one query paper: an interval over query papers needs two")
 
 
@@ -196,7 +196,7 @@ def test_two_gradings_are_compared_over_papers() -> None:
     second = {pair: min(3, grade + int(rng.random() < 0.1 * int(pair[0][1]))) for pair, grade in first.items()}
     found = {
         name: agreement_between(
-            first, second, grades=GRADES, level=0.95, coefficients=["kappa"], papers=papers
+            first, second, grades=GRADES, level=0.95, coefficients=["kappa"], topics=papers
         ).figures["kappa"]
         for name, papers in (("papers", {q: q.partition("-")[0] for q, _ in first}), ("queries", None))
     }
@@ -215,7 +215,7 @@ def test_an_interval_of_the_median_holds_the_median_however_many_values_tie() ->
     for _ in range(300):
         papers = [f"p{at // 2}" for at in range(2 * int(draw.integers(6, 14)))]
         values = np.minimum(1.0, draw.integers(90, 104, len(papers)) / 100)
-        found = median_interval(values, level=0.95, papers=papers)
+        found = median_interval(values, level=0.95, topics=papers)
         if isinstance(found, Interval):
             assert found.low <= np.median(values) <= found.high
             found_any += 1

@@ -32,7 +32,7 @@ QUERIES = [
 
 def pooled(queries: list[np.ndarray], papers: list[str] | None) -> PooledCounts:
     met, tables = zip(*(tables_between(one, GRADES) for one in queries), strict=True)
-    return pooled_between([count(one, GRADES) for one in queries], met, tables, papers=papers)
+    return pooled_between([count(one, GRADES) for one in queries], met, tables, topics=papers)
 
 
 @pytest.mark.parametrize("name", COEFFICIENTS)
@@ -72,10 +72,10 @@ def test_two_gradings_agree_on_the_pairs_that_both_have() -> None:
     first = {("q1", "d1"): 0, ("q1", "d2"): 2, ("q2", "d1"): 1, ("q2", "d9"): 1}
     second = {("q1", "d1"): 0, ("q1", "d2"): 1, ("q2", "d1"): 1, ("q3", "d1"): 0}
     how = {"grades": GRADES, "level": 0.95, "coefficients": ["percent"]}
-    found = agreement_between(first, second, papers={"q1": "p", "q2": "p"}, **how)
+    found = agreement_between(first, second, topics={"q1": "p", "q2": "p"}, **how)
     assert (found.n_pairs, found.n_queries) == (3, 2)
     assert found.figures["percent"].value == pytest.approx(200 / 3)
-    nothing = agreement_between(first, {}, papers=None, **how)
+    nothing = agreement_between(first, {}, topics=None, **how)
     assert (nothing.n_pairs, nothing.n_queries) == (0, 0)
     assert nothing.figures["percent"].value is NOTHING
 
@@ -123,7 +123,7 @@ def test_the_coefficient_of_patterns_is_that_of_their_pairs(name: str, per_pair:
     assert joint.coefficient(found.tables, units, GRADES, name=name) == pytest.approx(value)
     ours = joint.interval(found.tables, units, GRADES, name=name, level=0.95)
     met, tables = zip(*(tables_between(one, GRADES) for one in rows), strict=True)
-    of_pairs = pooled_between([count(one, GRADES) for one in rows], met, tables, papers=None)
+    of_pairs = pooled_between([count(one, GRADES) for one in rows], met, tables, topics=None)
     assert ours == interval_of(of_pairs, of_pairs.value(name, GRADES), name, GRADES, level=0.95)
 
 

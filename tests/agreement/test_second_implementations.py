@@ -275,7 +275,7 @@ def test_interval_is_near_the_asymptotic_one_of_statsmodels(name: str) -> None:
     matrix = skewed(2, 800, mix=MIXES[1], seed=11)
     pairs = [matrix[:, [at]] for at in range(800)]
     met, tables = zip(*[tables_between(pair, GRADES) for pair in pairs], strict=True)
-    pooled = pooled_between([count(pair, GRADES) for pair in pairs], met, tables, papers=None)
+    pooled = pooled_between([count(pair, GRADES) for pair in pairs], met, tables, topics=None)
     theirs = cohens_kappa(to_table(matrix.T, 4)[0], wt=WT[name])
     assert pooled.value(name, GRADES) == pytest.approx(theirs.kappa)
     ours = interval_of(pooled, theirs.kappa, name, GRADES, level=0.95)

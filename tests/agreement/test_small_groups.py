@@ -19,7 +19,7 @@ def test_of_five_assessors_every_two_have_a_table_of_their_own() -> None:
     rng = np.random.default_rng(3)
     queries = [rng.integers(0, 2, (5, 8)).astype(float) for _ in range(3)]
     met, tables = zip(*(tables_between(one, (0, 1)) for one in queries), strict=True)
-    pooled = pooled_between([count(one, (0, 1)) for one in queries], met, tables, papers=None)
+    pooled = pooled_between([count(one, (0, 1)) for one in queries], met, tables, topics=None)
     assert len(pooled.tables.summed()) == 10
     expected = COEFFICIENTS["kappa"](np.concatenate(queries, axis=1), (0, 1))
     assert pooled.value("kappa", (0, 1)) == pytest.approx(expected)
@@ -28,7 +28,7 @@ def test_of_five_assessors_every_two_have_a_table_of_their_own() -> None:
 def test_without_papers_queries_are_the_units() -> None:
     grades = {(f"q{q}", f"d{d}"): (q + d) % 3 for q in range(4) for d in range(5)}
     other = {pair: grade if pair[1] != "d1" else 0 for pair, grade in grades.items()}
-    found = agreement_between(grades, other, grades=(0, 1, 2), level=0.95, coefficients=["percent"], papers=None)
+    found = agreement_between(grades, other, grades=(0, 1, 2), level=0.95, coefficients=["percent"], topics=None)
     assert "4 queries" in found.figures["percent"].interval.method
 
 
@@ -40,7 +40,7 @@ def table(**changes: Any) -> Any:
             for who, grade in (("a1", d % 3), ("a2", (d + (d < apart)) % 3)):
                 judged.append(Judgement(f"q{q}", f"d{d}", who, grade))
             final.append(Decision(f"q{q}", f"d{d}", d % 3, "adjudicated" if d < apart else "agreed"))
-    usual: dict[str, Any] = {"grades": (0, 1, 2), "missing": "drop", "level": 0.95, "papers": None}
+    usual: dict[str, Any] = {"grades": (0, 1, 2), "missing": "drop", "level": 0.95, "topics": None}
     facets = {f"q{q}": "aim" for q in range(5)}
     return agreement_table(judged, final if changes.pop("settled", True) else (), facets, **(usual | changes))
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from annot.base.records import Decision, Judgement
-from annot.measuring.agreement.coefficients import COEFFICIENTS, TITLES_OF_TWO, titles_of, value_of
+from annot.measuring.agreement.coefficients import COEFFICIENTS, ON_TWO_GRADES, TITLES_OF_TWO, titles_of, value_of
 from annot.measuring.agreement.tables import agreement_table
 from annot.publishing.report.sections.agreement import all_coefficients, headline
 
@@ -42,13 +42,13 @@ def test_every_coefficient_is_told_or_the_same_as_one_that_is() -> None:
     assert not {*TITLES_OF_TWO} & left_out
 
 
-def table(grades: tuple[int, ...], binarised_at: int | None = None) -> Any:
+def table(grades: tuple[int, ...], binarised_at: int | None = None, **of: Any) -> Any:
     given = {"a1": (0, 1, 1, 0, 1), "a2": (0, 1, 0, 0, 1)}
     judgements = [Judgement("q", f"d{at}", who, grade) for who, of in given.items() for at, grade in enumerate(of)]
     decisions = [Decision("q", f"d{at}", grade, "agreed") for at, grade in enumerate(given["a1"])]
     return agreement_table(
         judgements, decisions, {"q": "whole"}, grades=grades, missing="drop", binarised_at=binarised_at, level=None,
-        papers=None,
+        topics=None, **of,
     )  # fmt: skip
 
 
@@ -65,6 +65,19 @@ def test_the_tables_of_two_grades_have_each_once_and_others_have_all() -> None:
         )  # fmt: skip
 
 
+def test_what_is_asked_for_without_its_twin_is_given() -> None:
+    some = table((0, 1), coefficients=("kappa", "alpha_nominal", "percent_within_one", "kappa_quadratic"))
+    assert some.distinct == ("kappa", "alpha_nominal", "percent_within_one")
+    assert {name: ON_TWO_GRADES[other] for name, others in SAME.items() for other in others} == {
+        name: name for name in SAME
+    }
+
+
 def test_the_data_have_all_on_two_grades_too() -> None:
-    assert table((0, 1)).titles.keys() == COEFFICIENTS.keys()
+    found = table((0, 1))
+    assert found.titles.keys() == COEFFICIENTS.keys()
+    assert {one["coefficient"] for one in all_coefficients(found, found.groups).records} == COEFFICIENTS.keys()
+
+
+def test_titles_of_more_grades_are_the_usual_ones() -> None:
     assert titles_of((0, 1, 2))["spearman_rho"] == "Spearman's rho"

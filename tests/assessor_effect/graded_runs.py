@@ -33,7 +33,7 @@ def assessor_effect_on_runs(
 ) -> AssessorEffect:
     """papers: where nothing else is said, each query has a paper of its own."""
     of = papers or {one.query_id: one.query_id for one in (*judgements, *qrels)}
-    return on_runs.assessor_effect_on_runs(runs, judgements, qrels, settings, papers=of)
+    return on_runs.assessor_effect_on_runs(runs, judgements, qrels, settings, topics=of)
 
 
 def in_order(doc_ids: Sequence[str]) -> Ranking:

@@ -63,7 +63,7 @@ def test_a_share_of_units_that_are_each_alike_is_worth_the_number_of_units() -> 
     is_wilsons(found, worth=4, units=4)
     assert isinstance(found.interval, Interval)
     assert found.interval.method == "Wilson, clustered by 4 queries"
-    by_paper = share([1] * 10 + [0] * 10, range(20), level=0.95, papers=np.repeat(range(4), 5))
+    by_paper = share([1] * 10 + [0] * 10, range(20), level=0.95, topics=np.repeat(range(4), 5))
     assert isinstance(by_paper.interval, Interval)
     assert (by_paper.interval.low, by_paper.interval.high) == ends(found.interval)
     assert by_paper.interval.method == "Wilson, clustered by 4 query papers"
@@ -91,8 +91,8 @@ def test_a_share_without_two_units_has_no_interval() -> None:
 
 
 def test_queries_of_which_nothing_was_counted_are_left_out_of_a_share() -> None:
-    found = share_of_counts([1, 0, 2, 0], [2, 0, 2, 1], level=0.95, papers=["p", "p", "q", "q"])
-    plain = share([1, 0, 1, 1, 0], ["a", "a", "b", "b", "c"], level=0.95, papers=["p", "p", "q", "q", "q"])
+    found = share_of_counts([1, 0, 2, 0], [2, 0, 2, 1], level=0.95, topics=["p", "p", "q", "q"])
+    plain = share([1, 0, 1, 1, 0], ["a", "a", "b", "b", "c"], level=0.95, topics=["p", "p", "q", "q", "q"])
     assert found == plain
     assert (found.count, found.of) == (3, 5)
 
@@ -105,7 +105,7 @@ def test_an_interval_by_units_has_students_t_and_ends_at_the_range() -> None:
         (0.2 - half, 0.2 + half)
     )
     assert ends(clustered_interval(0.2, influence, range(4), level=0.9, most=0.3)) == (-0.3, 0.3)
-    few = clustered_interval(0.2, influence, range(4), level=0.9, most=1, papers=[1, 1, 2, 3])
+    few = clustered_interval(0.2, influence, range(4), level=0.9, most=1, topics=[1, 1, 2, 3])
     assert few == Undefined("3 query papers: an interval over query papers needs 4")
     nothing = mean_by_queries(np.array([]), [], level=0.9, most=1)
     assert nothing.value == Undefined("no judgements")
@@ -129,7 +129,7 @@ def test_the_jackknife_is_students_t_on_fishers_scale() -> None:
     ratio = ratio_interval(values[:, None], np.ones((4, 1)), level=0.95, unit="query")
     assert ends(ratio) == pytest.approx(expected)
     doubled = np.repeat(values, 2)
-    by_paper = mean_interval(doubled, level=0.95, least=0, most=1, papers=[*"aabbccdd"])
+    by_paper = mean_interval(doubled, level=0.95, least=0, most=1, topics=[*"aabbccdd"])
     assert ends(by_paper) == pytest.approx(expected)
 
 
@@ -182,13 +182,13 @@ def test_the_median_over_papers_is_what_the_sign_test_does_not_reject() -> None:
     # Of 12 different values the lowest: below it all 6 papers are above (1 of 64), above it 5 of 5 (1 of 32).
     part = (0.025 - 1 / 64) / (1 / 32 - 1 / 64)
     inwards = 11 * part / (1 + 10 * part)
-    found = median_interval(np.arange(12.0), level=0.95, papers=papers)
+    found = median_interval(np.arange(12.0), level=0.95, topics=papers)
     assert ends(found) == pytest.approx((inwards, 11 - inwards))
     assert isinstance(found, Interval)
     assert found.method == "sign test over 6 query papers"
-    tied = median_interval(np.repeat(np.arange(6.0), 2), level=0.95, papers=papers)
+    tied = median_interval(np.repeat(np.arange(6.0), 2), level=0.95, topics=papers)
     assert ends(tied) == (0, 5)
-    assert median_interval(np.arange(10.0), level=0.95, papers=papers[:10]) == too_few(5, 6, "query paper")
+    assert median_interval(np.arange(10.0), level=0.95, topics=papers[:10]) == too_few(5, 6, "query paper")
 
 
 def test_times_beyond_three_widths_of_their_logarithms_are_pulled_in() -> None:

@@ -83,5 +83,5 @@ def test_papers_whose_queries_cancel_out_say_nothing_of_the_median() -> None:
     values = np.array([-1.0, 1, -2, 2, -3, 3, -4, 4, -5, 5, -6, 6])
     part = (0.025 - 1 / 64) / (1 / 32 - 1 / 64)
     end = 6 - 11 * part / (1 + 10 * part)
-    found = median_interval(values, level=0.95, papers=[str(at // 2) for at in range(12)])
+    found = median_interval(values, level=0.95, topics=[str(at // 2) for at in range(12)])
     assert ends(found) == pytest.approx((-end, end))

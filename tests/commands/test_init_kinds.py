@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from annot.base.settings import Kind, Settings, read_settings, settings_of
+from annot.labelstudio.controls import DIFFERENCES, DIFFERENCES_OF_WHOLES
 from annot.study.guidelines import shown
 from annot.study.workspace import Workspace
 from command_line import annot, annot_done
@@ -29,7 +30,7 @@ def test_the_file_has_what_its_kind_begins_with_and_nothing_of_facets(tmp_path: 
     document = tomllib.loads(ws.settings_file.read_text(encoding="utf-8"))
     assert document["kind"] == kind
     assert document["facets"] == {"whole": []}
-    assert document.keys() & OF_FACETS_ALONE == set()
+    assert document.keys() == Settings.model_fields.keys() - OF_FACETS_ALONE
     begun = settings_of(kind)
     collection = begun.collection.model_copy(update={"name": "study"})
     assert ws.settings == begun.model_copy(update={"collection": collection})
@@ -42,7 +43,7 @@ def test_a_new_study_is_of_facets_and_its_file_names_every_section_and_no_kind(t
     text = (tmp_path / "study" / "annot.toml").read_text(encoding="utf-8")
     assert text == (tmp_path / "other" / "annot.toml").read_text(encoding="utf-8")
     document = tomllib.loads(text)
-    assert document.keys() == Settings.model_fields.keys() - {"kind"}
+    assert document.keys() == Settings.model_fields.keys() - {"kind", "screen"}
     assert {"min_sentences": 3, "max_sentences": 20}.items() <= document["corpus"].items()
 
 
@@ -60,7 +61,7 @@ def test_the_scale_and_what_counts_as_relevant_fit_the_kind(
     assert (settings.scale.names, settings.evaluation.relevant_from) == (names, relevant_from)
     # One sentence of one word is a document.
     limits = settings.corpus
-    assert (limits.min_sentences, limits.min_sentence_tokens) == (1, 1)
+    assert (limits.require_title, limits.min_sentences, limits.min_sentence_tokens) == (False, 1, 1)
     assert "cited" not in settings.pool.methods
 
 
@@ -139,6 +140,14 @@ def test_a_page_of_the_study_wins_over_that_of_its_kind(tmp_path: Path, kind: Ki
     checked = annot("check", "guidelines", folder=ws.root)
     assert checked.exit_code == 1
     assert "training.md" not in checked.stdout
+
+
+def test_the_page_for_adjudicators_names_each_cause_on_their_screen_and_no_other() -> None:
+    pages = files("annot.study.guideline_pages")
+    for folder, causes in (("", DIFFERENCES), ("topics", DIFFERENCES_OF_WHOLES)):
+        text = (pages / folder / "adjudication.md").read_text(encoding="utf-8")
+        rows = re.findall(r"^\| ([^|]+?) \| [A-Z]", text.split("## Why they differ")[1], re.MULTILINE)
+        assert rows == ["Choose", *(one.value for one in causes)]
 
 
 def test_the_sources_of_pages_for_texts_are_other_than_those_of_facets() -> None:

@@ -52,7 +52,7 @@ def panel(
         judged,
         final or [],
         facets,
-        papers=papers,
+        topics=papers,
         scale=scale,
         open_pairs=open_pairs,
         assignments=(),

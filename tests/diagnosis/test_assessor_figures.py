@@ -51,7 +51,7 @@ def test_facets_of_one_paper_are_one_unit_as_if_they_were_one_query() -> None:
         ]
         final = [Decision(names[i], f"d{i:03}", int(truth[i]), "adjudicated") for i in range(240)]
         facets = dict.fromkeys(names, "method")
-        return panel_of(given, final, facets, papers=papers, scale=SCALE, open_pairs=(), assignments=(), by_clock=False)
+        return panel_of(given, final, facets, topics=papers, scale=SCALE, open_pairs=(), assignments=(), by_clock=False)
 
     of_facets, as_papers = panel(20, {f"q{q:02}": f"p{q // 2}" for q in range(12)}), panel(40, None)
     alone = panel(20, None)
@@ -234,6 +234,6 @@ def test_self_consistency_on_planted_repeats() -> None:
     assert together.same.of == 21
     assert self_consistency([], widest=3, level=LEVEL) == ()
     papers = {f"q{n}": "p1" if n < 2 else "p2" for n in range(4)}
-    assert self_consistency(repeats, widest=3, level=LEVEL, papers=papers)[0].same.interval.method.endswith(
+    assert self_consistency(repeats, widest=3, level=LEVEL, topics=papers)[0].same.interval.method.endswith(
         "2 query papers"
     )

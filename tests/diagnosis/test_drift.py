@@ -210,7 +210,7 @@ def of_papers(seed: int, *, change: float = 0.0) -> Panel:
     queries = {f"q{q:02}": f"p{q // 3:02}" for q in range(36)}
     return panel_of(
         *(judged, [], dict.fromkeys(queries, "method")),
-        papers=queries,
+        topics=queries,
         scale=(0, 1, 2, 3),
         open_pairs=(),
         assignments=plan,

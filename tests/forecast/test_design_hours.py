@@ -131,7 +131,7 @@ def test_others_than_the_pilots_people_make_hours_less_sure() -> None:
 def test_a_pilot_of_few_papers_has_no_interval_however_many_facets_it_has() -> None:
     tables = drawn_tables(np.random.default_rng(12), queries=5, pairs=30)
     papers = {f"q{at}": f"p{at // 2}" for at in range(5)}
-    few = designed(Design(5, 20, 2, 2, 0.0), tables, papers=papers)
+    few = designed(Design(5, 20, 2, 2, 0.0), tables, topics=papers)
     assert few.hours_judging.interval == Undefined(
         "a pilot of 3 query papers with times does not show how query papers differ; 4 are needed"
     )

@@ -120,7 +120,7 @@ def test_facets_of_a_paper_are_redrawn_together_and_their_times_are_one_unit() -
         for query_id, paper in papers.items()
         for at in range(8)
     ]
-    speed = speed_of({"a1": pilot}, fence=3.0, papers=papers)
+    speed = speed_of({"a1": pilot}, fence=3.0, topics=papers)
     merged = speed_of({"a1": [replace(one, query_id=papers[one.query_id]) for one in pilot]}, fence=3.0)
     alone = speed_of({"a1": pilot}, fence=3.0)
     assert (speed.unit, speed.freedom, alone.unit, alone.freedom) == ("query papers", 4, "queries", 12)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import annot
 import pytest
+from annot.api.tidy import csv_text
 from command_line import annot_done
 from study_stages import kept
 from topic_study import DOCUMENTS, GRADED, TOPICS, OfTopics
@@ -43,6 +44,8 @@ def test_tables_name_the_topic_of_a_text_and_leave_out_facets_that_nobody_judges
     assert texts.queries.to_dict("records") == [
         {"query_id": one.topic_id, "topic_id": one.topic_id, "title": one.title} for one in TOPICS
     ]
+    assert csv_text(texts.queries) == annot_done("query", "list", "--csv", folder=texts.path).stdout
+    assert set(texts.agreement["facet"]) == {"together"}
     assert [*texts.judgements][:3] == ["query_id", "topic_id", "doc_id"]
     assert [*texts.qrels] == ["query_id", "topic_id", "doc_id", "relevance", "origin", "adjudicator", "reason"]
     assert [*texts.pool][:2] == ["topic_id", "doc_id"]
@@ -56,6 +59,7 @@ def test_beside_papers_tables_keep_the_facets(mixed: annot.OpenStudy) -> None:
         **dict.fromkeys(("T1", "T2", "T3"), "whole"),
         "p4": "method",
     }
+    assert set(mixed.agreement["facet"]) == {"method", "whole", "together"}
     assert [*mixed.judgements][:4] == ["query_id", "facet", "topic_id", "doc_id"]
 
 

@@ -126,6 +126,25 @@ def test_a_sentence_transformers_model_encodes_as_it_does_itself(folder: Path) -
     assert vectors.load(folder / "corpus/vectors/mine", hint="").metric == "l2"
 
 
+def test_topics_are_read_as_the_queries_that_the_model_has_a_prompt_for(folder: Path) -> None:
+    settings = folder / "mine-st" / "config_sentence_transformers.json"
+    known = json.loads(settings.read_text())
+    settings.write_text(json.dumps({**known, "prompts": {"query": "b c ", "document": "d "}}))
+    annot_done("query", "add", "--text", "a b", "--description", "c a", "--id", "T1", folder=folder)
+    done = annot_done("vectors", "add", "asked", "--encoder", "mine-st", "--json", folder=folder).data
+    assert done["topics"] == 1
+    model = SentenceTransformer(str(folder / "mine-st"), device="cpu")
+    made = vectors.load(folder / "corpus/vectors/asked", hint="")
+    np.testing.assert_allclose(made.matrix[made.rows["T1"]], model.encode_query(["a b c a"])[0], atol=1e-5)
+    assert not np.allclose(made.matrix[made.rows["T1"]], model.encode(["a b c a"])[0], atol=1e-5)
+    paper = next(iter(read_papers(folder / "corpus")))
+    text = paper.title + model.tokenizer.sep_token + " ".join(paper.sentences)
+    np.testing.assert_allclose(made.matrix[0], model.encode_document([text])[0], atol=1e-5)
+    annot_done("pool", "--query", "T1", "--method", "asked", folder=folder)
+    pooled = annot_done("pool", "show", "T1", "--json", folder=folder).data
+    assert (pooled["topic_id"], bool(pooled["entries"])) == ("T1", True)
+
+
 def test_half_precision_is_the_rounding_of_single(folder: Path) -> None:
     annot_done("vectors", "add", "specter", "--encoder", "specter", folder=folder)
     single = vectors.load(folder / "corpus/vectors/specter", hint="").matrix.copy()

@@ -25,10 +25,11 @@ def found(
     allowed: tuple[str, ...] = (),
     creators: tuple[str, ...] = (),
     database: str = "sqlite:///x.db",
+    topics: tuple[str, ...] = (),
 ) -> dict[str, set[str]]:
     """The secrets by kind."""
     study: Any = SimpleNamespace(
-        texts={},
+        texts=dict.fromkeys(topics),
         ws=SimpleNamespace(
             database_url=database,
             has_corpus=False,
@@ -92,6 +93,10 @@ def test_ids_come_from_projects_tasks_and_what_was_pulled() -> None:
     assert secrets["studio id"] == {"3", "8", "41", "5", "6", "7", "abc"}
     assert secrets["studio address"] == {"http://studio.example"}
     assert secrets["e-mail"] == {"x@y.example"}
+
+
+def test_an_id_of_a_topic_is_public_although_the_server_has_a_task_of_that_number() -> None:
+    assert found(projects=(project(),), topics=("41",))["studio id"] == {"3"}
 
 
 def test_people_come_from_lines_and_from_objects() -> None:

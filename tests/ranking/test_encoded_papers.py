@@ -12,8 +12,8 @@ import pytest
 from annot.base.records import Paper
 from annot.base.settings import Settings
 from annot.base.shards import Engine
-from annot.ranking import encoding
-from annot.ranking.encoding import EncodePart, Encoding, encoded_abstracts, encoded_sentences
+from annot.ranking import encoding, vectors
+from annot.ranking.encoding import EncodedTopics, EncodePart, Encoding, encoded_abstracts, encoded_sentences
 from annot.ranking.systems.weights import EncoderWeights
 from annot.store.paper_writing import PaperWriter
 from annot.store.papers import groups_for, groups_of
@@ -183,6 +183,30 @@ def test_workers_of_a_cluster_encode_what_is_missing(corpus: Workspace, monkeypa
     sent.clear()
     assert run() == (9, 0)
     assert sent == []
+
+
+def test_topics_stand_behind_the_papers_and_are_encoded_anew_where_they_change(corpus: Workspace) -> None:
+    opened: list[int] = []
+
+    def with_topics(texts: dict[str, str]) -> tuple[list[str], list[float]]:
+        def open_encoder() -> Any:
+            opened.append(len(texts))
+            return lambda read, advance: np.array([[len(text), 0.5] for text in read], dtype=np.float32)
+
+        about = {"model": "m", "space": "s", "metric": "l2"}
+        topics = EncodedTopics(texts, open_encoder) if texts else None
+        encoding_of(corpus).run(lambda: letters, engine=Engine(1), about=about, advance=quietly, topics=topics)
+        made = vectors.load(corpus.vectors / "mine", hint="")
+        return made.ids.to_pylist(), made.matrix[:, 0].tolist()
+
+    papers, firsts = list("pqrstuvwx"), [float(ord(one)) for one in "pqrstuvwx"]
+    assert with_topics({}) == (papers, firsts)
+    for _ in range(2):
+        assert with_topics({"T1": "four", "T2": "seven77"}) == ([*papers, "T1", "T2"], [*firsts, 4, 7])
+    assert opened == [2]
+    assert with_topics({"T1": "other", "T2": "seven77"})[1][-2:] == [5, 7]
+    assert with_topics({}) == (papers, firsts)
+    assert opened == [2, 2]
 
 
 def test_the_order_in_which_facts_are_given_does_not_matter(corpus: Workspace) -> None:

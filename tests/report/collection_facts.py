@@ -102,6 +102,7 @@ def demo_facts(material: Material, *, with_text: bool = True) -> CollectionFacts
             "returned_changed": 0,
             "unexplained": Unexplained(0, 0, 0),
             "single": 0,
+            "terms_marked": False,
         },
         agreement=[
             dict(zip(columns, row, strict=True))

@@ -43,7 +43,7 @@ def table(*facets: str, binarised_at: int | None = None) -> AgreementTable:
         missing="drop",
         binarised_at=binarised_at,
         level=0.95,
-        papers=None,
+        topics=None,
         coefficients=HEADLINE,
     )
 

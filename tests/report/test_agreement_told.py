@@ -55,7 +55,7 @@ def table(
         missing="drop",
         binarised_at=binarised_at,
         level=0.95,
-        papers=None,
+        topics=None,
         **more,  # type: ignore[arg-type]
     )
 

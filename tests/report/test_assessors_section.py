@@ -43,7 +43,7 @@ def looked(*, settled: bool = True, policy: str = "drop") -> Looked:
     return look(
         panel,
         [Repeat("a1", f"q{i:02}", f"d{15 * i:03}", 1, 1 + i % 2) for i in range(10)],
-        papers={query_id: query_id for query_id in FACETS},
+        topics={query_id: query_id for query_id in FACETS},
         policy=policy,
         missing=(AskedAndGraded("a1", 303, 300), AskedAndGraded("a2", 300, 300)),
         order="the order of the plan",

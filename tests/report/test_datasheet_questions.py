@@ -136,17 +136,17 @@ def test_three_open_questions_are_named_and_the_others_counted(open_ones: list[s
 
 
 def test_open_questions_are_those_of_the_datasheet_in_its_order() -> None:
-    found = open_questions({})
+    found = open_questions({}, topics=False)
     assert [one.question for one in found] == [one.id for one in unanswered({})]
     assert found[0].text in {one.text for one in questions()}
 
 
 def test_a_sheet_that_asks_everything_stays_as_people_left_it(tmp_path: Path) -> None:
     path = tmp_path / "datasheet.toml"
-    assert ask(path, {}) is True
+    assert ask(path, {}, topics=False) is True
     kept = answer_sheet({}).replace('# funding = ""', 'funding   ="Nobody."').replace("[uses]", " [ uses ]")
     path.write_text(kept, encoding="utf-8-sig")
-    assert ask(path, {"motivation.funding": "Nobody."}) is False
+    assert ask(path, {"motivation.funding": "Nobody."}, topics=False) is False
     assert path.read_text(encoding="utf-8-sig") == kept
 
 
@@ -154,7 +154,7 @@ def test_a_sheet_that_lacks_a_question_is_written_anew_with_its_answers(tmp_path
     path = tmp_path / "datasheet.toml"
     path.write_text(answer_sheet({}).replace('# funding = ""', ""))
     answers = {"motivation.funding": "Nobody."}
-    assert ask(path, answers) is True
+    assert ask(path, answers, topics=False) is True
     assert path.read_text(encoding="utf-8") == answer_sheet(answers)
 
 
@@ -163,7 +163,7 @@ def test_a_key_in_another_section_is_not_the_question_asked(tmp_path: Path) -> N
     whole = answer_sheet({})
     funding = '# funding = ""'
     path.write_text(whole.replace(funding, "").replace("[uses]", "[uses]\n" + funding))
-    assert ask(path, {}) is True
+    assert ask(path, {}, topics=False) is True
     assert path.read_text() == whole
 
 
@@ -187,3 +187,20 @@ def test_what_is_said_behind_a_question_follows_its_kind() -> None:
         wanted = question.kind != "prose" or question.unless == "composition.people"
         assert (f" {said}" == line[len(f"# {question.text}") :]) is wanted
     assert "Not needed" not in answer_sheet({})
+
+
+def test_a_study_of_topics_is_asked_where_they_come_from_and_one_of_papers_is_not(tmp_path: Path) -> None:
+    new = {question.id for question in questions(topics=True)} - {question.id for question in questions()}
+    assert new == {"collection.topics"}
+    assert {one.question for one in open_questions({}, topics=True)} - new == {one.id for one in unanswered({})}
+    path = tmp_path / "datasheet.toml"
+    assert ask(path, {"motivation.funding": "Us."}, topics=False) is True
+    assert "Where do the topics come from" not in path.read_text(encoding="utf-8")
+    # A topic is added later: the file gets the question, and keeps the answers.
+    answers = parse_answers(path.read_text(encoding="utf-8"), name="datasheet.toml")
+    assert ask(path, answers, topics=True) is True
+    assert 'funding = "Us."' in path.read_text(encoding="utf-8")
+    assert "Where do the topics come from" in path.read_text(encoding="utf-8")
+    # An answer stays one that is known when the last of the texts goes.
+    assert parse_answers('[collection]\ntopics = "Ours."', name="datasheet.toml") == {"collection.topics": "Ours."}
+    assert ask(path, {"collection.topics": "Ours."}, topics=False) is False

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
+from annot.base.names import Called, calling
 from annot.publishing.report.pages import report_files
 from annot.publishing.report.study import Study
+from annot.publishing.report.words import sentence
 from annot.steps import qrels
 from annot.study.snapshot import read_snapshot
 from study_stages import copied
@@ -74,3 +77,39 @@ def test_with_a_paper_among_the_topics_facets_are_told_and_topics_are_still_topi
     assert "query paper" not in text
     assert "| T1 | sleep and memory | 10 |" in text
     assert "| p4" not in text[text.index("The topics that are texts") : text.index("Queries by facet")]
+
+
+@pytest.mark.parametrize(
+    ("kind", "said_of_two", "said_of_more"),
+    [
+        ("severity", "gave grade 1 less often than a2 on the same pairs, by 12.5 points", "0.12 grades lower than a2"),
+        (
+            "noise",
+            "differs from a2 more often than these differ from each other, by 12.5 points",
+            "grades further from",
+        ),
+    ],
+)
+def test_what_is_found_of_an_assessor_on_two_grades_is_a_share(kind: str, said_of_two: str, said_of_more: str) -> None:
+    size = SimpleNamespace(value=0.125, interval=SimpleNamespace(level=0.95, low=0.1, high=0.15))
+    finding = SimpleNamespace(
+        kind=kind, assessor="a1", direction="stricter", grade=None, against=("a2",), size=size, queries=12, papers=12,
+        p_value=0.01, either=False,
+    )  # fmt: skip
+    diagnosis = SimpleNamespace(findings=(finding,), gaps=(), tested=3, too_small=False, untested=())
+    told = {"diagnosis": diagnosis, "power": 0.8, "undefined": False}
+    assert said_of_more in sentence("assessors.findings", **told)
+    with calling(lambda: Called("topic", "document", faceted=False, binary=True)):
+        of_two = sentence("assessors.findings", **told)
+    assert said_of_two in of_two
+    assert "(95% interval 10.0 to 15.0 over 12 queries, p = 0.01)" in of_two
+
+
+def test_nothing_found_on_two_grades_is_told_in_points() -> None:
+    diagnosis = SimpleNamespace(
+        findings=(), gaps=(), tested=3, alpha=0.05, detectable=0.2, too_small=False, untested=()
+    )  # fmt: skip
+    with calling(lambda: Called("topic", "document", faceted=False, binary=True)):
+        told = sentence("assessors.findings", diagnosis=diagnosis, power=0.8, undefined=False)
+    assert "tested over topics; " in told
+    assert "a difference of 20.0 points in how often grade 1 is given (median over assessors)" in told

@@ -11,10 +11,12 @@ from typing import Any
 import numpy as np
 import pytest
 from annot.base.errors import InputError, MissingInput
+from annot.base.records import Topic
 from annot.ranking.given_vectors import Coverage, Form
 from annot.ranking.systems.abstracts import SYSTEMS
 from annot.ranking.systems.weights import digest_of
 from annot.steps import vectors
+from annot.store.queries import put_topics, remove_topic
 from annot.study.workspace import Workspace
 from small_study import DOCUMENTS, Small
 from study_stages import copied, quietly
@@ -36,6 +38,7 @@ def ws(study: Workspace, tmp_path: Path) -> Workspace:
     for path in study.corpus.iterdir():
         if path.is_file():
             (place.corpus / path.name).write_bytes(path.read_bytes())
+    (place.root / "annot.db").write_bytes((study.root / "annot.db").read_bytes())
     return place
 
 
@@ -58,6 +61,13 @@ def test_rows_of_the_corpus_are_kept_and_all_others_counted(ws: Workspace, tmp_p
     file, ids = npy(tmp_path / "given", {"d00": [1, 0], "d01": [0, 0], "nowhere": [1, 1], "d02": [2, 1]})
     found = added(ws, [file], ids, metric="cosine")
     assert (found.kept, found.zero, found.missing, found.foreign) == (3, 1, PAPERS - 3, 1)
+    with ws.writing() as session:
+        put_topics(session, [Topic("nowhere", "Now it is a topic.")])
+    found = added(ws, [file], ids, metric="cosine")
+    assert (found.kept, found.missing, found.foreign) == (4, PAPERS - 3, 0)
+    with ws.writing() as session:
+        remove_topic(session, "nowhere")
+    added(ws, [file], ids, metric="cosine")
     assert (found.metric, found.precision, found.dimensions, found.space) == ("cosine", "float32", 2, "mine")
     (one,) = vectors.list_sets(ws)
     assert (one.name, one.dimensions, one.precision, one.papers, one.missing) == ("mine", 2, "float32", 3, PAPERS - 3)

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from annot.demo import simulated_people
+from annot.store.people import read_assignments
 from annot.study.workspace import Workspace
 from command_line import annot
 from documented import CHECKOUT, DOCS, references, runnable, shows, typed
@@ -25,6 +26,8 @@ PEOPLE = {
     "# now the adjudicator decides": simulated_people.settle,
 }
 INDEX = DOCS / "howto" / "index.md"
+OF_TOPICS = "topics.md"
+"""The page that has a study of its own."""
 
 
 def people_work(folder: Path, round: str) -> None:
@@ -55,12 +58,21 @@ def test_the_study_of_the_readme_goes_as_printed(memory: StudioOfMemory, tmp_pat
 
 
 def test_a_study_goes_as_the_tutorial_says(memory: StudioOfMemory, tmp_path: Path) -> None:
-    study_of_the_pages([DOCS / "tutorial.md"], tmp_path, memory, run_here)
+    folder = study_of_the_pages([DOCS / "tutorial.md"], tmp_path, memory, run_here)
+    assert (folder / "exports" / "report.html").is_file()
 
 
 def test_a_study_goes_as_the_how_to_pages_say(memory: StudioOfMemory, tmp_path: Path) -> None:
     names = re.findall(r"\]\(([a-z]+\.md)\)", INDEX.read_text(encoding="utf-8"))
-    study_of_the_pages([INDEX.parent / name for name in names], tmp_path, memory, run_here)
+    of_papers = [INDEX.parent / name for name in names if name != OF_TOPICS]
+    folder = study_of_the_pages(of_papers, tmp_path, memory, run_here)
+    assert (folder / "exports" / "report.html").is_file()
+
+
+def test_a_study_of_questions_goes_as_its_page_says(memory: StudioOfMemory, tmp_path: Path) -> None:
+    folder = study_of_the_pages([INDEX.parent / OF_TOPICS], tmp_path, memory, run_here)
+    with Workspace.open(folder).reading() as session:
+        assert {one.query_id for one in read_assignments(session)} == {"q1", "q2", "q3"}
 
 
 def run_here(code: str, folder: Path) -> str:
@@ -78,8 +90,8 @@ def run_here(code: str, folder: Path) -> str:
     return printed
 
 
-def study_of_the_pages(pages: Sequence[Path], folder: Path, studio: Studio, type: Callable[[str, Path], str]) -> None:
-    """Type the blocks of these pages in order; they print what is shown below them."""
+def study_of_the_pages(pages: Sequence[Path], folder: Path, studio: Studio, type: Callable[[str, Path], str]) -> Path:
+    """Type the blocks of these pages in order; they print what is shown below them. Returns the study's folder."""
     for page in pages:
         for block in runnable(page):
             if block.people:
@@ -88,7 +100,7 @@ def study_of_the_pages(pages: Sequence[Path], folder: Path, studio: Studio, type
             if code.startswith("annot init"):
                 first, _, code = code.partition("\n")
                 folder = begun(first, folder, studio)
-                code = code.removeprefix("cd study\n")
+                code = code.removeprefix(f"cd {folder.name}\n")
             printed = type(code, folder)
             assert shows(printed, block.output), f"{page.name}: {printed}"
-    assert (folder / "exports" / "report.html").is_file()
+    return folder

@@ -219,8 +219,16 @@ def test_a_sentence_transformers_model_reads_a_thousand_texts_at_a_time(
 
 def test_a_paper_is_read_as_title_separator_and_abstract(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     read: list[str] = []
-    model = SimpleNamespace(encode=lambda some, **_: read.extend(some) or [[1.0]] * len(some), tokenizer=None)
+    asked: list[str] = []
+    model = SimpleNamespace(
+        encode_document=lambda some, **_: read.extend(some) or [[1.0]] * len(some),
+        encode_query=lambda some, **_: asked.extend(some) or [[2.0]] * len(some),
+        tokenizer=None,
+    )
     monkeypatch.setattr(encoders, "_sentence_transformer", lambda folder, device, half: model)
     encode = encoders.open_paper_encoder(tmp_path, "own", device="cpu", half=False, batch=7)
     encode([Paper("p", "Title", ("One.", "Two.")), Paper("r", "", ())], lambda done, total: None)
     assert read == ["Title One. Two.", " "]
+    of_topics = encoders.open_topic_encoder(tmp_path, "own", device="cpu", half=False, batch=7)
+    assert of_topics(["What is asked?"], lambda done, total: None).tolist() == [[2.0]]
+    assert asked == ["What is asked?"]

@@ -285,7 +285,7 @@ def measure_agreement(
         missing=missing,
         binarised_at=binarised_at,
         level=level,
-        papers=topics,
+        topics=topics,
         coefficients=coefficients,
         unjudgeable={(str(query), str(document)) for query, document in unjudgeable},
     )
@@ -358,7 +358,7 @@ def _of_items(
     matrix = POLICIES[missing](matrix, np.ones(matrix.shape, dtype=np.bool_))
     items = [matrix[:, [at]] for at in range(matrix.shape[1])]
     met, tables = zip(*[tables_between(item, grades) for item in items], strict=True)
-    pooled = pooled_between([count(item, grades) for item in items], met, tables, papers=None)
+    pooled = pooled_between([count(item, grades) for item in items], met, tables, topics=None)
     figures: dict[str, Number] = {}
     for name in coefficients:
         value = pooled.value(name, grades)

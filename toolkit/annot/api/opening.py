@@ -12,8 +12,9 @@ import pandas as pd
 
 from annot.api import tidy
 from annot.api.displaying import Displayed
+from annot.api.given import EVERYTHING
 from annot.api.given_tables import PAPER_COLUMN, TOPIC_COLUMN
-from annot.base.names import counted
+from annot.base.names import calling, counted
 from annot.base.records import Decision, Judgement
 from annot.publishing.report import study_tables
 from annot.publishing.report.tables import Column, Columns
@@ -181,10 +182,13 @@ class OpenStudy(Displayed):
         """The figures of `annot agreement`, as `MeasuredAgreement.to_frame` has them.
 
         Pairs that not all of their assessors have judged yet are left out. Raises MissingInput when nothing is judged.
+        Of texts that are judged whole, ``facet`` is ``together`` in every row.
         """
         from annot.measuring.measured import agreement_of
 
-        return tidy.agreement(agreement_of(self._snapshot))
+        with calling(lambda: self._snapshot.called):
+            made = tidy.agreement(agreement_of(self._snapshot))
+        return made if "facet" in self._of_query else made[made["facet"] == EVERYTHING].reset_index(drop=True)
 
     @property
     def _run_files(self) -> int:

@@ -111,7 +111,7 @@ def pool_import(
 @command("pool add", csv=True)
 def pool_add(
     ws: "Workspace",
-    query: Annotated[str | None, argument("Id of a query or a query paper.", metavar="QUERY", shown=False)] = None,
+    query: Annotated[str | None, argument("Id of a query or a topic.", metavar="QUERY", shown=False)] = None,
     documents: Annotated[list[str] | None, argument("Papers in the corpus.", metavar="DOC...", shown=False)] = None,
     method: Annotated[
         str | None, option("Add the top papers of this method instead, built in or imported.", callback=file_names)
@@ -171,7 +171,7 @@ def pool_add(
 @command("pool show", csv=True)
 def pool_show(
     ws: "Workspace",
-    query: Annotated[str | None, argument("Id of a query or a query paper.", shown="figures for all pools")] = None,
+    query: Annotated[str | None, argument("Id of a query or a topic.", shown="figures for all pools")] = None,
 ) -> Output:
     """Show the pool of a query: which method drew each document, and which others ranked it.
 

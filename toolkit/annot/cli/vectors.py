@@ -98,7 +98,8 @@ def vectors_add(
                 advance=advance,
             )
         made = f"{encoded.encoded} {'to encode' if dry_run else 'newly encoded'}"
-        return Output(encoded, f"{encoded.path}: {counted(encoded.papers, 'paper')}, {made}")
+        topics = f" and {counted(encoded.topics, 'topic')}" if encoded.topics else ""
+        return Output(encoded, f"{encoded.path}: {counted(encoded.papers, 'paper')}{topics}, {made}")
     refuse_beside("vectors add FILES", **of_encoder)
     with progress("reading vectors") as advance:
         imported = step.add_files(

@@ -18,7 +18,7 @@ from annot.judging.exchange.outgoing import Outgoing
 from annot.judging.exchange.servers import connect, open_accounts, task_keys
 from annot.judging.rounds import adjudication, judging
 from annot.labelstudio.annotations import write_result
-from annot.labelstudio.controls import DIFFERENCES
+from annot.labelstudio.controls import DIFFERENCES, DIFFERENCES_OF_WHOLES
 from annot.labelstudio.controls import reasons as reasons_in
 from annot.labelstudio.gateway import Gateway
 from annot.labelstudio.studio_records import Payload
@@ -73,7 +73,7 @@ def answer_relevance(question: MadeQuestion, doc: str, latent: Mapping[str, Late
 
 def _answer_to(question: MadeQuestion, doc: Latent) -> float:
     if question.problem != doc.problem:
-        return 0.6 if _problems_related(question, doc) else 0.0
+        return 0.3 if _problems_related(question, doc) else 0.0
     if any(getattr(doc, trait) in values for trait, values in question.answered_by.items()):
         # What answers it for the neighbouring task is a part of the answer.
         return 2.9 if question.subproblem == doc.subproblem else 1.9
@@ -168,13 +168,14 @@ def settling_people(ws: Workspace, *, seed: int, truth: Relevance) -> dict[str, 
     """The adjudicator by name, and how they settle the disputes that there are now."""
     known = _known(ws)
     remarks = REMARKS[ws.settings.kind]
+    causes = DIFFERENCES if ws.settings.faceted else DIFFERENCES_OF_WHOLES
     with ws.reading() as session:
         disputes = {dispute.pair: dispute for dispute in outcome_of(session, ws.settings).settlement.disputed}
 
     def respond(asked: Asked) -> tuple[SimulatedAnswer, str]:
         relevance = truth(known[asked.query_id], asked.doc_id)
         grades = [judgement.grade for judgement in disputes[asked.pair].judgements]
-        why = DIFFERENCES[int(generator(seed, "difference", *asked.pair).integers(len(DIFFERENCES)))].value
+        why = causes[int(generator(seed, "difference", *asked.pair).integers(len(causes)))].value
         answer = ADJUDICATOR.settle(*asked.pair, relevance=relevance, grades=grades, seed=seed, remarks=remarks)
         return answer, why
 

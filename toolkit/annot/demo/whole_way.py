@@ -14,13 +14,14 @@ from typing import Any, Literal
 import tomlkit
 
 from annot.base.errors import InputError
+from annot.base.names import calling
 from annot.base.records import Advance, Ranking, Source
 from annot.demo import packaged, simulated_people
 from annot.demo.packaged import ADJUDICATOR, CAST
 from annot.formats.trec import read_run
 from annot.judging.exchange import audit
 from annot.pools.pool_design import DesignOverrides
-from annot.publishing.release.questions import answers_file
+from annot.publishing.release.questions import answer_sheet, answers_file, parse_answers
 from annot.ranking.systems import USUAL, USUAL_OF_TEXTS
 from annot.steps import (
     agreement,
@@ -42,6 +43,7 @@ from annot.steps import (
 )
 from annot.steps.init import init, settings_text
 from annot.store.runs import Imported, put_import
+from annot.study.snapshot import called_in
 from annot.study.workspace import CACHE, SETTINGS_FILE, Workspace, write_file
 
 NAME = "annot-demo"
@@ -107,6 +109,13 @@ def go(folder: Path, *, kind: DemoKind = "facets", tell: Tell, watch: Watch) -> 
     write_file(source, packaged.corpus_text())
     corpus.add(ws, [source], form=None, dry_run=False, advance=_quietly)
     (_papers_asked if kind == "facets" else _questions_asked)(ws, steps, watch)
+    words = called_in(ws)
+    with calling(lambda: words):
+        return _judged(ws, kind, server, steps, watch)
+
+
+def _judged(ws: Workspace, kind: DemoKind, server: studio.State, steps: Steps, watch: Watch) -> Done:
+    """From the plan to the pages."""
     pairs = share_out(ws, steps)
     with watch("sending tasks") as advance:
         pushed = push.push(ws, round="judging", dry_run=False, advance=advance)
@@ -226,8 +235,8 @@ def _workspace(folder: Path, kind: DemoKind) -> Workspace:
             hint=f"name another: annot demo FOLDER --kind {kind}",
         )
     init(folder, name=None, dry_run=False)
-    if not answers_file(ws).exists() and kind == "facets":
-        write_file(answers_file(ws), packaged.read("datasheet.toml"))
+    if not answers_file(ws).exists():
+        write_file(answers_file(ws), demo_answers(kind))
     return ws
 
 
@@ -238,6 +247,17 @@ def demo_settings(kind: DemoKind = "facets") -> str:
     for table, values in tomllib.loads(packaged.read(name)).items():
         document[table].update(values)
     return tomlkit.dumps(document)
+
+
+def demo_answers(kind: DemoKind) -> str:
+    """The answers of the demonstration's datasheet."""
+    text = packaged.read("datasheet.toml")
+    if kind == "facets":
+        return text
+    own = packaged.read("questions_datasheet.toml")
+    return answer_sheet(
+        parse_answers(text, name="datasheet.toml") | parse_answers(own, name="questions_datasheet.toml"), topics=True
+    )
 
 
 def _pools(ws: Workspace, steps: Steps, *, advance: Advance) -> None:

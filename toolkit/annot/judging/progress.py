@@ -178,7 +178,7 @@ def progress_of(
         agreement=agreement(snapshot),
         settling=_settling(snapshot, rules),
         forecast=forecast(
-            answers.values(), {name: remaining[name] for name in names}, now=now, rules=rules, papers=snapshot.topics
+            answers.values(), {name: remaining[name] for name in names}, now=now, rules=rules, topics=snapshot.topics
         ),
         currency=ws.settings.forecast.currency,
     )
@@ -198,7 +198,7 @@ def _queries(outcome: Outcome, answered: set[tuple[str, str, str]]) -> tuple[Que
 
 def _settling(snapshot: Snapshot, rules: Rules) -> DisputesSeen:
     outcome, seconds = snapshot.outcome, snapshot.ws.settings.forecast.dispute_seconds
-    rate = settling_of(settled_of(outcome), seconds=seconds, fence=rules.fence, papers=snapshot.topics)
+    rate = settling_of(settled_of(outcome), seconds=seconds, fence=rules.fence, topics=snapshot.topics)
     hours = settling_hours(rate, len(outcome.open), rules)
     return DisputesSeen(
         len(outcome.settlement.disputed), len(outcome.unjudgeable), len(outcome.open), hours, cost_of(hours, rules)

@@ -100,7 +100,7 @@ def substudy_of(ws: Workspace, session: Session) -> SubstudyReport:
                 grades=ws.settings.scale.grades,
                 level=level,
                 coefficients=HEADLINE,
-                papers=papers,
+                topics=papers,
             ),
         )
         for first, second in (("abstract", "full"), ("abstract", "final"), ("full", "final"))

@@ -216,7 +216,7 @@ def _against(
         grades=ws.settings.scale.grades,
         level=ws.settings.agreement.level,
         coefficients=FIGURES,
-        papers=papers,
+        topics=papers,
     )
     apart = [Far(*pair, grade, *known[pair]) for pair, grade in own.items() if pair in known and grade != grades[pair]]
     apart.sort(key=lambda one: (-abs(one.grade - one.gold), one.query_id, one.doc_id))

@@ -162,8 +162,8 @@ def _manifest(ws: Workspace) -> dict[str, Any]:
 
 def _read(ws: Workspace, method: str, manifest: Mapping[str, Any], topics: Iterable[str]) -> dict[str, Ranking]:
     text = _text(ws, method, manifest)
-    found = read_run(text.splitlines(), name=str(ws.rankings / f"{method}.run")).rankings
-    # A topic without a usable token has an empty ranking, and so no line in the file.
+    # A topic without a usable token has an empty ranking, and so no line in the file; without any line all have.
+    found = read_run(text.splitlines(), name=str(ws.rankings / f"{method}.run")).rankings if text else {}
     return {topic_id: found.get(topic_id, ()) for topic_id in topics}
 
 

@@ -28,7 +28,7 @@ from annot.base.records import Advance, Paper
 from annot.base.shards import Engine, map_shards
 from annot.base.storage import held_alone, save_array
 from annot.ranking.systems import encoders
-from annot.ranking.systems.encoders import PaperEncoder
+from annot.ranking.systems.encoders import PaperEncoder, TextEncoder
 from annot.ranking.systems.inputs import SentenceVectors
 from annot.ranking.systems.reading import MIXED
 from annot.ranking.systems.weights import EncoderWeights, digest_of
@@ -140,6 +140,20 @@ class EncodePart:
         return {group: end - group.papers for group, end in zip(self.groups, ends, strict=True)}
 
 
+@dataclass(frozen=True)
+class EncodedTopics:
+    """The topics that are texts, and what encodes them."""
+
+    texts: Mapping[str, str]
+    """By id, what is read."""
+    open_encoder: Callable[[], TextEncoder]
+
+    def about(self, facts: Mapping[str, Any]) -> dict[str, Any]:
+        """How many there are, and the hash of their texts and of all that their vectors depend on."""
+        read = json.dumps([dict(facts), list(self.texts.items())], sort_keys=True)
+        return {"number": len(self.texts), "sha256": hashlib.sha256(read.encode()).hexdigest()}
+
+
 class Encoding:
     """The vectors of a study's papers by one encoder, as far as they are made.
 
@@ -159,11 +173,18 @@ class Encoding:
         return kept, count_papers(self._ws.corpus)
 
     def run(
-        self, open_encoder: Callable[[], PaperEncoder], *, engine: Engine, about: Mapping[str, Any], advance: Advance
+        self,
+        open_encoder: Callable[[], PaperEncoder],
+        *,
+        engine: Engine,
+        about: Mapping[str, Any],
+        advance: Advance,
+        topics: EncodedTopics | None = None,
     ) -> tuple[int, int]:
         """Encode what is not yet encoded, and write the set; returns how many papers it has, and how many were encoded.
 
-        open_encoder: called when the first paper is to be encoded. engine: with a cluster its workers encode, else this
+        open_encoder: called when the first paper is to be encoded. topics: those that are texts, whose vectors stand
+        behind the papers'. engine: with a cluster its workers encode, else this
         process, as a model uses every core or the GPU by itself. Raises InputError where a vector is not finite.
         """
         total = count_papers(self._ws.corpus)
@@ -186,8 +207,9 @@ class Encoding:
                     self._keep(part.key, [paper.paper_id for paper in part.papers], rows)
                     encoded += len(part.papers)
                 advance(part.start + len(part.papers), total)
-            if list(self._rows_in_set) != keys or any(self._about.get(name) != value for name, value in about.items()):
-                self._write(about, total)
+            asked = {"topics": topics.about(self._facts) if topics else None, **about}
+            if list(self._rows_in_set) != keys or any(self._about.get(name) != value for name, value in asked.items()):
+                self._write(asked if topics else about, total, topics)
             shutil.rmtree(self._cache, ignore_errors=True)
         return total, encoded
 
@@ -223,19 +245,25 @@ class Encoding:
         return sum(count for _key, _start, count in missing)
 
     def _keep(self, key: str, ids: Sequence[str], rows: NDArray[np.float32]) -> None:
+        made = self._finite(ids, rows)
+        path = self._cache / f"{key}.npy"
+        save_array(path.with_suffix(".tmp"), made)
+        path.with_suffix(".tmp").replace(path)
+
+    def _finite(self, ids: Sequence[str], rows: NDArray[np.float32]) -> NDArray[Any]:
+        """The rows in the precision of the set."""
         with np.errstate(over="ignore"):
             made = rows.astype(self._precision)
         broken = np.flatnonzero(~np.isfinite(made).all(axis=1)).tolist()
         if broken:
             faults = [f"{ids[row]}: not finite in {self._precision}" for row in broken]
             raise InputError(f"{self._set.name}: the encoder made vectors that are not finite", faults=faults)
-        path = self._cache / f"{key}.npy"
-        save_array(path.with_suffix(".tmp"), made)
-        path.with_suffix(".tmp").replace(path)
+        return made
 
-    def _write(self, about: Mapping[str, Any], total: int) -> None:
+    def _write(self, about: Mapping[str, Any], total: int, topics: EncodedTopics | None) -> None:
         used = []
-        with VectorsWriter(self._set, most=total, precision=self._precision) as writer:
+        most = total + (len(topics.texts) if topics else 0)
+        with VectorsWriter(self._set, most=most, precision=self._precision) as writer:
             for part in self._parts():
                 rows = self._kept(part)
                 if rows is None:
@@ -244,6 +272,9 @@ class Encoding:
                     )
                 writer.add([paper.paper_id for paper in part.papers], rows)
                 used.append(part.key)
+            if topics:
+                rows = topics.open_encoder()(list(topics.texts.values()), lambda _done, _total: None)
+                writer.add(list(topics.texts), self._finite(list(topics.texts), rows))
             writer.about, writer.parts = {**about, **self._facts}, used
 
     @cached_property

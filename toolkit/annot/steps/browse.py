@@ -64,7 +64,7 @@ def write(ws: Workspace, *, partial: bool, out: Path | None = None) -> WrittenPa
     graded = bool(snapshot.outcome.decisions) and (partial or not waiting)
     qrels = snapshot.outcome.qrels if graded else ()
     relevant_from = ws.settings.evaluation.relevant_from
-    query_papers = snapshot.topics
+    query_papers = {query: topic for query, topic in snapshot.topics.items() if topic not in snapshot.texts}
     measured = {tag: _measured(rankings, qrels, relevant_from=relevant_from) for tag, rankings in runs.items()}
     order = sorted(runs, key=lambda tag: -mean_of_all(measured[tag], snapshot.splits)) if graded else list(runs)
     systems = [

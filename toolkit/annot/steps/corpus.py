@@ -5,11 +5,13 @@ from __future__ import annotations
 import hashlib
 import json
 import shutil
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 from annot.base.errors import InputError
 from annot.base.records import Advance, Source
@@ -188,8 +190,27 @@ def _hash_of(name: str) -> str:
     return sha256_of(Path(name)) if Path(name).is_file() else hashlib.sha256(name.encode()).hexdigest()
 
 
-def _remember(ws: Workspace, content: str, facts: dict[str, object]) -> None:
-    """Note down what was left out of these files, once: the same files again are all known, which is no news."""
+def _remember(ws: Workspace, content: str, facts: Mapping[str, Any]) -> None:
+    """Note down what was left out of these files. The same files again are all known, which is no news, unless the
+    limits have changed and leave out others."""
     with ws.writing() as session:
-        if not any((known.what, known.source_sha256) == (Source.CORPUS, content) for known in read_imports(session)):
+        same = [one for one in read_imports(session) if (one.what, one.source_sha256) == (Source.CORPUS, content)]
+        before = same[0].facts if same else None
+        if before is None:
             put_import(session, Imported(Source.CORPUS, content, facts))
+        elif _limited(before) != _limited(facts):
+            repeated = {reason: count for reason, count in before["rejected"].items() if reason in REPEATED}
+            more = {
+                "kept": before["kept"] + facts["kept"],
+                "rejected": repeated | _limited(facts),
+                "cleaned": dict(Counter(before.get("cleaned", {})) + Counter(facts["cleaned"])),
+            }
+            put_import(session, Imported(Source.CORPUS, content, {**before, **more}))
+
+
+REPEATED = (Rejection.DUPLICATE_ID, Rejection.DIFFERING_ID)
+
+
+def _limited(facts: Mapping[str, Any]) -> dict[str, int]:
+    """How many were left out for what they are, by reason."""
+    return {reason: count for reason, count in facts["rejected"].items() if reason not in REPEATED}

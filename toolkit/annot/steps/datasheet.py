@@ -48,8 +48,10 @@ def write(ws: Workspace) -> WrittenDatasheet:
     overrides = ws.root / "templates"
     markdown = datasheet_markdown(facts, answers, overrides=overrides)
     page = datasheet_html(facts, markdown, overrides=overrides)
-    added = ask(answers_file(ws), answers)
+    topics = bool(snapshot.texts)
+    added = ask(answers_file(ws), answers, topics=topics)
+    open_ones = open_questions(answers, topics=topics)
     paths = ws.exports / MARKDOWN_FILE, ws.exports / PAGE_FILE
     write_pages(ws.exports, {MARKDOWN_FILE: markdown, PAGE_FILE: page})
-    note(ws, "datasheet", snapshot.states, open=len(open_questions(answers)))
-    return WrittenDatasheet(*paths, answers_file(ws), added, open_questions(answers))
+    note(ws, "datasheet", snapshot.states, open=len(open_ones))
+    return WrittenDatasheet(*paths, answers_file(ws), added, open_ones)

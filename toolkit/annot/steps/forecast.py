@@ -222,7 +222,7 @@ def design(
         dispute_seconds=settings.forecast.dispute_seconds,
         simulations=settings.forecast.simulations,
         rules=rules,
-        papers={query.query_id: query.topic_id for query in known},
+        topics={query.query_id: query.topic_id for query in known},
     )
     pilot = Pilot(
         queries=len(joint.tables),
@@ -255,8 +255,8 @@ def _together(joint: JointGrades, team: int, coefficient: str, ws: Workspace, ru
         tables=joint.tables,
         disputed=joint.disputed,
         coefficient=lambda tables: coefficient_of(tables, units, grades, name=coefficient),
-        interval=lambda tables, papers: interval_of(
-            tables, units, grades, name=coefficient, level=rules.level, papers=papers
+        interval=lambda tables, topics: interval_of(
+            tables, units, grades, name=coefficient, level=rules.level, topics=topics
         ),
     )
 

@@ -281,7 +281,7 @@ def _judging(session: Session, snapshot: Snapshot, name: str) -> Workload | None
     probed = {(one.record.assessor, one.record.asked) for one in trials.read_answers(session, "hidden-gold")}
     answered = {asked for who, asked in answered_of(session) | probed if who == name}
     by_assessor = grouped((answer.assessor, answer) for answer in snapshot.outcome.everything if answer.counts)
-    speed = speed_of(by_assessor, fence=snapshot.ws.settings.forecast.fence, papers=snapshot.topics)
+    speed = speed_of(by_assessor, fence=snapshot.ws.settings.forecast.fence, topics=snapshot.topics)
     seconds = speed.mean_of(name) if isinstance(speed, Speed) else UNTIMED_SECONDS
     return Workload(len(own), len(own & answered), seconds=seconds, timed=isinstance(speed, Speed))
 
@@ -290,7 +290,7 @@ def _settling(session: Session, snapshot: Snapshot, project: Project) -> Workloa
     """The disputes that were sent to this person."""
     outcome, forecast = snapshot.outcome, snapshot.ws.settings.forecast
     rate = settling_of(
-        settled_of(outcome), seconds=forecast.dispute_seconds, fence=forecast.fence, papers=snapshot.topics
+        settled_of(outcome), seconds=forecast.dispute_seconds, fence=forecast.fence, topics=snapshot.topics
     )
     pairs = {asked.pair for asked in projects.read_tasks(session, project.project)}
     return Workload(len(pairs), len(pairs - set(outcome.open)), seconds=_seconds(rate), timed=True)

@@ -151,7 +151,7 @@ def compare(
     facets = {snapshot.facets[query_id] for query_id in common}
     facet = TOGETHER if len(facets) > 1 else next(iter(facets))
     found = compare_qrels(
-        of_a, of_b, by_a, by_b, facet=facet, level=ws.settings.agreement.level, papers=snapshot.topics
+        of_a, of_b, by_a, by_b, facet=facet, level=ws.settings.agreement.level, topics=snapshot.topics
     )
     return ComparedQrels(str(a), str(b), found, notes)
 

@@ -102,7 +102,7 @@ def release(
     # Empty texts would be taken for the real ones.
     terms = replace(terms, with_text=terms.with_text and not lacking)
     runs, runs_missing, notes = run_files(study)
-    asked = open_questions(answers)
+    asked = open_questions(answers, topics=bool(study.texts))
     there = (*_pools_missing(study), *runs_missing, *words.undecided, *unfinished(study.outcome))
     others = (*unnamed, *lacking, *there)
     missing = (*others, *describe_open(asked))

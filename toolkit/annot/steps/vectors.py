@@ -15,11 +15,12 @@ from annot.base.names import check_name, counted, near
 from annot.base.records import Advance
 from annot.base.shards import Engine
 from annot.formats.vector_files import RowCounts
+from annot.pools.topics import searched
 from annot.publishing.report.tables import Column, Columns
 from annot.publishing.report.words import sentences
 from annot.ranking import vectors, wordvectors
 from annot.ranking.dense import Metric
-from annot.ranking.encoding import Encoding, weights_folder
+from annot.ranking.encoding import EncodedTopics, Encoding, weights_folder
 from annot.ranking.given_vectors import (
     SEMANTIC_SCHOLAR,
     Coverage,
@@ -33,10 +34,11 @@ from annot.ranking.given_vectors import (
 from annot.ranking.index import open_index
 from annot.ranking.paper_vectors import check_replaceable, check_set_name, only_space
 from annot.ranking.systems.abstracts import SYSTEMS
-from annot.ranking.systems.encoders import PaperReading, metric_of, open_paper_encoder, reading_of
+from annot.ranking.systems.encoders import PaperReading, metric_of, open_paper_encoder, open_topic_encoder, reading_of
 from annot.ranking.systems.weights import EncoderWeights, digest_of
 from annot.ranking.vectors import Precision, VectorsWriter
 from annot.store.papers import paper_ids
+from annot.store.queries import read_topics
 from annot.study.workspace import Workspace, check_files, sha256_of
 
 KNOWN: dict[str, EncoderWeights] = {system.name: system.weights for system in SYSTEMS if system.weights is not None}
@@ -95,7 +97,8 @@ def add_files(
     check_files([*files, *filter(None, [form.ids])])
     if form.ids is not None and len(files) > 1:
         raise InputError(f"--ids: found {len(files)} files of vectors, expected one")
-    wanted = frozenset(paper_ids(ws.corpus))
+    papers = frozenset(paper_ids(ws.corpus))
+    wanted = papers | _topics(ws).keys()
     tally = RowCounts()
     own_space = None if SEMANTIC_SCHOLAR in map(form.of, files) else only_space(ws, name)
     precision: Precision = "float16" if half else "float32"
@@ -124,7 +127,7 @@ def add_files(
         kept.dimensions,
         kept=len(kept.ids),
         zero=kept.zero,
-        missing=len(wanted) - len(kept.ids),
+        missing=len(papers - kept.ids.keys()),
         foreign=tally.foreign,
         duplicate=kept.duplicate,
         differing=kept.differing,
@@ -185,6 +188,8 @@ class EncodedPapers:
     precision: Precision
     device: str
     papers: int
+    topics: int
+    """Topics that are texts; each has a vector, too."""
     encoded: int
     """Papers encoded now, or in a dry run to be encoded; the others had been before."""
     path: Path
@@ -229,24 +234,29 @@ def encode(
     }  # fmt: skip
     compared = asked or metric_of(found.folder, found.reading)
     encoding = Encoding(ws, name, facts=facts, precision=precision)
+    texts = _topics(ws)
+    opened: dict[str, Any] = {"device": kind, "half": half and on_gpu, "batch": batch}
+    place = found.folder.resolve()
     if dry_run:
         kept, papers = encoding.count()
         encoded = papers - kept
     else:
         papers, encoded = encoding.run(
-            partial(
-                open_paper_encoder,
-                found.folder.resolve(),
-                found.reading,
-                device=kind,
-                half=half and on_gpu,
-                batch=batch,
-            ),
+            partial(open_paper_encoder, place, found.reading, **opened),
+            topics=EncodedTopics(texts, partial(open_topic_encoder, place, found.reading, **opened)) if texts else None,
             engine=Engine.of(ws.machine),
             about={"model": found.name, "space": found.space, "metric": compared},
             advance=advance,
         )
-    return EncodedPapers(name, found.name, found.space, compared, precision, kind, papers, encoded, ws.vectors / name)
+    return EncodedPapers(
+        name, found.name, found.space, compared, precision, kind, papers, len(texts), encoded, ws.vectors / name
+    )
+
+
+def _topics(ws: Workspace) -> dict[str, str]:
+    """What encoders read of the topics that are texts."""
+    with ws.reading() as session:
+        return {name: searched(topic)["abstract"] for name, topic in read_topics(session).items()}
 
 
 def _metric(name: str) -> Metric:

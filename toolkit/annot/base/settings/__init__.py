@@ -24,8 +24,8 @@ _TEXTS: dict[str, Any] = {
         **{"require_title": False, "min_sentences": 1, "max_sentences": 1000},
         **{"max_sentence_tokens": 1000, "min_sentence_tokens": 1},
     },
-    # Four methods that can rank a text; 25 each give pools of about 100, as the defaults of facets do.
-    "pool": {"per_method": 25, "methods": ["title_tfidf", "abs_tfidf", "abs_cbow200", "abs_tfidfcbow200"]},
+    # Four methods that rank a text and need no title; 25 each give pools of about 100, as the defaults of facets do.
+    "pool": {"per_method": 25, "methods": ["abs_bm25", "abs_tfidf", "abs_tfidfcbow200", "lsa"]},
 }
 _ERROR_KINDS = ["other words", "ambiguous word", "part of the need", "mentioned in passing", "background knowledge"]
 
@@ -132,7 +132,7 @@ def _begun(given: dict[str, Any]) -> dict[str, Any]:
     """What is given in annot.toml, with the defaults of its kind where it gives nothing.
 
     >>> _begun({"kind": "topics", "pool": {"per_method": 9}})["pool"]["methods"][0]
-    'title_tfidf'
+    'abs_bm25'
     """
     kind = given.get("kind")
     usual = OF_KIND.get(kind, {}) if isinstance(kind, str) else {}

@@ -1,4 +1,4 @@
-"""Intervals over queries, each query paper one unit of chance: shares, means, and what is pooled over queries.
+"""Intervals over queries, each topic one unit of chance: shares, means, and what is pooled over queries.
 
 Observations come in clusters, as pairs come in queries: those of one query share its difficulty and its assessors.
 Queries come in clusters too, where a study asks several facets of a paper: they share its pool, and people carry their
@@ -20,7 +20,7 @@ from annot.base.stats.significance import TIE
 from annot.base.stats.values import Estimate, Interval, Share, Undefined
 
 FEWEST_QUERIES = 4
-"""Query papers, or queries with a paper of their own: below, an interval of kappa or of a mean covers nearly all that
+"""Topics, or queries with a paper of their own: below, an interval of kappa or of a mean covers nearly all that
 is possible."""
 
 
@@ -43,41 +43,41 @@ class Clusters(NamedTuple):
         return whole
 
 
-def clusters_of(queries: npt.ArrayLike, papers: npt.ArrayLike | None) -> Clusters:
+def clusters_of(queries: npt.ArrayLike, topics: npt.ArrayLike | None) -> Clusters:
     """The units of chance: the papers where several queries are of one, else the queries.
 
-    queries: shape (n,), the query of each observation, or each query once. papers: shape (n,), the paper of each; None
+    queries: shape (n,), the query of each observation, or each query once. topics: shape (n,), the topic of each; None
     takes the queries as independent.
     """
     names, of = np.unique(np.asarray(queries), return_inverse=True)
     found = Clusters(of, len(names), "query")
-    if papers is not None:
-        names, of = np.unique(np.asarray(papers), return_inverse=True)
+    if topics is not None:
+        names, of = np.unique(np.asarray(topics), return_inverse=True)
         if len(names) < found.n:
             return Clusters(of, len(names), "query paper")
     return found
 
 
-def share(hits: npt.ArrayLike, queries: npt.ArrayLike, *, level: float, papers: npt.ArrayLike | None = None) -> Share:
-    """The share of observations that are hits. hits: shape (n,), true or false. queries, papers: of each."""
-    clusters = clusters_of(queries, papers)
+def share(hits: npt.ArrayLike, queries: npt.ArrayLike, *, level: float, topics: npt.ArrayLike | None = None) -> Share:
+    """The share of observations that are hits. hits: shape (n,), true or false. queries, topics: of each."""
+    clusters = clusters_of(queries, topics)
     hits = np.asarray(hits, dtype=np.float64)
     return _share(clusters.summed(hits), clusters.summed(np.ones(len(hits))), level=level, unit=clusters.unit)
 
 
 def share_of_counts(
-    hits: npt.ArrayLike, sizes: npt.ArrayLike, *, level: float, papers: Sequence[str] | None = None
+    hits: npt.ArrayLike, sizes: npt.ArrayLike, *, level: float, topics: Sequence[str] | None = None
 ) -> Share:
-    """The share of observations that are hits. hits, sizes: shape (Q,), of each query. papers: of each query."""
+    """The share of observations that are hits. hits, sizes: shape (Q,), of each query. topics: of each query."""
     hits, sizes = np.asarray(hits, dtype=np.float64), np.asarray(sizes, dtype=np.float64)
     there = sizes > 0
-    known = None if papers is None else [paper for paper, some in zip(papers, there, strict=True) if some]
+    known = None if topics is None else [paper for paper, some in zip(topics, there, strict=True) if some]
     clusters = clusters_of(np.flatnonzero(there), known)
     return _share(clusters.summed(hits[there]), clusters.summed(sizes[there]), level=level, unit=clusters.unit)
 
 
 def _share(hits: Array, sizes: Array, *, level: float, unit: str) -> Share:
-    """The share, with an interval that takes whole queries, or whole papers, for the units of chance.
+    """The share, with an interval that takes whole queries, or whole topics, for the units of chance.
 
     hits, sizes: shape (C,), of each unit. The interval is Wilson's (1927, Journal of the American Statistical
     Association 22, 209-212), which keeps its coverage near 0 and 1, for as many observations as would tell so much were
@@ -118,17 +118,17 @@ def clustered_interval(
     *,
     level: float,
     most: float,
-    papers: npt.ArrayLike | None = None,
+    topics: npt.ArrayLike | None = None,
 ) -> Interval | Undefined:
     """An interval of an estimate between -most and most, Student's t with one degree less than there are units.
 
-    influence: shape (n,), what each observation adds to the estimate's error, summing to about 0. queries, papers: of
+    influence: shape (n,), what each observation adds to the estimate's error, summing to about 0. queries, topics: of
     each. The variance is the sum of squares of the units' totals, times C / (C - 1) (Liang and Zeger 1986, Biometrika
     73, 13-22).
     """
     from scipy.special import stdtrit
 
-    clusters = clusters_of(queries, papers)
+    clusters = clusters_of(queries, topics)
     totals: Array = np.bincount(clusters.of, weights=influence).astype(np.float64)
     n = clusters.n
     if n < FEWEST_QUERIES:
@@ -149,13 +149,13 @@ def parts_of_mean(values: Array, clusters: Sequence[str]) -> Array:
 
 
 def mean_interval(
-    values: Array, *, level: float, least: float, most: float, papers: Sequence[str] | None = None
+    values: Array, *, level: float, least: float, most: float, topics: Sequence[str] | None = None
 ) -> Interval | Undefined:
     """An interval of the mean over queries of `values`, shape (Q,), each from least to most: by the jackknife.
 
-    papers: the paper of each query; whole papers are left out where several queries are of one.
+    topics: the topic of each query; whole topics are left out where several queries are of one.
     """
-    clusters = clusters_of(range(len(values)), papers)
+    clusters = clusters_of(range(len(values)), topics)
     sizes = np.bincount(clusters.of, minlength=clusters.n)
     others = (values.sum() - clusters.summed(values)) / np.maximum(1, len(values) - sizes)
     return jackknife_interval(float(values.mean()), others, level=level, least=least, most=most, unit=clusters.unit)
@@ -203,7 +203,7 @@ def jackknife_interval(
 
 
 def mean_by_queries(
-    values: Array, queries: npt.ArrayLike, *, level: float, most: float, papers: npt.ArrayLike | None = None
+    values: Array, queries: npt.ArrayLike, *, level: float, most: float, topics: npt.ArrayLike | None = None
 ) -> Estimate:
     """The mean of values between -most and most, with its interval clustered by query, or by paper."""
     if not len(values):
@@ -211,7 +211,7 @@ def mean_by_queries(
         return Estimate(nothing, nothing)
     mean = float(values.mean())
     influence = (values - mean) / len(values)
-    return Estimate(mean, clustered_interval(mean, influence, queries, level=level, most=most, papers=papers))
+    return Estimate(mean, clustered_interval(mean, influence, queries, level=level, most=most, topics=topics))
 
 
 def _variance(totals: Array) -> float:

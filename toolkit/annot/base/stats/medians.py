@@ -1,4 +1,4 @@
-"""Intervals of medians (the sign test turned round, over queries or query papers), and which times are work."""
+"""Intervals of medians (the sign test turned round, over queries or topics), and which times are work."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ def winsorised(seconds: Array, *, fence: float) -> Array:
     return np.clip(seconds, low, high)
 
 
-def median_interval(values: Array, *, level: float, papers: Sequence[str] | None = None) -> Interval | Undefined:
+def median_interval(values: Array, *, level: float, topics: Sequence[str] | None = None) -> Interval | Undefined:
     """An interval of the median over queries of `values`, shape (Q,): two of them, or points between neighbours.
 
-    papers: the paper of each query; None takes the queries as independent. Where several are of one paper, the interval
-    holds what the sign test over whole papers does not reject: `median_of_clusters`.
+    topics: the topic of each query; None takes the queries as independent. Where several are of one paper, the interval
+    holds what the sign test over whole topics does not reject: `median_of_clusters`.
     """
-    return median_of_clusters(values, clusters_of(range(len(values)), papers), level=level)
+    return median_of_clusters(values, clusters_of(range(len(values)), topics), level=level)
 
 
 def median_of_clusters(values: Array, clusters: Clusters, *, level: float) -> Interval | Undefined:

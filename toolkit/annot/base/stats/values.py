@@ -8,11 +8,11 @@ that its figure can take.
 
 order statistics
     of medians over queries, interpolated, from six queries on (at 95%); of a median time. They assume nothing about how
-    the values are distributed. Where several queries are of one paper, what the sign test over whole papers does not
+    the values are distributed. Where several queries are of one paper, what the sign test over whole topics does not
     reject. `annot.base.stats.medians.median_interval`
 jackknife
     of means over queries, of agreement on all pairs pooled, of kappa between two assessors, of measures of runs and of
-    their differences: over whole query papers, as the facets of one share its pool and its assessors. On the scale of
+    their differences: over whole topics, as the facets of one share its pool and its assessors. On the scale of
     Fisher's z, with Student's t, from four papers on. On its own scale Student's t for a mean near its end, as AC2
     often is, held 90 of 100 with ten queries. `annot.base.stats.clustered.jackknife_interval`
 Wilson

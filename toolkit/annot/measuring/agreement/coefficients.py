@@ -151,6 +151,18 @@ TITLES_OF_TWO: dict[str, str] = {
 distance, and the rank correlations of two grades are phi (Kendall and Gibbons 1990, Rank Correlation Methods)."""
 
 
+ON_TWO_GRADES: dict[str, str] = {
+    "kendall_tau_b": "spearman_rho",
+    "alpha_nominal": "alpha_ordinal",
+    "alpha_interval": "alpha_ordinal",
+    "kappa_linear": "kappa",
+    "kappa_quadratic": "kappa",
+    "ac2": "ac1",
+    "percent_within_one": "percent",
+}
+"""The others, and which of these each is; within one grade all are, which says nothing."""
+
+
 def titles_of(grades: Sequence[int]) -> dict[str, str]:
     """What the coefficients are called on this scale."""
     return TITLES | (TITLES_OF_TWO if len(grades) == 2 else {})

@@ -99,18 +99,18 @@ def interval(
     *,
     name: str,
     level: float,
-    papers: npt.ArrayLike | None = None,
+    topics: npt.ArrayLike | None = None,
 ) -> Interval | Undefined:
     """Its interval over whole queries.
 
-    papers: shape (Q,), the paper of each, the unit where several queries are of one; None takes them as independent.
+    topics: shape (Q,), the topic of each, the unit where several queries are of one; None takes them as independent.
     """
     n_queries, n_twos = len(tables), units.tables.shape[1]
     times = tables.astype(np.float64)
     pooled = PooledCounts(
         units.counts.weighted(times),
         PooledTables(
-            clusters_of(np.arange(n_queries), papers),
+            clusters_of(np.arange(n_queries), topics),
             np.repeat(np.arange(n_queries), n_twos),
             np.tile(np.arange(n_twos), n_queries),
             np.asarray(np.tensordot(times, units.tables, axes=1)).reshape(-1, len(grades), len(grades)),

@@ -1,4 +1,4 @@
-"""A coefficient of all pairs of many queries together, with its interval: the jackknife over whole query papers.
+"""A coefficient of all pairs of many queries together, with its interval: the jackknife over whole topics.
 
 The jackknife leaves out one unit of chance after another: a query, or a paper of which several facets are queries.
 Counts add up, so what is left is the whole without that unit's.
@@ -95,11 +95,11 @@ def pooled_between(
     met: Sequence[Integers],
     tables: Sequence[Array],
     *,
-    papers: Sequence[str] | None,
+    topics: Sequence[str] | None,
 ) -> PooledCounts:
     """Queries put together, all with the same M assessors.
 
-    met: of each query the rows of every two who met, shape (P, 2). tables: theirs, shape (P, K, K). papers: the paper
+    met: of each query the rows of every two who met, shape (P, 2). tables: theirs, shape (P, K, K). topics: the topic
     of each query; None takes the queries as independent.
     """
     together = Counts.stack(counts)
@@ -107,7 +107,7 @@ def pooled_between(
     rows = np.concatenate(met)
     _, two = np.unique(rows[:, 0] * n_assessors + rows[:, 1], return_inverse=True)
     query = np.repeat(np.arange(len(met)), [len(one) for one in met])
-    clusters = clusters_of(range(len(met)), papers)
+    clusters = clusters_of(range(len(met)), topics)
     return PooledCounts(together, PooledTables(clusters, query, two, np.concatenate(tables)))
 
 
@@ -139,7 +139,7 @@ class Between:
     n_pairs: int
     n_queries: int
     figures: dict[str, Estimate]
-    """By coefficient: of all pairs together, with the jackknife's interval over whole query papers."""
+    """By coefficient: of all pairs together, with the jackknife's interval over whole topics."""
 
 
 def agreement_between(
@@ -149,11 +149,11 @@ def agreement_between(
     grades: Sequence[int],
     level: float,
     coefficients: Iterable[str],
-    papers: Mapping[str, str] | None,
+    topics: Mapping[str, str] | None,
 ) -> Between:
     """The coefficients of two gradings.
 
-    first, second: the grade of each pair, by query and document. papers: the paper of each query, by its id; None takes
+    first, second: the grade of each pair, by query and document. topics: the topic of each query, by its id; None takes
     the queries as independent.
     """
     by_query = grouped((pair[0], (first[pair], second[pair])) for pair in sorted(first.keys() & second.keys()))
@@ -161,8 +161,8 @@ def agreement_between(
         return Between(0, 0, dict.fromkeys(coefficients, Estimate(NOTHING, NOTHING)))
     ratings = [np.array(graded, dtype=np.float64).T for graded in by_query.values()]
     met, tables = zip(*(tables_between(one, grades) for one in ratings), strict=True)
-    of_queries = None if papers is None else [papers[query_id] for query_id in by_query]
-    pooled = pooled_between([count(one, grades) for one in ratings], met, tables, papers=of_queries)
+    of_queries = None if topics is None else [topics[query_id] for query_id in by_query]
+    pooled = pooled_between([count(one, grades) for one in ratings], met, tables, topics=of_queries)
     figures = {}
     for name in coefficients:
         value = pooled.value(name, grades)

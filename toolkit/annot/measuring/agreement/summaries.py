@@ -5,7 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from annot.base.stats.values import Interval, Undefined, Value
-from annot.measuring.agreement.coefficients import HEADLINE, HEADLINE_OF_MANY, HEADLINE_OF_TWO, TITLES_OF_TWO
+from annot.measuring.agreement.coefficients import (
+    HEADLINE,
+    HEADLINE_OF_MANY,
+    HEADLINE_OF_TWO,
+    ON_TWO_GRADES,
+    TITLES_OF_TWO,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +33,7 @@ class ShareSummary:
     undefined: dict[str, str]
     """Reason by `query_id` of the queries that have no share."""
     intervals: dict[str, Interval | Undefined] | None
-    """Of `pooled`, Wilson's; of `mean`, the jackknife over query papers; None when not asked for."""
+    """Of `pooled`, Wilson's; of `mean`, the jackknife over topics; None when not asked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +57,7 @@ class Summary:
     undefined: dict[str, str]
     """Reason by `query_id` of the queries in which it has no value."""
     intervals: dict[str, Interval | Undefined] | None
-    """Of `median`, `mean` and `pooled`, over whole query papers; None when not asked for."""
+    """Of `median`, `mean` and `pooled`, over whole topics; None when not asked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,8 +137,11 @@ class AgreementTable:
 
     @property
     def distinct(self) -> tuple[str, ...]:
-        """The coefficients that are not another one by another name."""
-        return tuple(name for name in TITLES_OF_TWO if name in self.titles) if self.binary else tuple(self.titles)
+        """The coefficients that are not another one of these by another name."""
+        if self.binary and TITLES_OF_TWO.keys() <= self.titles.keys():
+            return tuple(TITLES_OF_TWO)
+        twins = ON_TWO_GRADES if self.binary else {}
+        return tuple(name for name in self.titles if twins.get(name) not in self.titles)
 
     @property
     def headline(self) -> tuple[str, ...]:

@@ -1,6 +1,6 @@
 """Agreement per query, then per facet and together: before adjudication, after it, and what adjudication had to do.
 
-Each coefficient is summarised over the queries of a group, with intervals over whole query papers.
+Each coefficient is summarised over the queries of a group, with intervals over whole topics.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def agreement_table(
     missing: str,
     binarised_at: int | None,
     level: float | None,
-    papers: Mapping[str, str] | None,
+    topics: Mapping[str, str] | None,
     coefficients: Sequence[str] = tuple(COEFFICIENTS),
     unjudgeable: Collection[tuple[str, str]] = (),
 ) -> AgreementTable:
@@ -50,8 +50,8 @@ def agreement_table(
 
     facets: the facet of each `query_id`. grades: the scale, consecutive integers. missing: a name in
     `ratings.POLICIES`. binarised_at: compute the coefficients on "this grade or higher" instead; None for the scale as
-    it is. level: of the intervals, 0..1; None for no intervals. papers: the paper of each `query_id`; intervals take
-    papers for the units of chance, and queries where this is None. coefficients: names in `COEFFICIENTS`, those wanted.
+    it is. level: of the intervals, 0..1; None for no intervals. topics: the topic of each `query_id`; intervals take
+    topics for the units of chance, and queries where this is None. coefficients: names in `COEFFICIENTS`, those wanted.
     unjudgeable: the pairs (query, document) that were closed because no one could judge them.
 
     Per query: before adjudication the coefficient between the assessors, after it the mean of (each assessor, final
@@ -74,7 +74,7 @@ def agreement_table(
             *(name, [one for one in figures if name in (one[0].facet, TOGETHER)], scale),
             coefficients=coefficients,
             level=level,
-            papers=papers,
+            topics=topics,
         )
         for name in names
     ]
@@ -101,14 +101,14 @@ def group_agreement(
     *,
     coefficients: Sequence[str],
     level: float | None,
-    papers: Mapping[str, str] | None,
+    topics: Mapping[str, str] | None,
 ) -> GroupAgreement:
     """The queries of one facet, or all, each with its counts. level: of the intervals; None makes none.
 
-    papers: the paper of each query, by its id; None takes the queries as independent.
+    topics: the topic of each query, by its id; None takes the queries as independent.
     """
     queries, seen = zip(*members, strict=True)
-    of_queries = None if papers is None else [papers[query.query_id] for query in queries]
+    of_queries = None if topics is None else [topics[query.query_id] for query in queries]
     between, with_final = _pooled(queries, seen, of_queries)
     unsettled = not_settled(members)
     if unsettled is not None:
@@ -140,9 +140,9 @@ def group_agreement(
             intervals=None
             if level is None
             else {
-                "median": why or median_interval(defined, level=level, papers=_where(of_queries, there)),
+                "median": why or median_interval(defined, level=level, topics=_where(of_queries, there)),
                 "mean": why
-                or mean_interval(defined, level=level, least=least, most=most, papers=_where(of_queries, there)),
+                or mean_interval(defined, level=level, least=least, most=most, topics=_where(of_queries, there)),
                 "pooled": interval_of(pooled, of_all, coefficient, scale, level=level),
             },
         )
@@ -170,7 +170,7 @@ def group_agreement(
 
 
 def _pooled(
-    queries: Sequence[QueryAgreement], seen: Sequence[CountedQuery], papers: Sequence[str] | None
+    queries: Sequence[QueryAgreement], seen: Sequence[CountedQuery], topics: Sequence[str] | None
 ) -> tuple[PooledCounts, PooledTables]:
     """The counts of all queries, with a row for each of the group's assessors: between them, and with the final."""
     assessors = sorted({assessor for query in queries for assessor in query.assessors})
@@ -182,7 +182,7 @@ def _pooled(
         margins[place] = one.counts.margins
         counts.append(replace(one.counts, margins=margins))
     met = [place[one.met] for place, one in zip(rows, seen, strict=True)]
-    between = pooled_between(counts, met, [one.between for one in seen], papers=papers)
+    between = pooled_between(counts, met, [one.between for one in seen], topics=topics)
     with_final = PooledTables(
         clusters=between.clusters,
         query=np.repeat(np.arange(len(seen)), [len(place) for place in rows]),
@@ -210,7 +210,7 @@ def _shares(
     shares: Sequence[PairShare],
     unsettled: Undefined | None,
     level: float | None,
-    papers: Sequence[str] | None,
+    topics: Sequence[str] | None,
 ) -> ShareSummary:
     values = [share.value for share in shares]
     numbers = _numbers(values)
@@ -221,8 +221,8 @@ def _shares(
     intervals: dict[str, Interval | Undefined] | None = None
     if level is not None:
         intervals = {
-            "pooled": unsettled or share_of_counts(hits, sizes, level=level, papers=papers).interval,
-            "mean": why or mean_interval(defined, level=level, least=0, most=1, papers=_where(papers, there)),
+            "pooled": unsettled or share_of_counts(hits, sizes, level=level, topics=topics).interval,
+            "mean": why or mean_interval(defined, level=level, least=0, most=1, topics=_where(topics, there)),
         }
     return ShareSummary(
         pooled=PairShare(sum(hits), sum(sizes), why or sum(hits) / sum(sizes)),
@@ -233,8 +233,8 @@ def _shares(
     )
 
 
-def _where(papers: Sequence[str] | None, there: Mask) -> list[str] | None:
-    return None if papers is None else [paper for paper, known in zip(papers, there, strict=True) if known]
+def _where(topics: Sequence[str] | None, there: Mask) -> list[str] | None:
+    return None if topics is None else [paper for paper, known in zip(topics, there, strict=True) if known]
 
 
 def _numbers(values: Sequence[Value]) -> Array:

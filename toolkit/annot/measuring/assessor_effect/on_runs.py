@@ -100,7 +100,7 @@ def assessor_effect_on_runs(
     qrels: Iterable[Qrel],
     settings: EffectSettings,
     *,
-    papers: Mapping[str, str],
+    topics: Mapping[str, str],
 ) -> AssessorEffect:
     """Rank the runs under every grading and compare the rankings.
 
@@ -111,7 +111,7 @@ def assessor_effect_on_runs(
     was given. A pair that came back without a grade counts as not relevant. Judgements that carry flags do not count.
 
     A run that has no ranking for a query scores 0 there, as in `annot.measuring.evaluation.measures`.
-    settings: its convention and measure are of `annot.measuring.evaluation.gradings`. papers: the query paper of each
+    settings: its convention and measure are of `annot.measuring.evaluation.gradings`. topics: the topic of each
     query. Raises InputError when no pair has both a final grade and an assessor's.
     """
     judged, notes = _judged_queries(judgements, tuple(qrels))
@@ -130,7 +130,7 @@ def assessor_effect_on_runs(
     final, *others = named
     first_two = [grading for grading in others if grading.name in (FIRST, SECOND)]
     couples = [*itertools.combinations(first_two, 2), *((grading, final) for grading in others)]
-    papers_of = [papers[query.query_id] for query in judged]
+    papers_of = [topics[query.query_id] for query in judged]
     return AssessorEffect(
         settings=settings,
         missing=MISSING,
@@ -234,14 +234,14 @@ def _compare(
     first: Grading,
     second: Grading,
     by_name: Mapping[str, Array],
-    papers: Sequence[str],
+    topics: Sequence[str],
     tags: Sequence[str],
     settings: EffectSettings,
 ) -> GradingComparison:
     queries = np.intersect1d(first.queries, second.queries)
     of_first, of_second = (by_name[one.name][:, queries] for one in (first, second))
     pairs = list(itertools.combinations(range(len(tags)), 2))
-    of_both = [papers[at] for at in queries]
+    of_both = [topics[at] for at in queries]
     by_first, by_second = (differences_between(values, of_both, pairs, settings) for values in (of_first, of_second))
     under = {first.name: by_first, second.name: by_second}
     swaps = [

@@ -30,7 +30,7 @@ class EffectSettings:
     alpha: float
     """At this p or below a difference is significant, corrected for the number of pairs of runs."""
     permutations: int
-    """Of the test of all pairs (`annot.base.stats.significance`), at most; its units are query papers."""
+    """Of the test of all pairs (`annot.base.stats.significance`), at most; its units are topics."""
     level: float
     """The middle share of the random assessors that a range shows."""
     seed: int
@@ -170,23 +170,23 @@ class Differences(NamedTuple):
 
 
 def differences_between(
-    values: Array, papers: Sequence[str], pairs: Sequence[tuple[int, int]], settings: EffectSettings
+    values: Array, topics: Sequence[str], pairs: Sequence[tuple[int, int]], settings: EffectSettings
 ) -> Differences:
-    """Each pair of runs, tested as `annot evaluate` does: by query paper, as its facets share a pool and change sides
-    together, and over all pairs. values: shape (runs, queries). papers: of each query."""
+    """Each pair of runs, tested as `annot evaluate` does: by topic, as its facets share a pool and change sides
+    together, and over all pairs. values: shape (runs, queries). topics: of each query."""
     if not pairs:
         return Differences(np.zeros(0), np.ones(0))
-    parts = parts_of_mean(np.stack([values[a] - values[b] for a, b in pairs]), papers)
+    parts = parts_of_mean(np.stack([values[a] - values[b] for a, b in pairs]), topics)
     tests = max_t_tests(parts, alpha=settings.alpha, permutations=settings.permutations, seed=settings.seed)
     return Differences(np.round(parts.mean(axis=1), FIGURES), tests.p_values)
 
 
-def may_hold(differences: Array, papers: Sequence[str], settings: EffectSettings) -> Mask:
+def may_hold(differences: Array, topics: Sequence[str], settings: EffectSettings) -> Mask:
     """Whether the test of all pairs is worth its time: it gives no p below that of the difference alone, here drawn.
 
     differences: shape (K, queries).
     """
-    parts = parts_of_mean(differences, papers)
+    parts = parts_of_mean(differences, topics)
     p_values = randomisation_tests(parts, exact_up_to=0, permutations=settings.permutations, seed=settings.seed)
     return np.asarray(p_values <= MARGIN * settings.alpha)
 
@@ -199,9 +199,9 @@ def no_tau(n_runs: int) -> Undefined:
 
 
 def with_random_assessors(
-    values: Array, final: Array, papers: Sequence[str], tags: Sequence[str], settings: EffectSettings
+    values: Array, final: Array, topics: Sequence[str], tags: Sequence[str], settings: EffectSettings
 ) -> RandomAssessors:
-    """values: shape (runs, choices, queries); final: shape (runs, queries); papers: of each query."""
+    """values: shape (runs, choices, queries); final: shape (runs, queries); topics: of each query."""
     n, level = settings.n_random, settings.level
     tails = [(1 - level) / 2, (1 + level) / 2]
     means, final_means = means_of(values).T, means_of(final)[None, :]
@@ -210,7 +210,7 @@ def with_random_assessors(
     why = no_tau(len(tags))
     low, high = map(float, np.quantile(taus, tails)) if len(taus) else (np.nan, np.nan)
     spread = np.quantile(means, tails, axis=0).T.tolist()
-    swaps, touched = _swaps(values, final, papers, tags, settings)
+    swaps, touched = _swaps(values, final, topics, tags, settings)
     return RandomAssessors(
         n=n,
         tau=float(taus.mean()) if len(taus) else why,
@@ -225,11 +225,11 @@ def with_random_assessors(
 
 
 def _swaps(
-    values: Array, final: Array, papers: Sequence[str], tags: Sequence[str], settings: EffectSettings
+    values: Array, final: Array, topics: Sequence[str], tags: Sequence[str], settings: EffectSettings
 ) -> tuple[tuple[RandomAssessorSwap, ...], Mask]:
     """The swaps by pair of runs, and which choices have one: shape (choices,)."""
     pairs = list(itertools.combinations(range(len(tags)), 2))
-    under_final = differences_between(final, papers, pairs, settings)
+    under_final = differences_between(final, topics, pairs, settings)
     means = means_of(values)
     ways = np.sign(np.array([means[a] - means[b] for a, b in pairs])).reshape(len(pairs), values.shape[1])
     reversed_in = ways * under_final.ways[:, None] < 0
@@ -239,9 +239,9 @@ def _swaps(
     for at, (a, b) in enumerate(pairs):
         where = np.flatnonzero(open_in[at])
         if len(where):
-            open_in[at, where] = may_hold(values[a, where] - values[b, where], papers, settings)
+            open_in[at, where] = may_hold(values[a, where] - values[b, where], topics, settings)
     for choice in np.flatnonzero(open_in.any(axis=0)):
-        found = differences_between(values[:, choice], papers, pairs, settings)
+        found = differences_between(values[:, choice], topics, pairs, settings)
         significant[:, choice] |= reversed_in[:, choice] & (found.p_values <= settings.alpha)
     swaps = []
     for at in np.flatnonzero(significant.any(axis=1)).tolist():

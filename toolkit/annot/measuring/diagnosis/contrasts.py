@@ -227,11 +227,11 @@ def _over_queries(compared: SharedPairs, kind: Kind, place: int | None, cells: A
     known = ~np.isnan(cells)
     who, values = compared.cell_who[known], cells[known]
     n = np.bincount(who, minlength=m)
-    papers, paper = np.unique(
+    topics, paper = np.unique(
         who * compared.n_queries + compared.paper_of[compared.cell_query[known]], return_inverse=True
     )
-    of = papers // compared.n_queries
-    sizes, totals = np.bincount(paper), sums(paper, values, len(papers))
+    of = topics // compared.n_queries
+    sizes, totals = np.bincount(paper), sums(paper, values, len(topics))
     units = np.bincount(of, minlength=m)
     telling = np.bincount(of[np.abs(totals) > ZERO], minlength=m)
     with np.errstate(invalid="ignore", divide="ignore"):

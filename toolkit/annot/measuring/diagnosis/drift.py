@@ -2,7 +2,7 @@
 
 The plan gives each assessor the queries in random order. Without a change, every order of whole queries was equally
 likely, so the means of the queries are compared: those judged in the first half with those in the second. Where several
-facets of a paper are judged one after the other, whole papers are the units of chance. An assessor who is compared with
+facets of a paper are judged one after the other, whole topics are the units of chance. An assessor who is compared with
 one who changes seems to change too; so the clearest change is taken first, and the others are compared with those who
 are left.
 """
@@ -153,7 +153,7 @@ def _corrected(tested: Sequence[_Tested]) -> list[_Tested]:
 
 
 def papers_needed(n_tests: int) -> int:
-    """The least query papers of which a first and a second half could hold after correction for so many tests."""
+    """The least topics of which a first and a second half could hold after correction for so many tests."""
     return next(n for n in itertools.count(2) if 2 * n_tests <= ALPHA * math.comb(n, n // 2))
 
 

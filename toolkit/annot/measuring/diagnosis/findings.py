@@ -1,4 +1,4 @@
-"""Which assessor differs from the others, and how: findings that hold over whole query papers, or none.
+"""Which assessor differs from the others, and how: findings that hold over whole topics, or none.
 
 Every assessor is asked for severity, for each threshold moved, and for noise (`contrasts`). The clearest difference of
 all is a finding if it holds after correction for everything that was tested (Holm 1979, Scandinavian Journal of
@@ -65,7 +65,7 @@ class Diagnosis:
     """The strongest first."""
     tested: int
     untested: tuple[str, ...]
-    """Those who share too few query papers with others for severity to stand out from chance."""
+    """Those who share too few topics with others for severity to stand out from chance."""
     too_small: bool
     """Whether that is everyone of whom nothing was found."""
     papers_needed: int
@@ -111,7 +111,7 @@ def diagnose(panel: Panel, *, level: float) -> Diagnosis | Undefined:
 
 
 def papers_needed(assessors: int, grades: int) -> int:
-    """The least query papers that each of so many assessors must share with others for anything to be found.
+    """The least topics that each of so many assessors must share with others for anything to be found.
 
     So many that the p-value of papers that all point the same way holds after correction for all that is asked.
     """
@@ -188,7 +188,7 @@ def _without_information(compared: SharedPairs, level: float) -> list[AssessorFi
         if (same - compared.differences(same))[mine].mean() > OTHERS_AT_MOST:
             continue
         pairs = compared.pair[mine]
-        constant = share(same[mine], panel.query[pairs], level=level, papers=panel.paper[pairs])
+        constant = share(same[mine], panel.query[pairs], level=level, topics=panel.paper[pairs])
         found.append(
             AssessorFinding(
                 assessor=panel.assessors[assessor],

@@ -100,7 +100,7 @@ def _meetings(panel: Panel) -> Iterator[tuple[Integers, Integers]]:
 def _between(panel: Panel, first: Integers, second: Integers, level: float) -> AssessorPair:
     rows, columns = panel.grade[first], panel.grade[second]
     both = np.array(panel.scale, dtype=np.float64)[np.stack([rows, columns])]
-    queries, papers = panel.query[panel.pair[first]], panel.paper[panel.pair[first]]
+    queries, topics = panel.query[panel.pair[first]], panel.paper[panel.pair[first]]
     difference = both[0] - both[1]
     kappa = value_of(COEFFICIENT, both, panel.scale)
     net = float(difference.mean())
@@ -110,10 +110,10 @@ def _between(panel: Panel, first: Integers, second: Integers, level: float) -> A
     return AssessorPair(
         first=panel.assessors[panel.who[first[0]]],
         second=panel.assessors[panel.who[second[0]]],
-        same=share(rows == columns, queries, level=level, papers=papers),
+        same=share(rows == columns, queries, level=level, topics=topics),
         coefficient=kappa,
         coefficient_interval=_interval(kappa, both, panel, first, level),
-        difference=mean_by_queries(difference, queries, level=level, most=panel.widest, papers=papers),
+        difference=mean_by_queries(difference, queries, level=level, most=panel.widest, topics=topics),
         table=_table(panel, rows, columns),
         distance=distance,
         parts={"severity": abs(net), "threshold": one_way - abs(net), "noise": distance - one_way},
@@ -143,25 +143,25 @@ def _against_final(panel: Panel, name: str, mine: Integers, level: float) -> Aga
         nothing = Share(0, 0, why, why)
         return AgainstFinal(name, why, nothing, Estimate(why, why), dict.fromkeys(panel.scale, nothing), nothing)
     given, final = panel.grade[at], panel.final[panel.pair[at]]
-    queries, papers = panel.query[panel.pair[at]], panel.paper[panel.pair[at]]
+    queries, topics = panel.query[panel.pair[at]], panel.paper[panel.pair[at]]
     right = given == final
     scale = np.array(panel.scale, dtype=np.float64)
     settled = panel.adjudicated[panel.pair[at]]
     return AgainstFinal(
         assessor=name,
         table=_table(panel, final, given),
-        same=share(right, queries, level=level, papers=papers),
-        bias=mean_by_queries(scale[given] - scale[final], queries, level=level, most=panel.widest, papers=papers),
+        same=share(right, queries, level=level, topics=topics),
+        bias=mean_by_queries(scale[given] - scale[final], queries, level=level, most=panel.widest, topics=topics),
         by_grade={
-            grade: share(right[final == row], queries[final == row], level=level, papers=papers[final == row])
+            grade: share(right[final == row], queries[final == row], level=level, topics=topics[final == row])
             for row, grade in enumerate(panel.scale)
         },
-        upheld=share(right[settled], queries[settled], level=level, papers=papers[settled]),
+        upheld=share(right[settled], queries[settled], level=level, topics=topics[settled]),
     )
 
 
 def severities(panel: Panel, *, level: float) -> tuple[Severity, ...]:
-    """Each assessor's severity, by name: the mean over queries, with whole papers as the units of chance."""
+    """Each assessor's severity, by name: the mean over queries, with whole topics as the units of chance."""
     compared = SharedPairs(panel, without=())
     lenience = contrasts.severity(compared)
     n = np.bincount(compared.who, minlength=len(panel.assessors))
@@ -221,12 +221,12 @@ class SelfConsistency:
 
 
 def self_consistency(
-    repeats: Iterable[Repeat], *, widest: float, level: float, papers: Mapping[str, str] | None = None
+    repeats: Iterable[Repeat], *, widest: float, level: float, topics: Mapping[str, str] | None = None
 ) -> tuple[SelfConsistency, ...]:
     """Each assessor by name, then all together. Empty when there are no repeats.
 
     Two grades of one person that agree by this share bound what two people can reach (Scholer, Turpin and Sanderson
-    2011, SIGIR, 1063-1072). widest: the largest difference between two grades. papers: the paper of each query; None
+    2011, SIGIR, 1063-1072). widest: the largest difference between two grades. topics: the topic of each query; None
     takes the queries as independent.
     """
     repeats = sorted(repeats)
@@ -235,14 +235,14 @@ def self_consistency(
         given = [repeat for repeat in repeats if name in (repeat.assessor, None)]
         change = np.array([repeat.second - repeat.first for repeat in given], dtype=np.float64)
         queries = [repeat.query_id for repeat in given]
-        of = [papers[query_id] for query_id in queries] if papers else None
+        of = [topics[query_id] for query_id in queries] if topics else None
         changed = [repeat for repeat in given if repeat.first != repeat.second]
         found.append(
             SelfConsistency(
                 assessor=name,
-                same=share(change == 0, queries, level=level, papers=of),
-                within_one=share(np.abs(change) <= 1, queries, level=level, papers=of),
-                change=mean_by_queries(change, queries, level=level, most=widest, papers=of),
+                same=share(change == 0, queries, level=level, topics=of),
+                within_one=share(np.abs(change) <= 1, queries, level=level, topics=of),
+                change=mean_by_queries(change, queries, level=level, most=widest, topics=of),
                 changed=tuple(sorted(changed, key=lambda repeat: (-abs(repeat.second - repeat.first), repeat))),
             )
         )

@@ -62,7 +62,7 @@ def look(
     panel: Panel,
     repeats: Iterable[matrices.Repeat],
     *,
-    papers: Mapping[str, str],
+    topics: Mapping[str, str],
     policy: str,
     missing: tuple[AskedAndGraded, ...],
     order: str,
@@ -70,7 +70,7 @@ def look(
     level: float,
     seed: int,
 ) -> Looked:
-    """Look at the panel and the repeats. papers: the paper of each query."""
+    """Look at the panel and the repeats. topics: the topic of each query."""
     return Looked(
         diagnosed=Diagnosed(
             scale=panel.scale,
@@ -81,7 +81,7 @@ def look(
             against_final=matrices.against_final(panel, level=level),
             severities=matrices.severities(panel, level=level),
             diagnosis=diagnose(panel, level=level),
-            self_consistency=matrices.self_consistency(repeats, widest=panel.widest, level=level, papers=papers),
+            self_consistency=matrices.self_consistency(repeats, widest=panel.widest, level=level, topics=topics),
         ),
         order=order,
         fence=fence,

@@ -110,7 +110,7 @@ def _pace(panel: Panel, assessor: str, timed: Integers, fence: float, bound: flo
         )
         for seconds, at in sorted(zip(times[times < bound], timed[times < bound], strict=True))
     ]
-    flagged = share(times < bound, panel.query[pairs], level=level, papers=panel.paper[pairs])
+    flagged = share(times < bound, panel.query[pairs], level=level, topics=panel.paper[pairs])
     if len(times) < FEWEST_TIMES:
         has = verb(len(times), "has", "have")
         few = Undefined(f"only {counted(len(times), 'judgement')} {has} a time; {FEWEST_TIMES} are needed")
@@ -134,15 +134,15 @@ def _pace(panel: Panel, assessor: str, timed: Integers, fence: float, bound: flo
 
 
 def median_time_interval(
-    times: Array, queries: npt.ArrayLike, papers: npt.ArrayLike, level: float
+    times: Array, queries: npt.ArrayLike, topics: npt.ArrayLike, level: float
 ) -> Interval | Undefined:
-    """An interval of the median of times, shape (n,): two of them. queries, papers: of each.
+    """An interval of the median of times, shape (n,): two of them. queries, topics: of each.
 
-    Where several queries are of one paper, whole papers are the units of chance, and the ends may lie between times.
+    Where several queries are of one paper, whole topics are the units of chance, and the ends may lie between times.
     """
     from scipy.special import bdtr
 
-    clusters = clusters_of(queries, papers)
+    clusters = clusters_of(queries, topics)
     if clusters.unit != "query":
         return median_of_clusters(times, clusters, level=level)
     ordered, n = np.sort(times), len(times)

@@ -48,7 +48,7 @@ class GuidelineGap:
     of: int
     """Pairs of the facet with one of the two grades among their judgements, of two or more."""
     p_value: float
-    """One-sided, over whole papers, corrected over all facets and grade pairs."""
+    """One-sided, over whole topics, corrected over all facets and grade pairs."""
     examples: tuple[HardPair, ...]
     """The hardest first."""
 

@@ -82,7 +82,7 @@ def panel_of(
     decisions: Iterable[Decision],
     facets: Mapping[str, str],
     *,
-    papers: Mapping[str, str] | None = None,
+    topics: Mapping[str, str] | None = None,
     scale: Sequence[int],
     open_pairs: Iterable[tuple[str, str]],
     assignments: Iterable[Assignment],
@@ -90,7 +90,7 @@ def panel_of(
 ) -> Panel:
     """The panel of the judgements that count and have a grade, without hidden repeats.
 
-    facets: the facet of each `query_id`. papers: the paper of each; None takes the queries as independent. open_pairs:
+    facets: the facet of each `query_id`. topics: the topic of each; None takes the queries as independent. open_pairs:
     (query, document) that are disputed and not settled, also because one of two could not judge. by_clock: the order of
     judging is that of `judged_at` where all of an assessor's judgements have one; else it is that of the plan, and what
     was not planned comes last, by query and document.
@@ -113,7 +113,7 @@ def panel_of(
         assessors=tuple(number),
         query_ids=tuple(query_id for query_id, _ in row),
         doc_ids=tuple(doc_id for _, doc_id in row),
-        papers=tuple(papers[query_id] if papers else query_id for query_id, _ in row),
+        papers=tuple(topics[query_id] if topics else query_id for query_id, _ in row),
         facets=tuple(facets[query_id] for query_id, _ in row),
         scale=tuple(scale),
         pair=np.array([row[one.pair] for one in given], dtype=np.int64),
@@ -151,7 +151,7 @@ def _in_order(
 class SharedPairs:
     """The judgements of some assessors on the pairs that another of these judged too: K of them.
 
-    They fall into C cells, one for each assessor and query. Chance moves whole papers: all cells of an assessor and a
+    They fall into C cells, one for each assessor and query. Chance moves whole topics: all cells of an assessor and a
     paper together.
     """
 

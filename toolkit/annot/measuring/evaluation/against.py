@@ -127,10 +127,10 @@ def same_collection(published: Published, queries: Sequence[Query], qrels: Itera
         return None
     facets = {query.query_id: query.facet for query in queries}
     pairs = Counter(facets[one.query_id] for one in qrels)
-    papers = grouped((query.facet, query.topic_id) for query in queries)
-    both = papers.keys() & published.queries.keys()
+    topics = grouped((query.facet, query.topic_id) for query in queries)
+    both = topics.keys() & published.queries.keys()
     return bool(both) and all(
-        set(papers[facet]) == set(published.queries[facet]) and pairs[facet] == published.pairs.get(facet, pairs[facet])
+        set(topics[facet]) == set(published.queries[facet]) and pairs[facet] == published.pairs.get(facet, pairs[facet])
         for facet in both
     )
 

@@ -72,9 +72,9 @@ class OnFacets(NamedTuple):
 
 
 def on_facets(
-    values: Mapping[str, float], *, facets: Mapping[str, str], papers: Mapping[str, str]
+    values: Mapping[str, float], *, facets: Mapping[str, str], topics: Mapping[str, str]
 ) -> tuple[OnFacets, ...]:
-    """The papers that are queries of several facets, the widest spread first. values, facets, papers: by query id."""
-    found = nested((papers[query_id], facets[query_id], value) for query_id, value in values.items())
+    """The papers that are queries of several facets, the widest spread first. values, facets, topics: by query id."""
+    found = nested((topics[query_id], facets[query_id], value) for query_id, value in values.items())
     several = (OnFacets(paper_id, of_facets) for paper_id, of_facets in found.items() if len(of_facets) > 1)
     return tuple(sorted(several, key=lambda one: (-one.spread, one.paper_id)))

@@ -1,6 +1,6 @@
-"""Which run is best and which differences hold: all pairs of runs, tested by query paper and corrected for number.
+"""Which run is best and which differences hold: all pairs of runs, tested by topic and corrected for number.
 
-Chance comes by query paper: facets of one paper share its pool and its difficulty, so their differences change sign
+Chance comes by topic: facets of one paper share its pool and its difficulty, so their differences change sign
 together in the tests and count as one for the interval. The step-down maximum of t decides
 (`annot.base.stats.significance`): its least p is the same for two runs and for twenty, and a small difference between
 two near copies is not hidden by large differences of others. Where differences are symmetric it names a false one in 2
@@ -28,11 +28,11 @@ from annot.base.stats.values import Interval, Undefined, Value
 
 ALPHA, POWER = 0.05, 0.8
 FEWEST_PAPERS = math.ceil(1 - math.log2(ALPHA))
-"""Query papers from which on a difference can hold: with one paper fewer p is at least 2^(1 - papers) > `ALPHA`."""
+"""Topics from which on a difference can hold: with one topic fewer p is at least 2^(1 - topics) > `ALPHA`."""
 MAX_T_PERMUTATIONS = 20_000
-"""The test that decides counts every arrangement of signs where there are no more (15 query papers), else it draws."""
+"""The test that decides counts every arrangement of signs where there are no more (15 topics), else it draws."""
 EXACT_UP_TO = 20
-"""Query papers up to which the test of one pair counts every arrangement; with more it draws `PERMUTATIONS` of them."""
+"""Topics up to which the test of one pair counts every arrangement; with more it draws `PERMUTATIONS` of them."""
 PERMUTATIONS = 100_000
 TUKEY_PERMUTATIONS = 10_000
 ALIKE = Undefined("the difference is the same on every query paper")
@@ -55,13 +55,13 @@ class RunComparison:
     interval: Interval | Undefined
     """Of this difference alone: not corrected for the other pairs."""
     p_value: float
-    """Of a two-sided paired randomisation test whose units are query papers."""
+    """Of a two-sided paired randomisation test whose units are topics."""
     p_corrected: float
     """By the step-down maximum of t over all pairs of runs of this facet. It decides."""
     p_holm: float
     """`p_value` by Holm's method, over the same pairs: never below their number times 2^(1 - papers)."""
     p_t: Value
-    """Of a two-sided paired t test over query papers, not corrected."""
+    """Of a two-sided paired t test over topics, not corrected."""
     p_tukey: float
     """Of the randomised Tukey HSD test over all runs of this facet. Where runs differ in spread it errs twice as often
     as it says."""
@@ -85,7 +85,7 @@ class Verdict:
     as_good: tuple[str, ...]
     """Runs that may be as good as the best one: the interval of their difference includes 0, or there is none."""
     papers: int
-    """Query papers, the units of chance."""
+    """Topics, the units of chance."""
     pairs: int
     """Pairs of runs compared."""
     smallest_p: float
@@ -108,20 +108,20 @@ def compare_runs(
     """Every pair of at least two runs, the better runs first, and the verdict.
 
     sums: by run, shape (P, S): the sum of the measure over the queries of each paper in each fold. sizes: shape (P, S),
-    how many queries these are. unit: what a row is, a query paper or a query. A run's mean is the mean of its folds'
+    how many queries these are. unit: what a row is, a topic or a query. A run's mean is the mean of its folds'
     means. seed: of tests that draw their signs.
     """
     share = {run: (of_run / sizes.sum(axis=0)).mean(axis=1) for run, of_run in sums.items()}
     mean = {run: round(float(of_run.sum()), _FIGURES) for run, of_run in share.items()}
     order = sorted(sums, key=lambda run: (-mean[run], run))
     pairs = list(itertools.combinations(range(len(order)), 2))
-    papers, shares = len(sizes), np.stack([share[run] for run in order])
+    topics, shares = len(sizes), np.stack([share[run] for run in order])
     # Each paper's part of the difference; times their number, so that the mean over papers is the difference itself.
-    differences = papers * np.stack([shares[a] - shares[b] for a, b in pairs])
+    differences = topics * np.stack([shares[a] - shares[b] for a, b in pairs])
     p_values = randomisation_tests(differences, exact_up_to=EXACT_UP_TO, permutations=PERMUTATIONS, seed=seed)
     decided = max_t_tests(differences, alpha=ALPHA, permutations=MAX_T_PERMUTATIONS, seed=seed)
     p_t = t_tests(differences)
-    spread = differences.std(axis=1, ddof=1) if papers > 1 else np.zeros(len(pairs))
+    spread = differences.std(axis=1, ddof=1) if topics > 1 else np.zeros(len(pairs))
     p_tukey = tukey_tests(shares.T, pairs, permutations=TUKEY_PERMUTATIONS, seed=seed)
     names = [(order[a], order[b]) for a, b in pairs]
     comparisons = tuple(
@@ -151,7 +151,7 @@ def compare_runs(
         worse=tuple(one.run_b for one in comparisons if one.run_a == order[0] and one.holds),
         behind=tuple(behind),
         as_good=tuple(one.run_b for one in open_to_best if one.run_b not in behind),
-        papers=papers,
+        papers=topics,
         pairs=len(pairs),
         smallest_p=decided.least_p,
         detectable=_detectable(differences, decided),
@@ -163,11 +163,11 @@ def _detectable(differences: Array, decided: MaxT) -> float | None:
     """By the noncentral t, at what the first step of the test asks, with the median error of the pairs."""
     from scipy.special import nctdtrinc
 
-    papers = differences.shape[1]
+    topics = differences.shape[1]
     if math.isinf(decided.critical):
         return None
-    error = np.median(differences.std(axis=1, ddof=1)) / math.sqrt(papers)
-    return float(nctdtrinc(papers - 1, 1 - POWER, decided.critical) * error)
+    error = np.median(differences.std(axis=1, ddof=1)) / math.sqrt(topics)
+    return float(nctdtrinc(topics - 1, 1 - POWER, decided.critical) * error)
 
 
 Values = Mapping[str, Mapping[str, float]]

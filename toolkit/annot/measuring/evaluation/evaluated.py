@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
@@ -32,8 +32,6 @@ Values = Mapping[str, Mapping[str, float]]
 TOGETHER = "together"
 CHANCE = "chance"
 ONE_ASSESSOR = "one assessor"
-MOST_NAMED = 5
-"""Queries that a note names; of more it gives the number."""
 TEST = "mean of fold means"
 TEST_FOLD = "mean over the test fold"
 DEV = "mean over the development fold"
@@ -59,7 +57,7 @@ class RunMeasures:
     queries: int
     values: dict[str, float]
     intervals: dict[str, Interval | Undefined]
-    """Of each measure, over whole query papers: two facets of one paper share its pool."""
+    """Of each measure, over whole topics: two facets of one share its pool."""
     runs: int = 1
     """How many runs of the system there are; the values of a query are their means."""
     spread: dict[str, float] = field(default_factory=dict)
@@ -68,7 +66,7 @@ class RunMeasures:
     """Of the difference from a random order of the same queries, on the measure by which the convention compares."""
     above_chance: bool = False
     """Whether this difference is shown to be positive: by its interval, or, where it has none, as it is positive
-    on every one of enough papers."""
+    on every one of enough topics."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,18 +101,18 @@ class Evaluated:
 
 
 class _Average(NamedTuple):
-    """How the queries of one facet are averaged, and in which papers they come."""
+    """How the queries of one facet are averaged, and of which topics they are."""
 
     facet: str
     folds: tuple[tuple[str, ...], ...]
     kind: str
-    papers: Mapping[str, str] | None
+    topics: Mapping[str, str] | None
     """None where queries are independent."""
 
     @property
     def unit(self) -> str:
         """What the units of chance are."""
-        return "query" if self.papers is None else "query paper"
+        return "query" if self.topics is None else "query paper"
 
     @property
     def members(self) -> list[str]:
@@ -122,13 +120,13 @@ class _Average(NamedTuple):
         return [query_id for fold in self.folds for query_id in fold]
 
     def sizes(self) -> Array:
-        """How many queries each paper has in each fold: shape (P, S)."""
+        """How many queries each topic has in each fold: shape (P, S)."""
         return self.sums(dict.fromkeys(self.members, 1.0))
 
     def sums(self, values: Mapping[str, float]) -> Array:
-        """The sum over the queries of each paper in each fold: shape (P, S)."""
-        papers, row = np.unique([(self.papers or {}).get(name, name) for name in self.members], return_inverse=True)
-        sums = np.zeros((len(papers), len(self.folds)))
+        """The sum over the queries of each topic in each fold: shape (P, S)."""
+        topics, row = np.unique([(self.topics or {}).get(name, name) for name in self.members], return_inverse=True)
+        sums = np.zeros((len(topics), len(self.folds)))
         fold = np.repeat(np.arange(len(self.folds)), [len(one) for one in self.folds])
         np.add.at(sums, (row, fold), [values[name] for name in self.members])
         return sums
@@ -141,9 +139,10 @@ def of_runs(
     judgements: tuple[Judgement, ...],
     *,
     facets: Mapping[str, str],
-    papers: Mapping[str, str] | None,
+    topics: Mapping[str, str] | None,
     splits: Mapping[str, Mapping[str, tuple[str, ...]]],
     systems: Mapping[str, str],
+    left_out: Mapping[str, Collection[str]],
     conventions: tuple[str, ...],
     measures: tuple[str, ...],
     ties: str,
@@ -154,9 +153,10 @@ def of_runs(
 ) -> Evaluated:
     """Evaluate runs by facet and together. A run that covers only some facets is measured and compared on those.
 
-    facets, papers: the facet and the paper of each query; papers None takes the queries as independent. judgements:
+    facets, topics: the facet and the topic of each query; topics None takes the queries as independent. judgements:
     those behind the qrels. systems: which system each run is of; one that is not named is its own, and several runs of
-    one are one line and one side of a comparison.
+    one are one line and one side of a comparison. left_out: by run, the queries that its system cannot rank for; it is
+    not measured on their facets, nor together.
     measures: shown beside the conventions' own; on the first of them runs are compared, in the first of `conventions`
     (without one, on that of `PRIMARY`). ties: one of `annot.measuring.evaluation.measures.TIES`. average: one of
     AVERAGES. seed: of the tests between runs.
@@ -166,7 +166,8 @@ def of_runs(
     facet_names = sorted({facets[qrel.query_id] for qrel in qrels})
     for tag, rankings in runs.items():
         covered = [name for name in facet_names if any(facets.get(query_id) == name for query_id in rankings)]
-        mine = tuple(qrel for qrel in qrels if facets[qrel.query_id] in covered)
+        unable = left_out.get(tag, ())
+        mine = tuple(qrel for qrel in qrels if facets[qrel.query_id] in covered and qrel.query_id not in unable)
         if not mine:
             raise InputError(
                 f"run {tag}: the qrels have none of its queries",
@@ -180,6 +181,8 @@ def of_runs(
             for convention in conventions
         }
         notes += _notes(tag, evaluations[tag][conventions[0]], set(rankings) - set(facets))
+        if without := sorted({qrel.query_id for qrel in qrels}.intersection(unable)):
+            notes.append(f"{tag}: not compared where {', '.join(without)} count, which its system cannot rank for")
     primary = measures[0] if measures else PRIMARY[conventions[0]]
     tags_of = grouped((systems.get(tag, tag), tag) for tag in runs)
     lines: list[RunMeasures] = []
@@ -207,7 +210,7 @@ def of_runs(
                 if convention == conventions[0]:
                     left = counted(len(untested), "query")
                     notes.append(f"{_on(facet)}leaves out {left} outside the test folds; `--average plain` takes all")
-            whole = _average_of(members, facet, folds, papers, average)
+            whole = _average_of(members, facet, folds, topics, average)
             there = {
                 system: covering
                 for system, tags in tags_of.items()
@@ -220,7 +223,7 @@ def of_runs(
             lines.append(_line(convention, CHANCE, [floor], whole, names, level))
             judged = members & one_assessor.keys()
             if judged:
-                of_judged = _average_of(judged, facet, folds, papers, average)
+                of_judged = _average_of(judged, facet, folds, topics, average)
                 ceiling.append(_line(convention, ONE_ASSESSOR, [one_assessor], of_judged, names, level))
             if convention == conventions[0] and len(there) > 1:
                 of_facet, verdict = compare_runs(
@@ -263,13 +266,13 @@ def _tested(members: set[str], folds: Mapping[str, tuple[str, ...]]) -> set[str]
 
 
 def _average_of(
-    members: set[str], facet: str, splits: Mapping[str, tuple[str, ...]], papers: Mapping[str, str] | None, average: str
+    members: set[str], facet: str, splits: Mapping[str, tuple[str, ...]], topics: Mapping[str, str] | None, average: str
 ) -> _Average:
     """By the test folds (`fold1_test`, `fold2_test`, ...) where they hold just these queries, else plainly."""
     folds, every = test_folds(splits), tuple(sorted(members))
     if average == "test" and folds and sorted(query_id for fold in folds for query_id in fold) == list(every):
-        return _Average(facet, folds, TEST if len(folds) > 1 else TEST_FOLD, papers)
-    return _Average(facet, (every,), DEV if average == "dev" else PLAIN, papers)
+        return _Average(facet, folds, TEST if len(folds) > 1 else TEST_FOLD, topics)
+    return _Average(facet, (every,), DEV if average == "dev" else PLAIN, topics)
 
 
 def _line(
@@ -315,12 +318,6 @@ def _on(facet: str) -> str:
     return f"{facet}: " if called().faceted else ""
 
 
-def _named(query_ids: Sequence[str]) -> str:
-    if len(query_ids) <= MOST_NAMED:
-        return ", ".join(query_ids)
-    return f"{counted(len(query_ids), 'query')} ({', '.join(query_ids[:MOST_NAMED])}, ...)"
-
-
 def _notes(tag: str, evaluation: Evaluation, unknown: set[str]) -> Iterator[str]:
     missing = sum(len(query.missing) for query in evaluation.queries)
     unjudged = sum(query.unjudged for query in evaluation.queries)
@@ -329,8 +326,8 @@ def _notes(tag: str, evaluation: Evaluation, unknown: set[str]) -> Iterator[str]
     if unjudged:
         yield f"{tag}: ranks {counted(unjudged, 'unjudged document')}; unjudged counts as not relevant"
     if evaluation.not_submitted:
-        yield f"{tag}: ranks no documents for {_named(evaluation.not_submitted)}, so its score there is 0"
+        yield f"{tag}: ranks no documents for {', '.join(evaluation.not_submitted)}, so its score there is 0"
     if evaluation.without_relevant:
-        yield f"{tag}: no document is relevant for {_named(evaluation.without_relevant)}"
+        yield f"{tag}: no document is relevant for {', '.join(evaluation.without_relevant)}"
     if unknown:
         yield f"{tag}: {counted(len(unknown), 'query')} of the run {verb(len(unknown), 'is', 'are')} not in this study"

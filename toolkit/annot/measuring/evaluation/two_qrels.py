@@ -57,7 +57,7 @@ class TwoQrels:
     confusion: tuple[tuple[int, ...], ...]
     """Pairs by grade in the first (rows) and in the second (columns)."""
     together: Between
-    """Of all pairs, with intervals over query papers."""
+    """Of all pairs, with intervals over topics."""
     topics: tuple[TopicAgreement, ...]
     convention: str
     measure: str
@@ -86,10 +86,10 @@ def compare_qrels(
     *,
     facet: str,
     level: float,
-    papers: Mapping[str, str],
+    topics: Mapping[str, str],
 ) -> TwoQrels:
     """a, b: the grades of the queries that both have. by_a, by_b: the same runs measured on each. facet: on which the
-    runs are ordered. level: of the intervals of agreement. papers: the paper of each query, the unit of chance."""
+    runs are ordered. level: of the intervals of agreement. topics: the topic of each query, the unit of chance."""
     first, second = ({(one.query_id, one.doc_id): one.relevance for one in qrels} for qrels in (a, b))
     given = {*first.values(), *second.values()}
     # A grade between these that no pair has is on their scale all the same.
@@ -104,7 +104,7 @@ def compare_qrels(
     return TwoQrels(
         grades=grades,
         confusion=tuple(tuple(pairs[row, column] for column in grades) for row in grades),
-        together=agreement_between(first, second, grades=grades, level=level, coefficients=AGREEMENT, papers=papers),
+        together=agreement_between(first, second, grades=grades, level=level, coefficients=AGREEMENT, topics=topics),
         topics=tuple(_topics(first, second, grades)),
         convention=by_a.convention,
         measure=by_a.measure,

@@ -113,13 +113,13 @@ def simulate_design(
     dispute_seconds: float | None,
     simulations: int,
     rules: Rules,
-    papers: Mapping[str, str] | None = None,
+    topics: Mapping[str, str] | None = None,
 ) -> DesignForecast:
     """Hours, cost and the width of the agreement's interval, of a design, from a pilot.
 
     pilot: its judgements, for their times; the design's assessors are taken to be the pilot's, or like them. together:
     of pairs with as many assessors as the design has, or why there are none. settled: the pilot's adjudications, for
-    their times. dispute_seconds: of one dispute; None learns them from `settled`. papers: the paper of each query, the
+    their times. dispute_seconds: of one dispute; None learns them from `settled`. topics: the topic of each query, the
     unit of chance where several are of one; None takes queries as independent.
 
     Each simulated study redraws the pilot (see `redrawing`), draws its queries from it, and each query's pairs from its
@@ -137,10 +137,10 @@ def simulate_design(
     asked = round(pairs * design.per_pair * (1 + design.repeats))
     by_assessor = grouped((judgement.assessor, judgement) for judgement in counting(pilot))
     labour = labour_of(by_assessor, fence=rules.fence)
-    drawn = _simulated(design, asked, labour, together, papers, simulations, rules)
+    drawn = _simulated(design, asked, labour, together, topics, simulations, rules)
     timed = () if isinstance(labour, Undefined) else labour.query_ids
     judged = () if isinstance(together, Undefined) else together.query_ids
-    few_timed, few_judged = _too_few(timed, papers, " with times"), _too_few(judged, papers, "")
+    few_timed, few_judged = _too_few(timed, topics, " with times"), _too_few(judged, topics, "")
 
     expected = labour if isinstance(labour, Undefined) else labour.expected(asked)
     judging = _estimate(expected, few_timed, drawn.hours, level)
@@ -150,7 +150,7 @@ def simulate_design(
     else:
         share = float(_shares(together.tables)[:, together.disputed].sum(axis=1).mean())
         disputed = _estimate(share, few_judged, drawn.disputed / pairs, level)
-        rate = settling_of(settled, seconds=dispute_seconds, fence=rules.fence, papers=papers)
+        rate = settling_of(settled, seconds=dispute_seconds, fence=rules.fence, topics=topics)
         # Where the pilot has no dispute none is expected, and no time is needed.
         settled_hours = settling_value(rate, share * pairs)
         draws = settling_draws(rate, drawn.disputed, rules)
@@ -193,7 +193,7 @@ def _simulated(
     asked: int,
     labour: Labour | Undefined,
     together: Together | Undefined,
-    papers: Mapping[str, str] | None,
+    topics: Mapping[str, str] | None,
     simulations: int,
     rules: Rules,
 ) -> _Drawn:
@@ -203,7 +203,7 @@ def _simulated(
     hours, disputed = np.full(n, np.nan), np.zeros(n)
     values, widths = np.full(agreeing, np.nan), np.full(agreeing, np.nan)
     of_judged, of_timed = (
-        papers_by_number(() if isinstance(one, Undefined) else one.query_ids, papers) for one in (together, labour)
+        papers_by_number(() if isinstance(one, Undefined) else one.query_ids, topics) for one in (together, labour)
     )
     learnt = (_shares(together.tables), own_share(together.tables)) if isinstance(together, Together) else None
     same_queries = (
@@ -260,8 +260,8 @@ def _shares(tables: Integers) -> Array:
     return np.asarray(tables / tables.sum(axis=1, keepdims=True))
 
 
-def _too_few(query_ids: Sequence[str], papers: Mapping[str, str] | None, what: str) -> Undefined | None:
-    units = clusters_of(query_ids, [papers[query_id] for query_id in query_ids] if papers else None)
+def _too_few(query_ids: Sequence[str], topics: Mapping[str, str] | None, what: str) -> Undefined | None:
+    units = clusters_of(query_ids, [topics[query_id] for query_id in query_ids] if topics else None)
     if not units.n or units.n >= MIN_UNITS:
         return None
     pilot = f"{units.n} {units.unit if units.n == 1 else plural(units.unit)}{what}"

@@ -20,7 +20,7 @@ MIN_FREEDOM = 3
 """Degrees of freedom from which on queries, and not single judgements, are the units of chance."""
 HOUR = 3600.0
 Unit = Literal["queries", "query papers", "judgements"]
-"""What times are taken to differ by chance: whole papers where several queries are of one."""
+"""What times are taken to differ by chance: whole topics where several queries are of one."""
 NO_TIMES = Undefined("no judgement has a time yet")
 
 
@@ -79,17 +79,17 @@ class Speed:
 
 
 def speed_of(
-    by_assessor: Mapping[str, Sequence[Judgement]], *, fence: float, papers: Mapping[str, str] | None = None
+    by_assessor: Mapping[str, Sequence[Judgement]], *, fence: float, topics: Mapping[str, str] | None = None
 ) -> Speed | Undefined:
     """Means and their variances from units of chance: queries, or single judgements while there are too few.
 
-    papers: the paper of each query, which is the unit where several are of one; None takes queries as independent.
+    topics: the topic of each query, which is the unit where several are of one; None takes queries as independent.
     """
     kept = kept_times(by_assessor, fence=fence)
     if not kept:
         return NO_TIMES
     asked = {query_id for times in kept.values() for query_id, _ in times}
-    paper = {query_id: papers[query_id] if papers else query_id for query_id in asked}
+    paper = {query_id: topics[query_id] if topics else query_id for query_id in asked}
     unit: Unit = "queries" if len(set(paper.values())) == len(paper) else "query papers"
     if sum(len({paper[query_id] for query_id, _ in times}) - 1 for times in kept.values()) < MIN_FREEDOM:
         unit = "judgements"
@@ -215,13 +215,13 @@ Settling = Speed | float | Undefined
 
 
 def settling_of(
-    settled: Iterable[Judgement], *, seconds: float | None, fence: float, papers: Mapping[str, str] | None = None
+    settled: Iterable[Judgement], *, seconds: float | None, fence: float, topics: Mapping[str, str] | None = None
 ) -> Settling:
-    """settled: the grades that adjudicators gave, with their times. seconds: of one dispute; None learns them. papers:
+    """settled: the grades that adjudicators gave, with their times. seconds: of one dispute; None learns them. topics:
     as of `speed_of`."""
     if seconds is not None:
         return seconds
-    learnt = speed_of({WHO: list(settled)}, fence=fence, papers=papers)
+    learnt = speed_of({WHO: list(settled)}, fence=fence, topics=topics)
     return NOT_KNOWN if learnt is NO_TIMES else learnt
 
 

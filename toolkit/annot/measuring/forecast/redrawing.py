@@ -76,11 +76,11 @@ def redrawn(paper: Integers, rng: np.random.Generator) -> Redrawn:
     return Redrawn(paper, even * (1 + off[paper]), rng.dirichlet(np.ones(n)), math.sqrt((n + 1) / (n - 1) / chi))
 
 
-def papers_by_number(query_ids: Sequence[str], papers: Mapping[str, str] | None) -> Integers:
+def papers_by_number(query_ids: Sequence[str], topics: Mapping[str, str] | None) -> Integers:
     """The paper of each query by number, in the order of the queries; None takes each query for a paper of its own."""
     number: dict[str, int] = {}
     return np.array(
-        [number.setdefault(papers[query_id] if papers else query_id, len(number)) for query_id in query_ids],
+        [number.setdefault(topics[query_id] if topics else query_id, len(number)) for query_id in query_ids],
         dtype=np.int64,
     )
 

@@ -68,12 +68,12 @@ def forecast(
     *,
     now: datetime,
     rules: Rules,
-    papers: Mapping[str, str] | None = None,
+    topics: Mapping[str, str] | None = None,
 ) -> Forecast:
     """Pace, hours left, finish date and cost.
 
     judgements: of several revisions the latest counts, and none that carries flags. remaining: pairs still to judge by
-    assessor; who has judged and is not named there has none left. now: with a time zone. papers: the paper of each
+    assessor; who has judged and is not named there has none left. now: with a time zone. topics: the topic of each
     query, the unit of chance where several are of one; None takes queries as independent.
     An assessor who has not begun is taken to be as fast as the others are on average, and has no date.
     """
@@ -83,7 +83,7 @@ def forecast(
     )
     names = sorted(by_assessor)
     left = {name: remaining.get(name, 0) for name in names}
-    speed = speed_of(by_assessor, fence=rules.fence, papers=papers)
+    speed = speed_of(by_assessor, fence=rules.fence, topics=topics)
     hours = {name: hours_for(speed, {name: left[name]}, rules) for name in names}
     ends = {name: days_left(by_assessor[name], left[name], now, rules, key=name) for name in names}
     together = hours_for(speed, left, rules)

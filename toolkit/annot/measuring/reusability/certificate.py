@@ -43,7 +43,7 @@ class Certificate:
     verdict: str
     """`fair`, `care`, or `unknown`."""
     papers_needed: int | None
-    """With about so many query papers it would be known, were their losses like these; None where it is known, or where
+    """With about so many topics it would be known, were their losses like these; None where it is known, or where
     these are more than `MOST_PAPERS` or not known."""
     tolerance: float
     """Of the loss."""
@@ -57,7 +57,7 @@ class Certificate:
     """Of the runs."""
     queries: int
     papers: int
-    """Query papers, the units of chance."""
+    """Topics, the units of chance."""
     runs: tuple[JudgedShare, ...]
     """By name."""
 
@@ -68,7 +68,7 @@ def certify(
     qrels: Sequence[Qrel],
     pools: Mapping[str, Pool],
     rankings: Runs,
-    papers: Mapping[str, str],
+    topics: Mapping[str, str],
     score: Score,
     score_rankings: Score,
     *,
@@ -78,12 +78,12 @@ def certify(
     tolerance: float,
     level: float,
 ) -> Certificate:
-    """rankings: those that the pools were drawn from, by method, then query paper. papers: the query paper of each
+    """rankings: those that the pools were drawn from, by method, then topic. topics: the topic of each
     query. score, score_rankings: how runs, and these rankings, are measured."""
     judged = nested(qrels)
     finds = finds_of(pools)
     lost = losses(
-        *(finds, rankings, qrels, papers, score_rankings),
+        *(finds, rankings, qrels, topics, score_rankings),
         relevant_from=relevant_from,
         tolerance=tolerance,
         level=level,
@@ -109,13 +109,13 @@ def certify(
         loss_measure=loss_measure,
         measure=measure,
         queries=len(judged),
-        papers=len({papers[query_id] for query_id in judged}),
+        papers=len({topics[query_id] for query_id in judged}),
         runs=shares,
     )
 
 
 def verdict_of(losses: Sequence[Loss], *, tolerance: float) -> tuple[str, int | None]:
-    """The verdict, and with how many query papers there would be one."""
+    """The verdict, and with how many topics there would be one."""
     undecided = [one for one in losses if one.place == "open"]
     if any(one.place == "above" for one in losses):
         return "care", None

@@ -20,12 +20,12 @@ from annot.base.stats.values import Interval, Undefined
 from annot.pools.pooling import as_of, draw, extended
 
 MOST_PAPERS = 1000
-"""No study is advised to have more query papers."""
+"""No study is advised to have more topics."""
 UNJUDGED = "-unjudged"
 """Behind the id of a find that is taken as not judged: it keeps its place."""
 Run = Mapping[str, Ranking]
 Pair = tuple[str, str]
-"""A query paper and a document."""
+"""A topic and a document."""
 Score = Callable[[Mapping[str, Run]], Mapping[str, Mapping[str, float]]]
 """The measure of each run on each query of the qrels, by their names."""
 
@@ -48,12 +48,12 @@ class Loss:
     rank_without: int | None
     loss: float
     interval: Interval | Undefined
-    """Over query papers, at a level that all methods keep together."""
+    """Over topics, at a level that all methods keep together."""
     place: str
     """Of the loss, beside the tolerance: `above` or `below` with its whole interval, else `open`. A method without
     which no paper loses anything is below."""
     papers_needed: int | None
-    """With so many query papers the interval would be clear of the tolerance, had they this mean and spread; None where
+    """With so many topics the interval would be clear of the tolerance, had they this mean and spread; None where
     these are more than `MOST_PAPERS` or not known."""
 
 
@@ -75,16 +75,16 @@ def losses(
     finds: Mapping[str, frozenset[Pair]],
     rankings: Mapping[str, Run],
     qrels: Sequence[Qrel],
-    papers: Mapping[str, str],
+    topics: Mapping[str, str],
     score: Score,
     *,
     relevant_from: int,
     tolerance: float,
     level: float,
 ) -> tuple[Loss, ...]:
-    """Of each method, the largest loss first. finds: `finds_of`. rankings: by method, then query paper.
+    """Of each method, the largest loss first. finds: `finds_of`. rankings: by method, then topic.
 
-    papers: the query paper of each query. score: how runs are measured. level: with which the lower ends of all
+    topics: the topic of each query. score: how runs are measured. level: with which the lower ends of all
     intervals hold together, and the upper ends (Bonferroni's correction): care and fair are one-sided claims.
     """
     queries = sorted({one.query_id for one in qrels})
@@ -92,19 +92,19 @@ def losses(
     runs: dict[str, Run] = {}
     for method, own in finds.items():
         runs[method] = {
-            query_id: rankings[method].get(papers[query_id], ()) if method in rankings else best[query_id]
+            query_id: rankings[method].get(topics[query_id], ()) if method in rankings else best[query_id]
             for query_id in queries
         }
         runs[method + UNJUDGED] = {
             query_id: tuple(
-                doc._replace(doc_id=doc.doc_id + UNJUDGED) if (papers[query_id], doc.doc_id) in own else doc
+                doc._replace(doc_id=doc.doc_id + UNJUDGED) if (topics[query_id], doc.doc_id) in own else doc
                 for doc in ranking
             )
             for query_id, ranking in runs[method].items()
         }
     by_query = {run: np.array([of[query_id] for query_id in queries]) for run, of in score(runs).items()}
     mean = {run: float(of.mean()) for run, of in by_query.items()}
-    of_paper = np.unique([papers[query_id] for query_id in queries], return_inverse=True)[1]
+    of_paper = np.unique([topics[query_id] for query_id in queries], return_inverse=True)[1]
     sizes = np.bincount(of_paper).astype(np.float64)
 
     def rank(method: str, score: float) -> int | None:
@@ -114,7 +114,7 @@ def losses(
     found = []
     for method, own in finds.items():
         without = method + UNJUDGED
-        pairs = [one for one in qrels if (papers[one.query_id], one.doc_id) in own]
+        pairs = [one for one in qrels if (topics[one.query_id], one.doc_id) in own]
         sums = np.bincount(of_paper, weights=by_query[method] - by_query[without]).astype(np.float64)
         loss = float(sums.sum() / sizes.sum())
         interval = ratio_interval(

@@ -18,6 +18,7 @@ from annot.base.settings.sections import CollectionSettings
 from annot.corpus.corpus_facts import CorpusFacts
 from annot.corpus.corpus_filters import Rejection
 from annot.formats.cleaning import CleanedCounts, counts_of
+from annot.formats.trec import TOPICS_FILE, write_topics
 from annot.judging.own_words import OfKind, own_words
 from annot.judging.planning.drawing import plan_lines
 from annot.judging.substudy import recorded_substudy
@@ -293,6 +294,8 @@ def _protocol(study: Snapshot) -> dict[str, str]:
 def _hashes(study: Snapshot, corpus: CorpusFacts, protocol: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     if corpus.papers:
         yield "corpus, its content", corpus_sha256(study.ws.corpus)
+    if study.texts:
+        yield TOPICS_FILE, hashlib.sha256(write_topics(study.texts.values()).encode()).hexdigest()
     for imported in study.imports:
         if imported.what in HASHED_IMPORTS:
             yield HASHED_IMPORTS[imported.what], imported.source_sha256

@@ -142,13 +142,15 @@ def datasheet_markdown(facts: CollectionFacts, answers: Answers, *, overrides: P
 
     overrides: a folder of templates that win over the package's.
     """
+    topics = bool(facts.topics[1])
+    asked = questions(topics=topics)
     return fill(
         "datasheet.md.j2",
         facts,
         overrides=overrides,
-        sections=[(title, list(asked)) for title, asked in groupby(questions(), key=lambda question: question.section)],
+        sections=[(title, list(own)) for title, own in groupby(asked, key=lambda question: question.section)],
         answers={question: text.strip() for question, text in answers.items() if answered(answers, question)},
-        open={question.id for question in unanswered(answers)},
+        open={question.id for question in unanswered(answers, topics=topics)},
     )
 
 

@@ -41,11 +41,17 @@ class Question:
     text: str
     kind: Literal["prose", "records", "optional"]
     unless: str | None = None
+    only: Literal["topics"] | None = None
+    """What the study must have for the question to be asked: topics that are texts."""
+
+
+def questions(*, topics: bool = False) -> tuple[Question, ...]:
+    """The questions in the order in which they are printed. topics: those of a study that has topics that are texts."""
+    return tuple(question for question in _every() if topics or question.only is None)
 
 
 @cache
-def questions() -> tuple[Question, ...]:
-    """All questions in the order in which they are printed."""
+def _every() -> tuple[Question, ...]:
     document = tomllib.loads(files("annot.templates").joinpath(QUESTIONS_FILE).read_text(encoding="utf-8"))
     return tuple(
         Question(**question | {"id": f"{section['id']}.{question['id']}", "section": section["title"]})
@@ -66,7 +72,7 @@ def parse_answers(text: str, *, name: str) -> dict[str, str]:
         raise InputError(f"{name}: not valid TOML: {error}") from None
     faults = Faults(name)
     known: dict[str, list[str]] = {}
-    for question in questions():
+    for question in _every():
         section, _, key = question.id.partition(".")
         known.setdefault(section, []).append(key)
     answers: dict[str, str] = {}
@@ -87,11 +93,11 @@ def parse_answers(text: str, *, name: str) -> dict[str, str]:
     return answers
 
 
-def unanswered(answers: Answers) -> tuple[Question, ...]:
+def unanswered(answers: Answers, *, topics: bool = False) -> tuple[Question, ...]:
     """The questions that a person must still answer. `TODO` and its like are no answer."""
     return tuple(
         question
-        for question in questions()
+        for question in questions(topics=topics)
         if question.kind == "prose" and not answered(answers, question.id) and not _needless(answers, question)
     )
 
@@ -102,7 +108,7 @@ def answered(answers: Answers, question_id: str) -> bool:
     return given not in PLACEHOLDERS
 
 
-def answer_sheet(answers: Answers) -> str:
+def answer_sheet(answers: Answers, *, topics: bool = False) -> str:
     """The text of `datasheet.toml`: every question, with its answer or with a commented-out empty one.
 
     The answers given are kept as they are; comments that someone wrote into the file are not. The same answers give the
@@ -114,7 +120,7 @@ def answer_sheet(answers: Answers) -> str:
         "# questions that are still open.",
     ]
     section = ""
-    for question in questions():
+    for question in questions(topics=topics):
         table, _, key = question.id.partition(".")
         if table != section:
             section = table
@@ -172,9 +178,9 @@ def read_answers(ws: Workspace) -> Answers:
     return parse_answers(given_text(path, expected="TOML"), name=str(path))
 
 
-def open_questions(answers: Answers) -> tuple[OpenQuestion, ...]:
+def open_questions(answers: Answers, *, topics: bool) -> tuple[OpenQuestion, ...]:
     """The questions without an answer, in the order of the datasheet."""
-    return tuple(OpenQuestion(question.id, question.text) for question in unanswered(answers))
+    return tuple(OpenQuestion(question.id, question.text) for question in unanswered(answers, topics=topics))
 
 
 def describe_open(missing: tuple[OpenQuestion, ...]) -> tuple[str, ...]:
@@ -187,11 +193,12 @@ def describe_open(missing: tuple[OpenQuestion, ...]) -> tuple[str, ...]:
     return sentences("commands.open_questions", file=ANSWERS_FILE, n=len(names), shown=[*names[:SHOWN], *more])
 
 
-def ask(path: Path, answers: Answers) -> bool:
+def ask(path: Path, answers: Answers, *, topics: bool) -> bool:
     """Write the file of answers where it lacks a question. One that has them all stays as people left it."""
-    if path.exists() and _asked(path.read_text(encoding="utf-8-sig")) >= {question.id for question in questions()}:
+    wanted = {question.id for question in questions(topics=topics)}
+    if path.exists() and _asked(path.read_text(encoding="utf-8-sig")) >= wanted:
         return False
-    write_file(path, answer_sheet(answers))
+    write_file(path, answer_sheet(answers, topics=topics))
     return True
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from annot.base.names import called
 from annot.measuring.reusability.certificate import JUDGED, Certificate
 from annot.measuring.reusability.own_finds import MOST_PAPERS
 from annot.publishing.report.cells import LOSS, MEASURE, NONE, SHARE, Number
@@ -46,7 +47,7 @@ def _sections(found: Certificate) -> Iterator[Chapter]:
         caption="reusability.unjudged_table",
         command=COMMAND,
     )
-    yield Chapter("unjudged", "Unjudged papers", sentences("reusability.unjudged"), (runs,))
+    yield Chapter("unjudged", f"Unjudged {called().document}s", sentences("reusability.unjudged"), (runs,))
 
 
 def _losses(found: Certificate) -> Table:

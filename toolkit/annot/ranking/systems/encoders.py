@@ -49,18 +49,35 @@ def open_text_encoder(folder: Path, reading: Reading, *, device: str | None) -> 
     return _opened(folder, reading, device=device, half=False, batch=BATCH)[0]
 
 
-def _opened(folder: Path, reading: Reading, *, device: str | None, half: bool, batch: int) -> tuple[TextEncoder, str]:
+def open_topic_encoder(
+    folder: Path, reading: PaperReading, *, device: str | None, half: bool, batch: int
+) -> TextEncoder:
+    """Load the weights in `folder`, to read topics that are texts: a sentence-transformers model as it reads queries.
+
+    half: compute in half precision. batch: texts read at once.
+    """
+    return _opened(folder, reading, device=device, half=half, batch=batch, side="encode_query")[0]
+
+
+Side = Literal["encode", "encode_query", "encode_document"]
+"""Which method of a sentence-transformers model reads: a model may have a prompt, or even an encoder, for each side."""
+
+
+def _opened(
+    folder: Path, reading: Reading, *, device: str | None, half: bool, batch: int, side: Side = "encode"
+) -> tuple[TextEncoder, str]:
     """What encodes texts, and what separates a title from an abstract."""
     if reading != "own":
         loaded, pooling = load(folder, device, half=half), "cls" if reading == "document" else reading
         return partial(_pooled, loaded, pooling, batch=batch), loaded.tokenizer.sep_token
     model = _sentence_transformer(folder, device, half=half)
+    read = getattr(model, side)
 
     def encode(texts: Sequence[str], advance: Advance) -> Matrix:
         parts: list[Matrix] = []
         for start in range(0, len(texts), BATCH * BATCH):
             some = list(texts[start : start + BATCH * BATCH])
-            parts.append(np.asarray(model.encode(some, batch_size=batch, show_progress_bar=False), dtype=np.float32))
+            parts.append(np.asarray(read(some, batch_size=batch, show_progress_bar=False), dtype=np.float32))
             advance(start + len(some), len(texts))
         return np.concatenate(parts) if parts else np.zeros((0, 0), dtype=np.float32)
 
@@ -88,7 +105,7 @@ def open_paper_encoder(
 
     A `document` is read as its first token's state. half: compute in half precision. batch: papers read at once.
     """
-    encode, separator = _opened(folder, reading, device=device, half=half, batch=batch)
+    encode, separator = _opened(folder, reading, device=device, half=half, batch=batch, side="encode_document")
     return lambda papers, advance: encode(
         [paper.title + separator + " ".join(paper.sentences) for paper in papers], advance
     )

@@ -179,9 +179,9 @@ def of_items(figures: Mapping[str, Number], *, titles: Mapping[str, str], level:
 
 
 def all_coefficients(found: AgreementTable, groups: Sequence[GroupAgreement] | None = None) -> Table:
-    """Every statistic of every coefficient, a row each; of the groups that are shown, or of these."""
-    shown = shown_of(found) if groups is None else groups
-    rows = [_Coefficient(*one, name, one.of[name]) for one in summaries_of(shown) for name in found.distinct]
+    """Every statistic of the groups that are shown and the coefficients that differ; or of these groups, and of all."""
+    shown, names = (shown_of(found), found.distinct) if groups is None else (groups, found.titles)
+    rows = [_Coefficient(*one, name, one.of[name]) for one in summaries_of(shown) for name in names]
     return _table(
         "all-coefficients",
         found,

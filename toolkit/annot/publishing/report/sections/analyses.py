@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from annot.base.names import called
+from annot.base.records import WHOLE
 from annot.base.stats.clustered import share_of_counts
 from annot.base.stats.values import Undefined
 from annot.measuring.evaluation.analyses import (
@@ -45,7 +46,7 @@ def _facets(study: Study, evaluated: Evaluated) -> Iterator[Table | Figure]:
     papers = on_facets(
         {one.query_id: one.values[leader.measure] for one in measured},
         facets=study.snapshot.facets,
-        papers=study.snapshot.topics,
+        topics=study.snapshot.topics,
     )
     if not papers:
         return
@@ -95,7 +96,7 @@ def _errors(study: Study) -> Table:
                         [cases[run, query_id, error] for query_id in ranked],
                         [of[query_id] for query_id in ranked],
                         level=study.settings.agreement.level,
-                        papers=[study.snapshot.topics[query_id] for query_id in ranked],
+                        topics=[study.snapshot.topics[query_id] for query_id in ranked],
                     )
                     for error, of in possible.items()
                 ]
@@ -116,18 +117,23 @@ def _errors(study: Study) -> Table:
     )
 
 
+def _pairs(_facet: str) -> str:
+    """The one column where nothing is judged by facets."""
+    return "Pairs"
+
+
 def _kinds(study: Study) -> Iterator[Table]:
     """What kinds of error the lead found."""
     given = Counter(
         (kind, study.snapshot.facets.get(query_id)) for (query_id, _), kind in read_kinds(study.snapshot.ws).items()
     )
     if given:
-        facets = [name for name in study.settings.facets if any(facet == name for _, facet in given)]
+        facets = [name for name in (*study.settings.facets, WHOLE) if any(facet == name for _, facet in given)]
         kinds = [kind for kind in study.settings.evaluation.error_kinds if any(kind == one for one, _ in given)]
         yield table(
             "error-kinds",
             kinds,
             [Column[str]("Kind", str)],
-            each(facets, lambda kind, facet: given[kind, facet]),
+            each(dict.fromkeys(facets), lambda kind, facet: given[kind, facet], str if called().faceted else _pairs),
             caption="analyses.kinds",
         )

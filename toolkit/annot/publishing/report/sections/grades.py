@@ -228,7 +228,7 @@ def _share_of(by_query: ByQuery, grades: Sequence[int], study: Study) -> Number:
 def _share(hits: Mapping[str, int], sizes: Mapping[str, int], study: Study) -> Number:
     """The share of all pairs, with whole query papers as the sampling units."""
     papers = [study.snapshot.topics[name] for name in hits]
-    share = share_of_counts(list(hits.values()), [sizes[name] for name in hits], level=study.level, papers=papers)
+    share = share_of_counts(list(hits.values()), [sizes[name] for name in hits], level=study.level, topics=papers)
     return measured(share, SHARE)
 
 
@@ -241,7 +241,7 @@ def _mean(counts: Mapping[str, int], study: Study, *, most: int) -> Number:
     """The mean over queries of what is `most` in one of them, with its interval."""
     values = np.array([counts[query_id] for query_id in sorted(counts)], dtype=np.float64)
     papers = [study.snapshot.topics[query_id] for query_id in sorted(counts)]
-    interval = mean_interval(values, level=study.level, least=0, most=most, papers=papers)
+    interval = mean_interval(values, level=study.level, least=0, most=most, topics=papers)
     return Number(float(values.mean()), MEAN, interval)
 
 
