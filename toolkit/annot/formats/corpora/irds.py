@@ -53,7 +53,7 @@ def dataset_named(name: str) -> Any:
 
 @contextmanager
 def downloading(name: str) -> Iterator[None]:
-    """Raise InputError where ir_datasets cannot fetch the files of the dataset, which it does as they are first read."""
+    """Raise InputError where ir_datasets cannot fetch the files of the dataset: it does so when they are first read."""
     try:
         yield
     except (RuntimeError, OSError) as error:
