@@ -11,10 +11,12 @@ from typing import NamedTuple
 
 import pytest
 from annot.base.errors import InputError
-from annot.base.records import Assessor, Judgement, Topic
+from annot.base.records import Assessor, Judgement, Query, Topic
 from annot.formats.topics import read_topics
+from annot.judging.exchange.outgoing import material_of
 from annot.store.judgements import record_judgements
 from annot.store.people import put_assessors
+from annot.store.queries import put_queries
 from annot.store.queries import read_topics as stored_topics
 from annot.store.revisions import Sourced
 from annot.study.workspace import Workspace
@@ -90,7 +92,6 @@ def test_topics_that_something_else_has_the_id_of_are_refused_with_their_lines(
     for fault in (
         "other.tsv:2: topic 1: another text has this id\n",
         "other.tsv:3: topic 2: another text has this id, and pairs of it were judged or sent\n",
-        "other.tsv:4: topic p7: the id of a paper of the corpus\n",
         "other.tsv:5: topic p5-method: a query of p5 has this id\n",
     ):
         assert fault in refused.stderr
@@ -137,17 +138,25 @@ def test_a_topic_is_removed_with_its_pool(study: Workspace, annot: Callable[...,
     assert annot("query", "add", "--file", "topics.xml", "--json").data["new"] == 1
 
 
-def test_papers_with_the_id_of_a_topic_are_refused(study: Workspace, annot: Callable[..., Result]) -> None:
+def test_a_document_with_the_id_of_a_topic_is_a_document_like_any_other(
+    study: Workspace, annot: Callable[..., Result]
+) -> None:
+    """In many collections topics and documents are both numbered from 1."""
     assert annot("query", "add", "--file", "topics.xml").exit_code == 0
-    lines = [paper(21), paper(22, name="2")]
-    (study.root / "more.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
-    before = snapshot(study.root)
-    refused = annot("corpus", "add", "more.jsonl")
-    assert refused.exit_code == 2
-    assert "papers with the id of a topic that is a text: 2" in refused.stderr
-    assert not difference(before, snapshot(study.root))
-    assert annot("query", "remove", "2").exit_code == 0
+    (study.root / "more.jsonl").write_text(paper(22, name="2") + "\n", encoding="utf-8")
     assert annot("corpus", "add", "more.jsonl").exit_code == 0
+    text = topics(study)["2"]
+    assert annot("pool", "--query", "2", "--method", "abs_tfidf", "--per-method", "99").exit_code == 0
+    pooled = [one["doc_id"] for one in annot("pool", "show", "2", "--json").data["entries"]]
+    assert "2" in pooled
+    assert topics(study)["2"] == text
+    material = material_of(study, {("2", "2")})
+    assert (material.topic_of("2"), material.papers["2"].paper_id) == (text, "2")
+    with (
+        pytest.raises(InputError, match="queries of papers: 2: a topic that is a text has this id"),
+        study.writing() as session,
+    ):
+        put_queries(session, [Query("2-method", "2", "method", (0,))])
 
 
 # -- datasets of ir_datasets -------------------------------------------------------------------------------------------

@@ -227,7 +227,9 @@ def rank_corpus(
     for method, sha256 in brought.items():
         rankings[method] = {
             topic_id: tuple(
-                doc for doc in found[method].get(topic_id, ()) if doc.doc_id not in {topic_id, *out.get(topic_id, ())}
+                doc
+                for doc in found[method].get(topic_id, ())
+                if doc.doc_id not in out.get(topic_id, ()) and (doc.doc_id != topic_id or topic_id in texts)
             )[:ranking_depth]
             for topic_id in topics
         }

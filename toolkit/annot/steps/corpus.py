@@ -13,7 +13,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from annot.base.errors import InputError
 from annot.base.records import Advance, Source
 from annot.base.shards import Engine, map_shards
 from annot.corpus.adding import CleaningCount, Cleanings, LotReader, Rejects, known_marks, lots_of
@@ -24,7 +23,6 @@ from annot.formats.corpora.semantic_scholar import JOINED, SEMANTIC_SCHOLAR, Spr
 from annot.pools.near_duplicates import near_duplicates
 from annot.store import papers
 from annot.store.paper_writing import append_parts
-from annot.store.queries import read_topics
 from annot.store.runs import Imported, put_import, read_imports
 from annot.study.workspace import Workspace, check_files, sha256_of
 
@@ -91,8 +89,6 @@ def add(
     given = _given(names, form)
     engine = Engine.in_place(ws.machine)
     tally, cleaning = Tally(), CleaningCount()
-    with ws.reading() as session:
-        topics, taken = read_topics(session).keys(), set[str]()
     there = papers.groups_of(ws.corpus) if ws.has_corpus else []
     for known in map_shards(known_marks, there, engine=engine):
         tally.remember(known)
@@ -104,16 +100,10 @@ def add(
         parts = []
         for brought in map_shards(reader, list(enumerate(lots_of(given))), engine=engine):
             rejects.take(brought)
-            taken |= topics & set(brought.marks.ids.to_pylist() if topics else ())
             if (part := brought.keep(tally, cleaning)) is not None:
                 parts.append(part)
             advance(tally.read, None)
         rejects.raise_if_unreadable()
-        if taken:
-            raise InputError(
-                f"papers with the id of a topic that is a text: {', '.join(sorted(taken))}",
-                hint="nothing was added; give these papers other ids, or remove the topics with `annot query remove`",
-            )
         digest, rejected_file, cleaned = None, None, cleaning.written(None, "")
         rejected = {_told(reason, ws): count for reason, count in sorted(tally.rejected.items())} | rejects.counts
         read = tally.read + sum(rejects.counts.values())

@@ -11,7 +11,6 @@ from sqlmodel import Session
 from annot.base.errors import Faults, InputError
 from annot.base.records import WHOLE, Query, Topic
 from annot.formats import topics
-from annot.store import papers
 from annot.store.queries import judged_queries, put_queries, put_topics, read_queries, read_topics
 from annot.study.workspace import Workspace
 
@@ -49,7 +48,7 @@ def add_file(ws: Workspace, source: str, *, dry_run: bool) -> AddedTopics:
     found = [topic for _, topic in read.topics]
     faults = Faults(source)
     with ws.writing() as session:
-        taken = _taken(ws, session, found)
+        taken = _taken(session, found)
         for line, topic in read.topics:
             if topic.topic_id in taken:
                 faults.add(f"topic {topic.topic_id}: {taken[topic.topic_id]}", line=line)
@@ -81,7 +80,7 @@ def add_text(ws: Workspace, topic: Topic, *, dry_run: bool) -> Query:
     title, description, narrative = tidied.values()
     topic = replace(topic, title=" ".join((title or "").split()), description=description, narrative=narrative)
     with ws.writing() as session:
-        taken = _taken(ws, session, [topic])
+        taken = _taken(session, [topic])
         for problem in taken.values():
             raise InputError(f"--id {topic.topic_id}: {problem}", hint=_remedy(taken))
         _put(session, [topic], dry_run=dry_run)
@@ -97,17 +96,14 @@ def _remedy(taken: Mapping[str, str]) -> str:
     return f"give the text another id{f', or run `annot query remove {there}` first' if there else ''}"
 
 
-def _taken(ws: Workspace, session: Session, given: Sequence[Topic]) -> dict[str, str]:
+def _taken(session: Session, given: Sequence[Topic]) -> dict[str, str]:
     """What else has the id of each of these topics, for those of which something has."""
     known, judged = read_topics(session), judged_queries(session)
-    in_corpus = papers.find_papers(ws.corpus, [topic.topic_id for topic in given]) if ws.has_corpus else {}
     asked = {name: one.topic_id for one in read_queries(session) for name in (one.query_id, one.topic_id)}
     taken = {}
     for topic in given:
         name = topic.topic_id
-        if name in in_corpus:
-            taken[name] = "the id of a paper of the corpus"
-        elif name in known and known[name] != topic:
+        if name in known and known[name] != topic:
             # Its pool, drawn for the text that is there, would stay.
             taken[name] = f"{ANOTHER}, and pairs of it were judged or sent" if name in judged else ANOTHER
         elif name not in known and name in asked:
