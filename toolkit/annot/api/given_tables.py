@@ -150,7 +150,7 @@ INDEPENDENT = (
 )
 
 
-class Units(NamedTuple):
+class SamplingUnits(NamedTuple):
     """The topic of each query, None where they are not known; a note of it, and what texts call topics."""
 
     topics: dict[str, str] | None
@@ -158,12 +158,12 @@ class Units(NamedTuple):
     called: Called
 
 
-def topics_of(queries: Collection[str], *given: GivenTopics | None) -> Units:
+def topics_of(queries: Collection[str], *given: GivenTopics | None) -> SamplingUnits:
     """The topic of each of these queries by the first source that knows all of them."""
     for known in given:
         if known is not None and known.of.keys() >= set(queries):
-            return Units({query: known.of[query] for query in queries}, known.note(queries), known.called)
-    return Units(None, INDEPENDENT, Called())
+            return SamplingUnits({query: known.of[query] for query in queries}, known.note(queries), known.called)
+    return SamplingUnits(None, INDEPENDENT, Called())
 
 
 def topics_beside(path: Path, queries: Collection[str]) -> GivenTopics | None:
