@@ -12,7 +12,7 @@ from annot.base.errors import Faults
 from annot.base.records import Topic
 from annot.formats.cleaning import clean
 
-IDS = ("topic_id", "query_id", "_id", "id", "qid", "num", "number", "topic_number")
+IDS = ("topic_id", "query_id", "question_id", "_id", "id", "qid", "num", "number", "topic_number")
 TITLES = ("title", "query", "question", "text", "desc", "description", "summary")
 DESCRIPTIONS = ("description", "desc", "question", "text")
 NARRATIVES = ("narrative", "narr")
@@ -128,7 +128,7 @@ def _topic(one: Record, fields: Mapping[str, str], faults: Faults) -> Topic | No
     others = texts.keys() - fields.values()
     return Topic(
         topic_id,
-        " ".join(said["title"].split("\n\n")),
+        " ".join(said["title"].split()),
         said.get("description") or None,
         said.get("narrative") or None,
         {name: text for name, text in texts.items() if name in others and text not in ("", *said.values())},
