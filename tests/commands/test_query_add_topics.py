@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType
@@ -62,13 +63,17 @@ def test_a_file_is_added_once_and_what_was_found_is_printed(study: Workspace, an
     assert not difference(before, snapshot(study.root))
     (study.root / "more.tsv").write_text("2\tword004 word005\n", encoding="utf-8")
     assert annot("query", "add", "--file", "more.tsv").exit_code == 2
-    (study.root / "more.jsonl").write_text(
-        '{"id": "2", "title": "word004  word005", "narrative": "Any."}\n{"id": "3", "title": "x"}\n', encoding="utf-8"
-    )
-    assert "1 added, 1 already in the study" in annot("query", "add", "--file", "more.jsonl").stdout
-    by_hand = annot("query", "add", "--text", " word004\nword005 ", "--narrative", "Any.", "--id", "2")
+    others = '{"id": "3", "title": "x"}\n{"id": "4", "title": "y"}\n'
+    same = '{"id": "2", "title": "word004  word005", "narrative": "Any."}\n'
+    (study.root / "more.jsonl").write_text(same + others, encoding="utf-8")
+    more = annot("query", "add", "--file", "more.jsonl").stdout
+    assert "3 topics (JSON Lines), 0 with a description, 1 with a narrative" in more
+    assert "2 added, 1 already in the study" in more
+    again = annot("query", "add", "--file", "more.jsonl", "--json").data
+    assert (again["with_description"], again["with_narrative"], again["new"]) == (0, 1, 0)
+    by_hand = annot("query", "add", "--text", " word004\n\nword005 ", "--narrative", "Any.", "--id", "2")
     assert by_hand.exit_code == 0
-    assert len(topics(study)) == 3
+    assert len(topics(study)) == 4
 
 
 def test_topics_that_something_else_has_the_id_of_are_refused_with_their_lines(
@@ -91,7 +96,10 @@ def test_topics_that_something_else_has_the_id_of_are_refused_with_their_lines(
     ):
         assert fault in refused.stderr
     assert "other.tsv:1" not in refused.stderr
-    assert "nothing was added" in refused.message()
+    assert "hint: nothing was added; give the text another id, or run `annot query remove 1` first" in refused.message()
+    written = annot("query", "add", "--id", "2", "--text", "other").message()
+    assert "--id 2: another text has this id, and pairs of it were judged or sent" in written
+    assert written.endswith("hint: give the text another id")
 
 
 def test_a_broken_file_adds_nothing(study: Workspace, annot: Callable[..., Result]) -> None:
@@ -178,9 +186,19 @@ def registered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]
             yield Asked("8/a", "other", "", "", ())
 
     module.registry.register("asked-for-annot", module.Dataset(Queries()))
+
+    class Unreachable(BaseQueries):
+        def __init__(self, error: Exception) -> None:
+            self.error = error
+
+        def queries_iter(self) -> Iterator[Asked]:
+            raise self.error
+
     module.registry.register("silent-for-annot", module.Dataset())
+    module.registry.register("gone-for-annot", module.Dataset(Unreachable(RuntimeError("All sources failed", [1]))))
+    module.registry.register("cut-for-annot", module.Dataset(Unreachable(OSError(101, "unreachable" * 50))))
     yield "irds:asked-for-annot"
-    for name in ("asked-for-annot", "silent-for-annot"):
+    for name in ("asked-for-annot", "silent-for-annot", "gone-for-annot", "cut-for-annot"):
         del module.registry._registered[name]
 
 
@@ -197,7 +215,13 @@ def test_queries_of_a_dataset_are_read_by_its_name(registered: str, monkeypatch:
     assert read.form == "ir_datasets"
 
 
-def test_datasets_without_queries_and_those_that_are_not_known_are_refused(registered: str) -> None:
-    for name, problem in (("silent-for-annot", "has no queries"), ("asked-for-anot", "not a dataset of ir_datasets")):
+def test_datasets_without_queries_and_those_that_cannot_be_had_are_refused(registered: str) -> None:
+    shown = f"[Errno 101] {'unreachable' * 50}"[:200]
+    for name, problem in (
+        ("silent-for-annot", "has no queries"),
+        ("asked-for-anot", "not a dataset of ir_datasets"),
+        ("gone-for-annot", "cannot read this dataset: All sources failed$"),
+        ("cut-for-annot", f"cannot read this dataset: {re.escape(shown)}$"),
+    ):
         with pytest.raises(InputError, match=problem):
             read_topics(f"irds:{name}")
