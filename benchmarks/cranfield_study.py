@@ -243,8 +243,10 @@ class CranfieldStudy:
 
     def publish(self) -> None:
         """The release, held against the study, and read by ir_datasets."""
-        answers = {one.id: "See the documentation of Cranfield." for one in questions() if one.kind == "prose"}
-        write_file(self.folder / "datasheet.toml", answer_sheet(answers | {"composition.people": "No."}))
+        answers = {
+            one.id: "See the documentation of Cranfield." for one in questions(topics=True) if one.kind == "prose"
+        }
+        write_file(self.folder / "datasheet.toml", answer_sheet(answers | {"composition.people": "No."}, topics=True))
         folder = self.folder / "release"
         release.release(
             self.ws, folder, with_text=True, licence=None, published=None, allowed=(), draft=False, dry_run=False

@@ -13,12 +13,13 @@ from annot.measuring.evaluation.evaluated import Evaluated, of_runs
 def evaluated_runs(
     runs: Mapping[str, Run], qrels: Sequence[Qrel], judgements: Sequence[Judgement] = (), **others: Any
 ) -> Evaluated:
-    """`others`: what is not as usual, among it `systems`, `splits` and `conventions`."""
+    """`others`: what is not as usual, among it `systems`, `left_out`, `splits` and `conventions`."""
     parts = {one.query_id: one.query_id.split("-") for one in qrels}
     usual: dict[str, Any] = {
         **{
             "splits": {},
             "systems": {},
+            "left_out": {},
             "conventions": ("trec",),
             "measures": (),
             "ties": "order",

@@ -207,11 +207,15 @@ class _Published(Recipe):
         (folder / "datasheet.toml").write_text(answered(), encoding="utf-8")
 
 
-def answered(**given: str) -> str:
-    """The text of a `datasheet.toml` with an answer to every question; `given` by section and key, `__` between."""
-    answers = {one.id: f"What is true of {one.id}." for one in questions() if one.kind == "prose"}
+def answered(*, topics: bool = False, **given: str) -> str:
+    """The text of a `datasheet.toml` with an answer to every question; `given` by section and key, `__` between.
+
+    topics: of a study with topics that are texts.
+    """
+    asked = questions(topics=topics)
+    answers = {one.id: f"What is true of {one.id}." for one in asked if one.kind == "prose"}
     answers["composition.people"] = "No."
-    return answer_sheet(answers | {key.replace("__", "."): text for key, text in given.items()})
+    return answer_sheet(answers | {key.replace("__", "."): text for key, text in given.items()}, topics=topics)
 
 
 def set_in(folder: Path, sections: Mapping[str, Mapping[str, object]]) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from annot.base.records import Paper
 from annot.base.settings.sections import CorpusSettings
-from annot.corpus.corpus_filters import Rejection, Tally, marks_of, normalised_title, rejection
+from annot.corpus.corpus_filters import SETTING_OF, Rejection, Tally, marks_of, normalised_title, rejection
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -51,6 +51,27 @@ def test_the_first_reason_by_the_limits_of_the_datasheet(sentences: tuple[str, .
 
 def test_a_paper_without_title_is_not_kept() -> None:
     assert rejection(paper(title=" "), SETTINGS) is Rejection.NO_TITLE
+    untitled = CorpusSettings(require_title=False)
+    assert rejection(paper(title=" "), untitled) is None
+    assert rejection(paper(title="", sentences=("",)), untitled) is Rejection.NO_ABSTRACT
+
+
+def test_a_passage_shares_its_title_with_its_document_and_counts_as_another_with_another_document() -> None:
+    tally = Tally()
+    first, second = (Paper(name, "On Bees", (FOUR,) * 3, part_of="d1") for name in ("d1-1", "d1-2"))
+    moved = Paper("d1-1", "On Bees", (FOUR,) * 3, part_of="d9")
+    assert kept_of([first, second, first, moved, paper("p3", "On Bees")], tally) == [
+        *(first, second, paper("p3", "On Bees")),
+    ]
+    assert tally.same_title == []
+    assert tally.rejected == {Rejection.DUPLICATE_ID: 1, Rejection.DIFFERING_ID: 1}
+
+
+def test_every_reason_that_a_setting_gives_names_it() -> None:
+    assert {reason for reason in Rejection if reason not in SETTING_OF} == {
+        *(Rejection.DUPLICATE_ID, Rejection.DIFFERING_ID, Rejection.NO_ABSTRACT),
+    }
+    assert set(SETTING_OF.values()) == CorpusSettings.model_fields.keys()
 
 
 def test_the_limits_are_those_of_the_settings() -> None:

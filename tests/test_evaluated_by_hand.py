@@ -167,6 +167,18 @@ def test_what_a_run_leaves_out_and_adds_is_told() -> None:
     )
 
 
+def test_a_run_whose_system_cannot_rank_for_a_query_is_measured_on_the_other_facets_alone() -> None:
+    some = {name: ranking for name, ranking in RUN.items() if name != "p1-m"}
+    found = evaluated_runs({"run": RUN, "some": some}, QRELS, left_out={"some": {"p1-m"}})
+    measured = {(line.facet, line.run): line.queries for line in found.lines if line.run != CHANCE}
+    assert measured == {("m", "run"): 3, ("r", "run"): 3, ("r", "some"): 3, ("together", "run"): 6}
+    assert found.notes == ("some: not compared where p1-m count, which its system cannot rank for",)
+    assert {one.facet for one in found.verdicts} == {"r"}
+    # Without that on record, it scores 0 there.
+    plain = evaluated_runs({"run": RUN, "some": some}, QRELS)
+    assert "some: ranks no documents for p1-m, so its score there is 0" in plain.notes
+
+
 # Two qrels
 
 

@@ -83,7 +83,9 @@ def test_cited_papers_come_first_without_a_quota_in_order_of_id(mode: str) -> No
     named = {"a": listed("9", "1", "2")}
     pool = draw(
         named,
-        **arguments(mode=mode, cited=["9", "10", "q", "x", "8", "9"], cited_outside=4, excluded=["x"], per_method=1),
+        **arguments(
+            mode=mode, cited=["9", "10", "q", "x", "8", "9"], cited_outside=4, excluded=["x", "q"], per_method=1
+        ),
     )
     assert brought_by(pool) == [(CITED, "10"), (CITED, "8"), (CITED, "9"), ("a", "1")]
     assert pool.entries[2] == PoolEntry("9", Draw(CITED, 3, None, 3), (Draw("a", 1, 0.0, None),))
@@ -165,16 +167,16 @@ def test_what_every_pool_keeps_to(named: dict[str, Ranking], given_setup: dict[s
     pool = draw(named, **given_setup)
     ids = [entry.doc_id for entry in pool.entries]
     assert len(set(ids)) == len(ids)
-    assert not set(ids) & {given_setup["topic_id"], *given_setup["excluded"]}
+    assert not set(ids) & {*given_setup["excluded"]}
     assert [entry.drawn.turn for entry in pool.entries] == list(range(1, len(ids) + 1))
-    cited = sorted(set(given_setup["cited"] or ()) - {given_setup["topic_id"], *given_setup["excluded"]})
+    cited = sorted(set(given_setup["cited"] or ()) - {*given_setup["excluded"]})
     assert ids[: len(cited)] == cited
     taking_part = set(named) - set(given_setup["without"])
     assert set(pool.methods) - {CITED} == taking_part
     for share in shares(pool):
         if share.method != CITED:
             within = [doc.doc_id for doc in named[share.method][: given_setup["ranking_depth"]]]
-            left = set(within) - set(ids) - {given_setup["topic_id"], *given_setup["excluded"]}
+            left = set(within) - set(ids) - {*given_setup["excluded"]}
             if given_setup["mode"] != "depth":
                 assert share.drawn == given_setup["per_method"] or (share.dry and not left)
             assert share.drawn <= given_setup["per_method"]

@@ -12,7 +12,13 @@ from pydantic import ValidationError
 NUMBERS = {
     # CSFCube: abstracts of 3 to 20 sentences, two assessors a pair; 13 new documents a method give pools of about 100.
     "seed": 13,
-    "corpus": {"min_sentences": 3, "max_sentences": 20, "max_sentence_tokens": 80, "min_sentence_tokens": 4},
+    "corpus": {
+        "require_title": True,
+        "min_sentences": 3,
+        "max_sentences": 20,
+        "max_sentence_tokens": 80,
+        "min_sentence_tokens": 4,
+    },
     "queries": {"per_period": 20, "min_rating": 3, "two_facet_share": 0.5},
     "pool": {"per_method": 13, "ranking_depth": 500},
     # 200 dimensions, as the names of the methods say.

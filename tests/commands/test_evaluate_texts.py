@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 import pytrec_eval
 from annot.formats.trec import read_qrels, read_run
+from annot.store import runs
 from annot.study.workspace import Workspace
 from command_line import annot_done
 from study_stages import copied
@@ -101,3 +102,20 @@ def test_texts_and_a_paper_are_four_topics_in_two_facets(tmp_path: Path) -> None
         annot_done(command, folder=ws.root)
     rows = list(csv.DictReader(lines_of(ws.root / "errors.csv")))
     assert {row["facet"] for row in rows} == {"method", "whole"}
+
+
+def test_a_run_that_cannot_rank_for_texts_is_compared_where_it_can(tmp_path: Path) -> None:
+    ws = study(tmp_path, 2, mixed=True)
+    (ws.runs / "backward.run").unlink()
+    lines = [line for line in lines_of(ws.run_file("forward")) if line.startswith("p4-method ")]
+    (ws.runs / "some.run").write_text("\n".join(line.replace("forward", "some") for line in lines) + "\n")
+    with ws.writing() as session:
+        runs.put_runs(session, [runs.StoredRun("some", "baseline", {"topics_left_out": ["T1", "T2", "T3"]}, "x")])
+    found = annot_done("evaluate", "--convention", "trec", "--json", folder=ws.root)
+    assert {line["facet"] for line in found.data["lines"] if line["run"] == "some"} == {"method"}
+    assert "some: not compared where T1, T2, T3 count, which its system cannot rank for" in found.data["notes"]
+    effect = annot_done("assessor-effect", "--json", folder=ws.root)
+    assert effect.data["runs"] == ["forward"]
+    assert "some: left out, because its system cannot rank for every topic" in effect.data["notes"]
+    certificate = annot_done("reusability", "--json", folder=ws.root)
+    assert [one["run"] for one in certificate.data["runs"]] == ["forward"]

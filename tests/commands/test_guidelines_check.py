@@ -152,3 +152,17 @@ def test_a_grade_outside_the_scale_is_named_with_the_scale(ws: Workspace) -> Non
     spoil(ws, "result", "## 0 Irrelevant", "## 4 Perfect\n\nAll.\n\n## 0 Irrelevant")
     faults = guideline_faults.check(ws).findings
     assert "guidelines/result.md: defines grade 4, which is not on the scale 0 to 3" in faults
+
+
+def test_a_study_of_facets_with_a_topic_has_the_page_of_topics_checked_too(ws: Workspace, annot: Run) -> None:
+    (ws.root / "guidelines").mkdir(exist_ok=True)
+    page = ws.root / "guidelines" / "whole.md"
+    page.write_text("# Whole\n\nAll of it.\n", encoding="utf-8")
+    assert annot("check", "guidelines").exit_code == 0
+    assert annot("query", "add", "--text", "sleep", "--id", "T1").exit_code == 0
+    checked = annot("check", "guidelines")
+    assert checked.exit_code == 1
+    assert "whole.md: grade 2 is not defined" in checked.stdout
+    # The packaged one fits the scale of facets.
+    page.unlink()
+    assert annot("check", "guidelines").exit_code == 0

@@ -61,7 +61,7 @@ def test_the_scale_and_what_counts_as_relevant_fit_the_kind(
     assert (settings.scale.names, settings.evaluation.relevant_from) == (names, relevant_from)
     # One sentence of one word is a document.
     limits = settings.corpus
-    assert (limits.min_sentences, limits.min_sentence_tokens) == (1, 1)
+    assert (limits.require_title, limits.min_sentences, limits.min_sentence_tokens) == (False, 1, 1)
     assert "cited" not in settings.pool.methods
 
 

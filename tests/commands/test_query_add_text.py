@@ -129,7 +129,6 @@ def test_it_goes_with_its_query_and_its_pool(study: Workspace, annot: Callable[.
         (("--text", "a", "--id", "T 1"), "--id 'T 1': expected no space, no slash"),
         (("--text", "a", "--id", "a/b"), "--id 'a/b': expected no space, no slash"),
         (("--text", "a", "--id", ""), "--id '': expected no space, no slash"),
-        (("--text", "a", "--id", "p9"), "--id p9: the id of a paper of the corpus"),
         (("--text", "a", "--id", "p5-method"), "--id p5-method: a query of p5 has this id"),
     ],
 )

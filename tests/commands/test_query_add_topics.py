@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType
@@ -10,10 +11,12 @@ from typing import NamedTuple
 
 import pytest
 from annot.base.errors import InputError
-from annot.base.records import Assessor, Judgement, Topic
+from annot.base.records import Assessor, Judgement, Query, Topic
 from annot.formats.topics import read_topics
+from annot.judging.exchange.outgoing import material_of
 from annot.store.judgements import record_judgements
 from annot.store.people import put_assessors
+from annot.store.queries import put_queries
 from annot.store.queries import read_topics as stored_topics
 from annot.store.revisions import Sourced
 from annot.study.workspace import Workspace
@@ -60,13 +63,17 @@ def test_a_file_is_added_once_and_what_was_found_is_printed(study: Workspace, an
     assert not difference(before, snapshot(study.root))
     (study.root / "more.tsv").write_text("2\tword004 word005\n", encoding="utf-8")
     assert annot("query", "add", "--file", "more.tsv").exit_code == 2
-    (study.root / "more.jsonl").write_text(
-        '{"id": "2", "title": "word004  word005", "narrative": "Any."}\n{"id": "3", "title": "x"}\n', encoding="utf-8"
-    )
-    assert "1 added, 1 already in the study" in annot("query", "add", "--file", "more.jsonl").stdout
-    by_hand = annot("query", "add", "--text", " word004\nword005 ", "--narrative", "Any.", "--id", "2")
+    others = '{"id": "3", "title": "x"}\n{"id": "4", "title": "y"}\n'
+    same = '{"id": "2", "title": "word004  word005", "narrative": "Any."}\n'
+    (study.root / "more.jsonl").write_text(same + others, encoding="utf-8")
+    more = annot("query", "add", "--file", "more.jsonl").stdout
+    assert "3 topics (JSON Lines), 0 with a description, 1 with a narrative" in more
+    assert "2 added, 1 already in the study" in more
+    again = annot("query", "add", "--file", "more.jsonl", "--json").data
+    assert (again["with_description"], again["with_narrative"], again["new"]) == (0, 1, 0)
+    by_hand = annot("query", "add", "--text", " word004\n\nword005 ", "--narrative", "Any.", "--id", "2")
     assert by_hand.exit_code == 0
-    assert len(topics(study)) == 3
+    assert len(topics(study)) == 4
 
 
 def test_topics_that_something_else_has_the_id_of_are_refused_with_their_lines(
@@ -85,12 +92,14 @@ def test_topics_that_something_else_has_the_id_of_are_refused_with_their_lines(
     for fault in (
         "other.tsv:2: topic 1: another text has this id\n",
         "other.tsv:3: topic 2: another text has this id, and pairs of it were judged or sent\n",
-        "other.tsv:4: topic p7: the id of a paper of the corpus\n",
         "other.tsv:5: topic p5-method: a query of p5 has this id\n",
     ):
         assert fault in refused.stderr
     assert "other.tsv:1" not in refused.stderr
-    assert "nothing was added" in refused.message()
+    assert "hint: nothing was added; give the text another id, or run `annot query remove 1` first" in refused.message()
+    written = annot("query", "add", "--id", "2", "--text", "other").message()
+    assert "--id 2: another text has this id, and pairs of it were judged or sent" in written
+    assert written.endswith("hint: give the text another id")
 
 
 def test_a_broken_file_adds_nothing(study: Workspace, annot: Callable[..., Result]) -> None:
@@ -129,17 +138,25 @@ def test_a_topic_is_removed_with_its_pool(study: Workspace, annot: Callable[...,
     assert annot("query", "add", "--file", "topics.xml", "--json").data["new"] == 1
 
 
-def test_papers_with_the_id_of_a_topic_are_refused(study: Workspace, annot: Callable[..., Result]) -> None:
+def test_a_document_with_the_id_of_a_topic_is_a_document_like_any_other(
+    study: Workspace, annot: Callable[..., Result]
+) -> None:
+    """In many collections topics and documents are both numbered from 1."""
     assert annot("query", "add", "--file", "topics.xml").exit_code == 0
-    lines = [paper(21), paper(22, name="2")]
-    (study.root / "more.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
-    before = snapshot(study.root)
-    refused = annot("corpus", "add", "more.jsonl")
-    assert refused.exit_code == 2
-    assert "papers with the id of a topic that is a text: 2" in refused.stderr
-    assert not difference(before, snapshot(study.root))
-    assert annot("query", "remove", "2").exit_code == 0
+    (study.root / "more.jsonl").write_text(paper(22, name="2") + "\n", encoding="utf-8")
     assert annot("corpus", "add", "more.jsonl").exit_code == 0
+    text = topics(study)["2"]
+    assert annot("pool", "--query", "2", "--method", "abs_tfidf", "--per-method", "99").exit_code == 0
+    pooled = [one["doc_id"] for one in annot("pool", "show", "2", "--json").data["entries"]]
+    assert "2" in pooled
+    assert topics(study)["2"] == text
+    material = material_of(study, {("2", "2")})
+    assert (material.topic_of("2"), material.papers["2"].paper_id) == (text, "2")
+    with (
+        pytest.raises(InputError, match="queries of papers: 2: a topic that is a text has this id"),
+        study.writing() as session,
+    ):
+        put_queries(session, [Query("2-method", "2", "method", (0,))])
 
 
 # -- datasets of ir_datasets -------------------------------------------------------------------------------------------
@@ -169,9 +186,19 @@ def registered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]
             yield Asked("8/a", "other", "", "", ())
 
     module.registry.register("asked-for-annot", module.Dataset(Queries()))
+
+    class Unreachable(BaseQueries):
+        def __init__(self, error: Exception) -> None:
+            self.error = error
+
+        def queries_iter(self) -> Iterator[Asked]:
+            raise self.error
+
     module.registry.register("silent-for-annot", module.Dataset())
+    module.registry.register("gone-for-annot", module.Dataset(Unreachable(RuntimeError("All sources failed", [1]))))
+    module.registry.register("cut-for-annot", module.Dataset(Unreachable(OSError(101, "unreachable" * 50))))
     yield "irds:asked-for-annot"
-    for name in ("asked-for-annot", "silent-for-annot"):
+    for name in ("asked-for-annot", "silent-for-annot", "gone-for-annot", "cut-for-annot"):
         del module.registry._registered[name]
 
 
@@ -188,7 +215,13 @@ def test_queries_of_a_dataset_are_read_by_its_name(registered: str, monkeypatch:
     assert read.form == "ir_datasets"
 
 
-def test_datasets_without_queries_and_those_that_are_not_known_are_refused(registered: str) -> None:
-    for name, problem in (("silent-for-annot", "has no queries"), ("asked-for-anot", "not a dataset of ir_datasets")):
+def test_datasets_without_queries_and_those_that_cannot_be_had_are_refused(registered: str) -> None:
+    shown = f"[Errno 101] {'unreachable' * 50}"[:200]
+    for name, problem in (
+        ("silent-for-annot", "has no queries"),
+        ("asked-for-anot", "not a dataset of ir_datasets"),
+        ("gone-for-annot", "cannot read this dataset: All sources failed$"),
+        ("cut-for-annot", f"cannot read this dataset: {re.escape(shown)}$"),
+    ):
         with pytest.raises(InputError, match=problem):
             read_topics(f"irds:{name}")

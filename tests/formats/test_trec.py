@@ -116,11 +116,12 @@ def test_an_id_that_could_not_be_read_back_is_refused_on_writing(bad: str) -> No
         write_qrels([Qrel("q", bad, 1)])
 
 
-@pytest.mark.parametrize("relevance", ["9" * 5000, "1.0", "x"])
+@pytest.mark.parametrize("relevance", ["9" * 5000, "9" * 10, "1.0", "x"])
 def test_a_relevance_that_is_no_grade_is_a_fault(relevance: str) -> None:
     with pytest.raises(InputError) as caught:
         read_qrels([f"q 0 d {relevance}"], name="qrels.txt")
     assert caught.value.faults[0].startswith("qrels.txt:1: relevance ")
+    assert read_qrels(["q 0 d 999999999"], name="qrels.txt") == (Qrel("q", "d", 999_999_999),)
 
 
 def test_scores_that_are_not_finite_and_repeated_documents_are_refused_on_writing() -> None:

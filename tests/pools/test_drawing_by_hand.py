@@ -82,7 +82,7 @@ def test_a_quota_beyond_all_rankings_takes_all_there_is(mode: str) -> None:
 
 
 def test_cited_papers_come_first_and_only_the_depth_is_looked_at() -> None:
-    pool = drawn("blocks", "abcd", cited="dbqx", ranking_depth=3)
+    pool = drawn("blocks", "abcd", cited="dbx", ranking_depth=3)
     assert told(pool) == [("b", 0, 1, 1), ("d", 0, 2, 2), ("a", 1, 1, 3), ("c", 1, 3, 4)]
     assert pool.entries[0].also == (Draw("m0", 2, -1.0, None),)
     assert (pool.entries[1].also, pool.cited_outside) == ((), 4)
@@ -141,7 +141,7 @@ def test_the_best_of_a_later_method_come_behind() -> None:
 
 def test_what_a_person_found_comes_behind_with_who_else_had_it() -> None:
     pool = drawn("blocks", "abcd")
-    found = extended(pool, addition(2, MANUAL, None, "czxq"), RANKINGS, excluded=("x",))
+    found = extended(pool, addition(2, MANUAL, None, "czx"), RANKINGS, excluded=("x",))
     assert found.entries[2:] == (
         PoolEntry("c", Draw(MANUAL, None, None, 3), (Draw("m0", 3, -2.0, None),)),
         PoolEntry("z", Draw(MANUAL, None, None, 4), ()),

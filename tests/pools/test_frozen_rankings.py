@@ -61,6 +61,15 @@ def test_rankings_are_read_back_and_a_paper_without_one_has_none(ws: Workspace) 
     assert "corpus_sha256" not in manifest
 
 
+def test_a_method_that_found_nothing_for_any_topic_is_read_back(ws: Workspace) -> None:
+    written(ws, {"bm25": BM25, "title": {"p1": (), "p2": ()}}, **facts("p1", "p2", "p3", bm25={}, title={}))
+    assert (ws.rankings / "title.run").read_text() == ""
+    assert read_rankings(ws, {"title": ["p1", "p2"]}) == {"title": {"p1": (), "p2": ()}}
+    (ws.rankings / "bm25.run").write_text("")
+    with pytest.raises(InputError, match="SHA-256"):
+        read_rankings(ws, {"bm25": ["p1"]})
+
+
 def test_the_files_of_other_methods_go(ws: Workspace) -> None:
     written(ws, {"bm25": BM25, "dense": BM25}, **facts("p1", "p2", "p3"))
     written(ws, {"dense": BM25}, **facts("p1", "p2", "p3"))

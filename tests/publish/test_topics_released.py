@@ -11,7 +11,7 @@ import xml.etree.ElementTree as ET
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import pyarrow.json
@@ -38,6 +38,12 @@ def mixed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return released(MIXED, tmp_path_factory.mktemp("mixed"), topic_licence="MIT")[0]
 
 
+@pytest.fixture(scope="module")
+def mixed_ids(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Result]:
+    """The same, without the texts of documents."""
+    return released(MIXED, tmp_path_factory.mktemp("mixed-ids"), "--ids-only")
+
+
 def released(recipe: OfTopics, folder: Path, *words: str, **collection: object) -> tuple[Path, Result]:
     study = prepared(recipe, folder, **collection)
     return folder / "release", annot_done("release", folder / "release", *words, folder=study)
@@ -48,7 +54,7 @@ def prepared(recipe: OfTopics, folder: Path, **collection: object) -> Path:
     study = Path(shutil.copytree(kept(recipe, "measured"), folder / "study"))
     named = {**COLLECTION, "name": "topics", "topic_language": "de-AT", **collection}
     set_in(study, {"collection": named, "release": {"comments": "left out", "reasons": "left out"}})
-    (study / "datasheet.toml").write_text(answered(), encoding="utf-8")
+    (study / "datasheet.toml").write_text(answered(topics=True), encoding="utf-8")
     annot_done("qrels", folder=study)
     return study
 
@@ -67,8 +73,14 @@ def test_topics_are_in_the_files_of_trec_and_beir_and_papers_in_none(texts: Path
     assert f"| topics.xml | `{sha256}` |" in (texts / "DATASHEET.md").read_text(encoding="utf-8")
     found = ET.parse(texts / "topics.xml").getroot()
     read = {one.get("number"): {part.tag: part.text for part in one} for one in found}
+    from ir_datasets.formats import TrecXmlQueries
+
     given = topics_in((texts / "topics.xml").read_bytes(), name="topics.xml")
     assert [one.topic for one in given.topics] == [replace(one, fields={}) for one in TOPICS]
+    topics: Any = SimpleNamespace(stream=lambda: (texts / "topics.xml").open("rb"))
+    assert [tuple(one) for one in TrecXmlQueries(topics).queries_iter()] == [
+        (one.topic_id, one.title, one.description, one.narrative) for one in TOPICS
+    ]
     parts = ("title", "description", "narrative")
     assert read == {one.topic_id: {name: text for name in parts if (text := getattr(one, name))} for one in TOPICS}
     assert rows(texts / "beir" / "queries.jsonl") == [
@@ -246,6 +258,18 @@ def test_the_check_of_files_accepts_a_release_and_finds_a_topic_that_was_changed
     assert f"{copy}/topics.xml: changed since the release was written" in found.stdout
 
 
+def test_the_next_step_is_annot_qrels_while_the_topics_of_queries_are_not_beside_them(
+    texts: Path, tmp_path: Path
+) -> None:
+    study = Path(shutil.copytree(texts.parent / "study", tmp_path / "study"))
+    annot_done("agreement", folder=study)
+    assert "annot qrels" not in annot_done("status", folder=study).stdout
+    (study / "exports" / "query_topics.tsv").rename(study / "exports" / "query_papers.tsv")
+    assert "annot qrels" in annot_done("status", folder=study).stdout
+    annot_done("qrels", folder=study)
+    assert not (study / "exports" / "query_papers.tsv").exists()
+
+
 @dataclass(frozen=True)
 class Signed(OfTopics):
     """The second topic is signed with the account of an assessor, the third with an address of somebody else."""
@@ -261,8 +285,8 @@ def test_an_address_in_a_topic_stops_the_release_until_it_is_allowed(tmp_path: P
     study = prepared(Signed(scale=GRADED), tmp_path)
     refused = annot("release", tmp_path / "release", folder=study)
     assert refused.exit_code == 1
-    assert "topics.xml:11: a known e-mail, an…g (15 characters)" in refused.stderr
-    assert "topics.xml:15: an e-mail address, zo…e (21 characters)" in refused.stderr
+    assert "topics.xml:10: a known e-mail, an…g (15 characters)" in refused.stderr
+    assert "topics.xml:14: an e-mail address, zo…e (21 characters)" in refused.stderr
     assert "beir/queries.jsonl:2: a known e-mail" in refused.stderr
     assert not (tmp_path / "release").exists()
     allowed = ("--allow", "zoe@questions.example", "--allow", "ann@example.org")
@@ -277,14 +301,34 @@ def test_ids_only_is_of_documents_while_topics_keep_their_words(tmp_path: Path) 
     assert "Title of d0" not in everything
     assert "csfcube" not in {path.partition("/")[0] for path in files_of(release)}
     assert "CSFCube's format is left out: its queries are papers, and 4 topics are texts here" in told.stderr
+    assert "without a type" not in told.stderr
     assert "other fields of topics are not released: track" in told.stderr
     assert "buildings" not in everything
-    release, _ = released(MIXED, tmp_path / "mixed", "--ids-only")
+
+
+def test_beside_papers_ids_only_has_the_words_of_texts_alone(mixed_ids: tuple[Path, Result]) -> None:
+    release, told = mixed_ids
+    assert "1 query paper without a type" in told.stderr
     found = rows(release / "beir" / "queries-ids.jsonl")
     assert found[0]["text"] == TOPICS[0].description
     assert "text" not in found[-1]
     assert (found[-1]["metadata"]["title"], found[-1]["metadata"]["sentences"]) == (None, [1])
     assert "Title of p4" not in b"\n".join(files_of(release).values()).decode()
+    card = (release / "README.md").read_text(encoding="utf-8")
+    assert "| the queries: topics as texts; of papers the id, the facet, positions of the sentences |" in card
+    assert "Titles and texts of the documents are not part of this release" in card
+    assert "4 queries (3 topics, and 1 paper with a facet of it)" in card
+
+
+@pytest.mark.filterwarnings("ignore::ResourceWarning:ir_datasets")
+def test_ir_datasets_reads_queries_of_which_some_have_no_text(
+    mixed_ids: tuple[Path, Result], ir_datasets: ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    dataset = load(ir_datasets, mixed_ids[0], monkeypatch)
+    assert not dataset.has_docs()
+    found = {one.query_id: one for one in dataset.queries_iter()}
+    assert (found["T1"].text, found["T1"].sentences) == (TOPICS[0].description, ())
+    assert (found["p4-method"].text, found["p4-method"].title, found["p4-method"].sentences) == (None, None, (1,))
 
 
 def test_characters_that_xml_does_not_have_are_left_out_and_all_others_are_kept() -> None:

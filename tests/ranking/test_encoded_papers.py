@@ -202,7 +202,7 @@ def test_topics_stand_behind_the_papers_and_are_encoded_anew_where_they_change(c
     papers, firsts = list("pqrstuvwx"), [float(ord(one)) for one in "pqrstuvwx"]
     assert with_topics({}) == (papers, firsts)
     for _ in range(2):
-        assert with_topics({"T1": "four", "T2": "seven77"}) == ([*papers, "T1", "T2"], [*firsts, 4, 7])
+        assert with_topics({"T1": "four", "T2": "seven77"}) == ([*papers, "topic T1", "topic T2"], [*firsts, 4, 7])
     assert opened == [2]
     assert with_topics({"T1": "other", "T2": "seven77"})[1][-2:] == [5, 7]
     assert with_topics({}) == (papers, firsts)

@@ -189,10 +189,10 @@ def qrels(query: Query, *grades: int) -> list[Qrel]:
 def test_examples_are_the_highest_a_middle_and_the_lowest_grade_of_the_query_with_the_most(
     given: list[Qrel], expected: list[tuple[str, str, int]]
 ) -> None:
-    found = example_pairs(given, (Q1, Q2), {})
+    found = example_pairs(given, (Q1, Q2), {}, {})
     assert [(one.query, one.candidate, one.grade) for one in found] == expected
 
 
 def test_examples_have_titles_where_texts_go_out_and_an_id_where_there_is_none() -> None:
-    (found,) = example_pairs(qrels(Q1, 2), (Q1, Q2), {"p1": "One", "d0": ""})
+    (found,) = example_pairs(qrels(Q1, 2), (Q1, Q2), {"p1": "One", "d0": ""}, {})
     assert found == ExamplePair("One", "m", "d0", 2)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ from annot.labelstudio.tasks import split_key
 from annot.steps import plan, query, returns, substudy
 from annot.store import people, trials
 from annot.store.judging_models import Gold
+from annot.store.queries import put_topics
 from annot.study.workspace import Workspace
 from command_line import annot_done
 from small_study import DOCUMENTS, Small
@@ -162,6 +164,23 @@ def test_a_topic_that_was_sent_stays_and_one_that_was_not_goes(pooled: World) ->
     (first, second) = pooled.push().projects
     assert (first.planned, first.sent, second.sent) == (10, 10, 10)
     assert {pair[0] for pair in shown(pooled, "a1")} == {"T3"}
+
+
+def test_what_is_not_judged_yet_is_shown_as_annot_toml_says_now(pooled: World) -> None:
+    with pooled.ws.writing() as session:
+        put_topics(session, [replace(TOPICS[1], title="What titles say")])
+    pairs = planned(pooled, "T2")
+    pooled.push()
+    pooled.judge("a1", {pairs[0]: 1})
+    with pooled.ws.settings_file.open("a", encoding="utf-8") as file:
+        file.write("[screen]\nmark_terms = true\nfold_after = 50\n")
+    (first, second) = pooled.push().projects
+    # The document without a title has no word of the topic.
+    assert (first.updated, second.updated, first.sent, second.sent) == (8, 9, 0, 0)
+    tasks = shown(pooled, "a1")
+    assert "<mark>" not in tasks[pairs[0]]["pair_html"], "as it was judged"
+    assert all("<mark>Title</mark>" in tasks[pair]["pair_html"] for pair in pairs[1:] if pair[1] != UNTITLED)
+    assert not sum(one.updated for one in pooled.push().projects)
 
 
 def test_facets_of_papers_and_texts_are_judged_in_one_project(tmp_path: Path, no_waiting: None) -> None:

@@ -170,7 +170,7 @@ def draw_pool(
                 ranking_depth=ranking_depth,
                 seed=seed,
                 without=(),
-                excluded=tuple((excluded or {}).get(query, ())),
+                excluded=(query, *(excluded or {}).get(query, ())),
             )
             for query in queries
         }

@@ -298,6 +298,7 @@ def evaluate(
         topics=topics,
         splits={},
         systems={},
+        left_out={},
         conventions=conventions,
         measures=measures,
         ties=ties,

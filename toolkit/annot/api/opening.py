@@ -14,7 +14,7 @@ from annot.api import tidy
 from annot.api.displaying import Displayed
 from annot.api.given import EVERYTHING
 from annot.api.given_tables import PAPER_COLUMN, TOPIC_COLUMN
-from annot.base.names import counted
+from annot.base.names import calling, counted
 from annot.base.records import Decision, Judgement
 from annot.publishing.report import study_tables
 from annot.publishing.report.tables import Column, Columns
@@ -186,7 +186,8 @@ class OpenStudy(Displayed):
         """
         from annot.measuring.measured import agreement_of
 
-        made = tidy.agreement(agreement_of(self._snapshot))
+        with calling(lambda: self._snapshot.called):
+            made = tidy.agreement(agreement_of(self._snapshot))
         return made if "facet" in self._of_query else made[made["facet"] == EVERYTHING].reset_index(drop=True)
 
     @property

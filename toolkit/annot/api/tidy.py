@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import pandas as pd
 
+from annot.base.names import said
 from annot.base.stats.values import Interval, Undefined
 from annot.publishing.report import commands
 from annot.publishing.report.cells import Number
@@ -101,10 +102,11 @@ def _rows(record: Mapping[str, object], figure: str, parts: Sequence[str]) -> It
 def _parts(found: Number) -> Row:
     """A figure with its interval, or why there is none."""
     raw, ends = found.raw, found.interval
-    value = {"value": None, "undefined": raw.reason} if isinstance(raw, Undefined) else {"value": raw, "undefined": ""}
+    why = said(raw.reason) if isinstance(raw, Undefined) else ""
+    value = {"value": None if isinstance(raw, Undefined) else raw, "undefined": why}
     if not isinstance(ends, Interval):
         return {**value, "low": None, "high": None, "interval": ""}
-    return {**value, "low": ends.low, "high": ends.high, "interval": ends.method}
+    return {**value, "low": ends.low, "high": ends.high, "interval": said(ends.method)}
 
 
 def evaluation(evaluated: Evaluated) -> pd.DataFrame:

@@ -73,7 +73,7 @@ def answer_relevance(question: MadeQuestion, doc: str, latent: Mapping[str, Late
 
 def _answer_to(question: MadeQuestion, doc: Latent) -> float:
     if question.problem != doc.problem:
-        return 0.6 if _problems_related(question, doc) else 0.0
+        return 0.3 if _problems_related(question, doc) else 0.0
     if any(getattr(doc, trait) in values for trait, values in question.answered_by.items()):
         # What answers it for the neighbouring task is a part of the answer.
         return 2.9 if question.subproblem == doc.subproblem else 1.9

@@ -14,6 +14,7 @@ from typing import Any, Literal
 import tomlkit
 
 from annot.base.errors import InputError
+from annot.base.names import calling
 from annot.base.records import Advance, Ranking, Source
 from annot.demo import packaged, simulated_people
 from annot.demo.packaged import ADJUDICATOR, CAST
@@ -42,6 +43,7 @@ from annot.steps import (
 )
 from annot.steps.init import init, settings_text
 from annot.store.runs import Imported, put_import
+from annot.study.snapshot import called_in
 from annot.study.workspace import CACHE, SETTINGS_FILE, Workspace, write_file
 
 NAME = "annot-demo"
@@ -107,6 +109,13 @@ def go(folder: Path, *, kind: DemoKind = "facets", tell: Tell, watch: Watch) -> 
     write_file(source, packaged.corpus_text())
     corpus.add(ws, [source], form=None, dry_run=False, advance=_quietly)
     (_papers_asked if kind == "facets" else _questions_asked)(ws, steps, watch)
+    words = called_in(ws)
+    with calling(lambda: words):
+        return _judged(ws, kind, server, steps, watch)
+
+
+def _judged(ws: Workspace, kind: DemoKind, server: studio.State, steps: Steps, watch: Watch) -> Done:
+    """From the plan to the pages."""
     pairs = share_out(ws, steps)
     with watch("sending tasks") as advance:
         pushed = push.push(ws, round="judging", dry_run=False, advance=advance)

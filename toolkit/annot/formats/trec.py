@@ -225,9 +225,10 @@ _NOT_IN_XML = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 def write_topics(topics: Iterable[Topic]) -> str:
     """The text of a topics file as TREC has them since the Web tracks: title, description and narrative of each, by id.
 
-    Characters that XML does not have are left out.
+    Characters that XML does not have are left out. There is no XML declaration, as in TREC's own files: some readers
+    decode a file first, and then refuse one.
     """
-    lines = ['<?xml version="1.0" encoding="UTF-8"?>', "<topics>"]
+    lines = ["<topics>"]
     for topic in sorted(topics, key=lambda topic: topic.topic_id):
         lines.append(f"  <topic number={quoteattr(topic.topic_id)}>")
         for name in ("title", "description", "narrative"):

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from annot.base.errors import AnnotError
 from annot.base.records import WHOLE, Paper
 from annot.store import papers
+from annot.store.queries import read_topics
 from annot.study import guidelines
 from annot.study.made import note, states_of
 from annot.study.workspace import Workspace
@@ -38,7 +39,9 @@ class CheckedGuidelines:
 def read_pages(ws: Workspace) -> tuple[dict[str, str], list[str]]:
     """The pages that assessors get, the general one first, and why a page cannot be read."""
     pages, faults = {}, []
-    for name in (GENERAL, *ws.settings.facets):
+    with ws.reading() as session:
+        of_texts = (WHOLE,) if read_topics(session) else ()
+    for name in dict.fromkeys((GENERAL, *ws.settings.facets, *of_texts)):
         try:
             pages[name] = guidelines.page(ws, GENERAL) if name == GENERAL else guidelines.read(ws, name).text
         except AnnotError as error:

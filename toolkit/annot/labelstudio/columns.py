@@ -19,6 +19,7 @@ from annot.labelstudio.term_marks import pieces, terms_of
 
 NO_TEXT = "No text is on record."
 """What a column without any says."""
+_BY_FACET, _WHOLE = '<div class="a-pair">', '<div class="a-pair a-whole">'
 REST = "The rest of the document"
 """What stands above the part that is folded, before the number of its words."""
 
@@ -30,9 +31,12 @@ class Words(NamedTuple):
     document: str
 
 
+OF_PAPERS, OF_TEXTS = Words("Query", "Candidate"), Words("Topic", "Document")
+
+
 def words_of(topic: Paper | Topic) -> Words:
     """The words of the screen: who asks with a paper looks for papers like it."""
-    return Words("Topic", "Document") if isinstance(topic, Topic) else Words("Query", "Candidate")
+    return OF_TEXTS if isinstance(topic, Topic) else OF_PAPERS
 
 
 class Layout(NamedTuple):
@@ -55,7 +59,12 @@ def whole_pair(topic: Paper | Topic, document: Paper, layout: Layout) -> str:
 
 def pair(columns: Iterable[str], *, whole: bool = False) -> str:
     """Both columns side by side."""
-    return f'<div class="a-pair{" a-whole" if whole else ""}">{"".join(columns)}</div>'
+    return f"{_WHOLE if whole else _BY_FACET}{''.join(columns)}</div>"
+
+
+def is_whole(pair_html: str) -> bool:
+    """Whether the columns are of a pair that is judged whole: no region is drawn on them."""
+    return pair_html.startswith(_WHOLE)
 
 
 def topic_column(topic: Paper | Topic, *, opened: bool) -> str:
@@ -147,12 +156,13 @@ def labelled_column(
 
 def full_text_column(side: str, heading: str, paper: Paper, where: str) -> str:
     """One column: where the full text is. The key of the column opens it where it is a link."""
+    instead = ", not by the abstract" if heading in OF_PAPERS else ""
     shown = escaped(where)
     key = COLUMN_KEYS[side]
     link = f'<a href="{shown}" target="_blank" rel="noopener noreferrer" accesskey="{key}">{shown}</a>'
     return (
         f'<div class="a-side a-{side} a-fixed"><h2><span>{heading}</span> {escaped(paper.title)}</h2>'
-        '<div class="a-none">Judge by the full text, not by the abstract.</div>'
+        f'<div class="a-none">Judge by the full text{instead}.</div>'
         f'<div class="a-text"><p class="a-s">{link if is_link(where) else shown}</p></div></div>'
     )
 

@@ -13,6 +13,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 
 from annot.base.errors import StudioError
 from annot.base.records import grouped
+from annot.labelstudio.columns import is_whole
 from annot.labelstudio.gateway import Gateway
 from annot.labelstudio.refusals import UncertainWrite
 from annot.labelstudio.studio_records import KEY, TEXT_FIELD, Delivery, Payload, StudioTask
@@ -126,7 +127,7 @@ def _bring_up_to_date(
 ) -> int:
     """Update unanswered tasks that show another text about the pair than they should; how many.
 
-    The papers' own text stays: the regions drawn on it are the task's predictions, which an update leaves as they are.
+    Labelled abstracts stay: the regions drawn on them are the task's predictions, which an update leaves as they are.
     """
     wanted = {task["data"][KEY]: task["data"] for task in tasks}
     updated = 0
@@ -142,9 +143,8 @@ def _bring_up_to_date(
 
 def _other_text(task: StudioTask, wanted: Payload) -> Payload:
     """What the task should show about the pair and does not."""
-    return {
-        name: value for name, value in wanted.items() if name not in (KEY, TEXT_FIELD) and task.data.get(name) != value
-    }
+    kept = (KEY,) if is_whole(wanted.get(TEXT_FIELD, "")) else (KEY, TEXT_FIELD)
+    return {name: value for name, value in wanted.items() if name not in kept and task.data.get(name) != value}
 
 
 def _send(server: Gateway, project_id: int, batch: list[Payload]) -> list[StudioTask]:

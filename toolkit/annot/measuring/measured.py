@@ -208,6 +208,7 @@ def evaluation_of(
         topics=snapshot.topics,
         splits=snapshot.splits,
         systems={run.tag: run.system for run in snapshot.runs},
+        left_out=left_out_of(snapshot),
         conventions=conventions,
         measures=measures,
         ties=ties,
@@ -226,7 +227,7 @@ def assessor_effect_of(
     convention: str,
     measure: str,
 ) -> AssessorEffect:
-    """The runs ranked under every grading."""
+    """Those of the runs that rank for all topics, ranked under every grading."""
     settings = EffectSettings(
         convention=convention,
         measure=measure,
@@ -237,7 +238,26 @@ def assessor_effect_of(
         level=snapshot.ws.settings.agreement.level,
         seed=snapshot.ws.settings.seed,
     )
-    return assessor_effect_on_runs(runs, snapshot.outcome.judgements, qrels, settings, topics=snapshot.topics)
+    able = of_all_topics(snapshot, runs)
+    found = assessor_effect_on_runs(able, snapshot.outcome.judgements, qrels, settings, topics=snapshot.topics)
+    unable = (f"{tag}: left out, because its system cannot rank for every topic" for tag in runs if tag not in able)
+    return replace(found, notes=(*found.notes, *unable))
+
+
+def left_out_of(snapshot: Snapshot) -> dict[str, frozenset[str]]:
+    """By run, the queries that its system cannot rank for."""
+    topics = {run.tag: run.facts.get("topics_left_out", ()) for run in snapshot.runs}
+    return {
+        tag: frozenset(query.query_id for query in snapshot.queries if query.topic_id in of)
+        for tag, of in topics.items()
+        if of
+    }
+
+
+def of_all_topics(snapshot: Snapshot, runs: Runs) -> Runs:
+    """Those of the runs whose systems can rank for every topic; all, if none can."""
+    left_out = left_out_of(snapshot)
+    return {tag: run for tag, run in runs.items() if tag not in left_out} or runs
 
 
 def read_run_files(ws: Workspace, files: Sequence[Path] = ()) -> dict[str, dict[str, Ranking]]:

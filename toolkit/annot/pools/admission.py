@@ -49,7 +49,7 @@ _ADMISSION = TypeAdapter(Admission)
 
 def admissions(
     ws: Workspace,
-    citations: Mapping[str, Sequence[str]],
+    citations: Mapping[str, Sequence[str] | None],
     rankings: Mapping[str, Mapping[str, Ranking]],
     *,
     duplicates: NearDuplicates,
@@ -58,18 +58,19 @@ def admissions(
 ) -> dict[str, Admission]:
     """What holds by the corpus and its citations as they are now, for the drawn pools and for every top-up on record.
 
-    citations: what each topic cites. rankings: by method, then topic. current: the pools on record, which keep what
-    they have. coming: the version that is about to be made.
+    citations: what each topic cites; None of a text, to which no rule about papers applies. rankings: by method, then
+    topic. current: the pools on record, which keep what they have. coming: the version that is about to be made.
     """
     groups = {doc_id: group for group in duplicates.texts for doc_id in group}
-    same_title = duplicates.of_same_title(citations)
-    cited = {doc_id for of_topic in citations.values() for doc_id in of_topic}
+    same_title = duplicates.of_same_title(name for name, of_topic in citations.items() if of_topic is not None)
+    cited = {doc_id for of_topic in citations.values() for doc_id in of_topic or ()}
     there = known_ids(ws.corpus, cited) if cited else frozenset()
     source = ws.corpus / CITATIONS
     sha256 = sha256_of(source) if source.is_file() else None
     found = {}
     for topic_id, of_topic in citations.items():
-        cites = set(of_topic)
+        itself = set() if of_topic is None else {topic_id}
+        cites = set(of_topic or ()) - itself
         seen = {doc.doc_id for of in rankings.values() for doc in of.get(topic_id, ())} | (cites & there)
         met = list(dict.fromkeys(groups[doc_id] for doc_id in sorted(seen) if doc_id in groups))
         pool = current.get(topic_id)
@@ -78,8 +79,8 @@ def admissions(
             had = {entry.doc_id for entry in as_of(pool, version).entries} if pool else set[str]()
             later = {entry.doc_id for entry in pool.entries} - had if pool else set[str]()
             out: dict[str, str | None] = {
-                **passed_over(met, standing={topic_id, *had}, later=later, cited=of_topic),
-                **dict.fromkeys(same_title[topic_id]),
+                **passed_over(met, standing=itself | had, later=later, cited=of_topic or ()),
+                **dict.fromkeys(same_title.get(topic_id, ())),
             }
             barred[version] = {doc_id: out[doc_id] for doc_id in sorted(out.keys() & seen)}
         found[topic_id] = Admission(tuple(sorted(cites & there)), tuple(sorted(cites - there)), sha256, barred)

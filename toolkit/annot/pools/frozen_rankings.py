@@ -162,8 +162,8 @@ def _manifest(ws: Workspace) -> dict[str, Any]:
 
 def _read(ws: Workspace, method: str, manifest: Mapping[str, Any], topics: Iterable[str]) -> dict[str, Ranking]:
     text = _text(ws, method, manifest)
-    found = read_run(text.splitlines(), name=str(ws.rankings / f"{method}.run")).rankings
-    # A topic without a usable token has an empty ranking, and so no line in the file.
+    # A topic without a usable token has an empty ranking, and so no line in the file; without any line all have.
+    found = read_run(text.splitlines(), name=str(ws.rankings / f"{method}.run")).rankings if text else {}
     return {topic_id: found.get(topic_id, ()) for topic_id in topics}
 
 
@@ -227,7 +227,9 @@ def rank_corpus(
     for method, sha256 in brought.items():
         rankings[method] = {
             topic_id: tuple(
-                doc for doc in found[method].get(topic_id, ()) if doc.doc_id not in {topic_id, *out.get(topic_id, ())}
+                doc
+                for doc in found[method].get(topic_id, ())
+                if doc.doc_id not in out.get(topic_id, ()) and (doc.doc_id != topic_id or topic_id in texts)
             )[:ranking_depth]
             for topic_id in topics
         }

@@ -52,14 +52,14 @@ def draw(
     draw is the place there. cited: the papers it cites that are in the corpus, None where the arm takes no part;
     cited_outside: how many more it cites. per_method: the quota of each ranking; in mode `depth` how
     many of its best, new or not. without: methods left out, passed
-    over here and recorded. excluded: ids that never enter, besides the topic itself.
+    over here and recorded. excluded: ids that never enter; no ranking for a paper has the paper itself.
     Raises InputError with every fault: an unknown mode, a quota or depth below 1, a ranking that is not in the order
     of `annot.base.records` or has a document twice.
     """
     taking_part = {name: ranking[:ranking_depth] for name, ranking in rankings.items() if name not in without}
     _check(taking_part, mode=mode, per_method=per_method, ranking_depth=ranking_depth)
     order = method_order(taking_part, seed=seed, topic_id=topic_id)
-    banned = {topic_id, *excluded}
+    banned = set(excluded)
     first = None if cited is None or CITED in without else sorted({doc_id for doc_id in cited if doc_id not in banned})
     draws: dict[str, Draw] = {}
     for rank, doc_id in enumerate(first or (), start=1):
@@ -207,10 +207,10 @@ def extended(pool: Pool, addition: Addition, rankings: Mapping[str, Ranking], *,
 
     rankings: of the addition's method, and of the others as far as they are known: they tell which of them had the new
     documents, too. Those that the pool has already get the method as one more that had them. What a person found is
-    named by the addition, and was not in the pool when they found it. excluded: ids that never enter, besides the topic
-    itself. The addition that the pool carries names what came with it; what it named before stays in it.
+    named by the addition, and was not in the pool when they found it. excluded: ids that never enter. The addition that
+    the pool carries names what came with it; what it named before stays in it.
     """
-    banned = {pool.topic_id, *excluded}
+    banned = set(excluded)
     places = _places({name: ranking[: pool.ranking_depth] for name, ranking in rankings.items()})
     if addition.method == MANUAL:
         had = {doc_id: Draw(MANUAL, None, None, None) for doc_id in addition.documents}

@@ -29,9 +29,9 @@ class Topics(NamedTuple):
         return sorted((*self.papers, *self.texts))
 
     @property
-    def citations(self) -> dict[str, Sequence[str]]:
-        """What each cites: a text cites nothing."""
-        return {name: self.papers[name].citations if name in self.papers else () for name in self.ids}
+    def citations(self) -> dict[str, Sequence[str] | None]:
+        """What each cites; None of a text."""
+        return {name: self.papers[name].citations if name in self.papers else None for name in self.ids}
 
 
 def topics_of(ws: Workspace, topic_ids: Iterable[str], texts: Mapping[str, Topic]) -> Topics:
@@ -69,7 +69,7 @@ def left_out_of(
             return set(topic_ids) & set(frozen.get(name, ()))
         # Where there is no set of this name, ranking says so and what to do.
         searched = name not in given and (ws.vectors / name).is_dir()
-        return vectors.lacking(vectors_of(ws, name), topic_ids) if searched else set()
+        return vectors.topics_without(vectors_of(ws, name), topic_ids) if searched else set()
 
     return {name: missing for name in methods if topic_ids and (missing := lacking(name))}
 

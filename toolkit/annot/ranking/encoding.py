@@ -32,7 +32,7 @@ from annot.ranking.systems.encoders import PaperEncoder, TextEncoder
 from annot.ranking.systems.inputs import SentenceVectors
 from annot.ranking.systems.reading import MIXED
 from annot.ranking.systems.weights import EncoderWeights, digest_of
-from annot.ranking.vectors import ABOUT, MATRIX, PARTS, Precision, Vectors, VectorsWriter
+from annot.ranking.vectors import ABOUT, MATRIX, PARTS, Precision, Vectors, VectorsWriter, topic_name
 from annot.store.papers import RowGroups, count_papers, groups_for, read_columns, read_papers
 from annot.study.workspace import Workspace, sha256_of
 
@@ -274,7 +274,7 @@ class Encoding:
                 used.append(part.key)
             if topics:
                 rows = topics.open_encoder()(list(topics.texts.values()), lambda _done, _total: None)
-                writer.add(list(topics.texts), self._finite(list(topics.texts), rows))
+                writer.add([topic_name(one) for one in topics.texts], self._finite(list(topics.texts), rows))
             writer.about, writer.parts = {**about, **self._facts}, used
 
     @cached_property

@@ -204,7 +204,8 @@ def _by_vectors(name: str) -> Method:
 
     def rank_texts(inputs: RankingInputs, texts: Texts) -> list[Ranking]:
         vectors, corpus = inputs.vectors[name], inputs.corpus.paper_ids
-        return dense_vectors.rank(vectors, texts.ids, corpus=corpus, depths=texts.depths, each=inputs.each)
+        names = [dense_vectors.topic_name(topic_id) for topic_id in texts.ids]
+        return dense_vectors.rank(vectors, names, corpus=corpus, depths=texts.depths, each=inputs.each)
 
     def rank_folded(inputs: RankingInputs, texts: Texts) -> list[Ranking]:
         counts = inputs.corpus.texts([text["abstract"] for text in texts.of], "terms")
@@ -281,7 +282,7 @@ def rank_all(
             paper_id: tuple(doc for doc in ranking if doc.doc_id not in ids)[:ranking_depth]
             for paper_id, ids, ranking in zip(paper_ids, banned, found, strict=True)
         }
-        lacking = set() if name in METHODS else dense_vectors.lacking(inputs.vectors[name], texts)
+        lacking = set() if name in METHODS else dense_vectors.topics_without(inputs.vectors[name], texts)
         if able := [topic_id for topic_id in texts if topic_id not in lacking]:
             asked = Texts(able, [texts[one] for one in able], np.full(len(able), ranking_depth, dtype=np.int64))
             done[name] |= zip(able, method.rank_texts(inputs, asked), strict=True)

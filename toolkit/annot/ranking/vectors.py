@@ -1,6 +1,6 @@
 """Vectors of papers in a folder: the format in which any encoder's output joins.
 
-    ids.txt         one paper id a line, UTF-8
+    ids.txt         one paper id a line, UTF-8; behind `topic ` the id of a topic that is a text
     vectors.npy     float32 or float16, shape (ids, dimensions), one row for each id
     vectors.json    {"model": "...", "space": "...", "metric": "l2" or "cosine"}; more keys are kept as facts, among
                     them, where they were imported or encoded here, `files`: the SHA-256 of the others
@@ -83,6 +83,11 @@ def rank(
     return nearest(vectors, vectors_named(vectors, queries), corpus=corpus, depths=depths, each=each)
 
 
+def topic_name(topic_id: str) -> str:
+    """Under what the vector of a topic that is a text stands, as a paper may have the topic's id: no id has a space."""
+    return f"topic {topic_id}"
+
+
 def vectors_named(vectors: Vectors, names: Sequence[str]) -> NDArray[Any]:
     """The vectors of these papers or topics: shape (names, dimensions).
 
@@ -98,10 +103,11 @@ def vectors_named(vectors: Vectors, names: Sequence[str]) -> NDArray[Any]:
     return found
 
 
-def lacking(vectors: Vectors, names: Iterable[str]) -> set[str]:
-    """Those of these papers or topics that have no vector."""
-    wanted = list(names)
-    return set(wanted) - rows_of(vectors, wanted).keys()
+def topics_without(vectors: Vectors, topic_ids: Iterable[str]) -> set[str]:
+    """Those of these topics, which are texts, that have no vector."""
+    name_of = {topic_id: topic_name(topic_id) for topic_id in topic_ids}
+    there = rows_of(vectors, list(name_of.values()))
+    return {topic_id for topic_id, name in name_of.items() if name not in there}
 
 
 def rows_of(vectors: Vectors, names: Sequence[str]) -> dict[str, int]:

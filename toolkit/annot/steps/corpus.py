@@ -5,13 +5,14 @@ from __future__ import annotations
 import hashlib
 import json
 import shutil
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
-from annot.base.errors import InputError
 from annot.base.records import Advance, Source
 from annot.base.shards import Engine, map_shards
 from annot.corpus.adding import CleaningCount, Cleanings, LotReader, Rejects, known_marks, lots_of
@@ -22,7 +23,6 @@ from annot.formats.corpora.semantic_scholar import JOINED, SEMANTIC_SCHOLAR, Spr
 from annot.pools.near_duplicates import near_duplicates
 from annot.store import papers
 from annot.store.paper_writing import append_parts
-from annot.store.queries import read_topics
 from annot.store.runs import Imported, put_import, read_imports
 from annot.study.workspace import Workspace, check_files, sha256_of
 
@@ -89,8 +89,6 @@ def add(
     given = _given(names, form)
     engine = Engine.in_place(ws.machine)
     tally, cleaning = Tally(), CleaningCount()
-    with ws.reading() as session:
-        topics, taken = read_topics(session).keys(), set[str]()
     there = papers.groups_of(ws.corpus) if ws.has_corpus else []
     for known in map_shards(known_marks, there, engine=engine):
         tally.remember(known)
@@ -102,16 +100,10 @@ def add(
         parts = []
         for brought in map_shards(reader, list(enumerate(lots_of(given))), engine=engine):
             rejects.take(brought)
-            taken |= topics & set(brought.marks.ids.to_pylist() if topics else ())
             if (part := brought.keep(tally, cleaning)) is not None:
                 parts.append(part)
             advance(tally.read, None)
         rejects.raise_if_unreadable()
-        if taken:
-            raise InputError(
-                f"papers with the id of a topic that is a text: {', '.join(sorted(taken))}",
-                hint="nothing was added; give these papers other ids, or remove the topics with `annot query remove`",
-            )
         digest, rejected_file, cleaned = None, None, cleaning.written(None, "")
         rejected = {_told(reason, ws): count for reason, count in sorted(tally.rejected.items())} | rejects.counts
         read = tally.read + sum(rejects.counts.values())
@@ -188,8 +180,27 @@ def _hash_of(name: str) -> str:
     return sha256_of(Path(name)) if Path(name).is_file() else hashlib.sha256(name.encode()).hexdigest()
 
 
-def _remember(ws: Workspace, content: str, facts: dict[str, object]) -> None:
-    """Note down what was left out of these files, once: the same files again are all known, which is no news."""
+def _remember(ws: Workspace, content: str, facts: Mapping[str, Any]) -> None:
+    """Note down what was left out of these files. The same files again are all known, which is no news, unless the
+    limits have changed and leave out others."""
     with ws.writing() as session:
-        if not any((known.what, known.source_sha256) == (Source.CORPUS, content) for known in read_imports(session)):
+        same = [one for one in read_imports(session) if (one.what, one.source_sha256) == (Source.CORPUS, content)]
+        before = same[0].facts if same else None
+        if before is None:
             put_import(session, Imported(Source.CORPUS, content, facts))
+        elif _limited(before) != _limited(facts):
+            repeated = {reason: count for reason, count in before["rejected"].items() if reason in REPEATED}
+            more = {
+                "kept": before["kept"] + facts["kept"],
+                "rejected": repeated | _limited(facts),
+                "cleaned": dict(Counter(before.get("cleaned", {})) + Counter(facts["cleaned"])),
+            }
+            put_import(session, Imported(Source.CORPUS, content, {**before, **more}))
+
+
+REPEATED = (Rejection.DUPLICATE_ID, Rejection.DIFFERING_ID)
+
+
+def _limited(facts: Mapping[str, Any]) -> dict[str, int]:
+    """How many were left out for what they are, by reason."""
+    return {reason: count for reason, count in facts["rejected"].items() if reason not in REPEATED}

@@ -138,7 +138,7 @@ def write_examples(
     and writes nothing, where there is no example to train on, or no dev example although some are wanted.
     """
     with ws.reading() as session:
-        queries = frozenset(query.topic_id for query in read_queries(session))
+        queries = frozenset(query.topic_id for query in read_queries(session) if query.sentences)
     sampler = _Sampler(ws, recipe, sampling, queries)
     if recipe.of == "triplets":
         train, dev = sampler.of_citations()

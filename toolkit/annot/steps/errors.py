@@ -36,7 +36,7 @@ def write(ws: Workspace) -> WrittenSheet:
     found = error_cases(read_run_files(ws), snapshot.outcome.qrels, relevant_from=relevant_from)
     cases = grouped(((case.query_id, case.doc_id), case) for case in found)
     pairs = sorted(entered.keys() | cases.keys(), key=lambda pair: (-len(cases.get(pair, ())), pair))
-    titles = papers.find_papers(ws.corpus, {doc_id for _, doc_id in pairs}) if ws.has_corpus else {}
+    titles = papers.headings(ws.corpus, {doc_id for _, doc_id in pairs}) if ws.has_corpus else {}
     rows = [
         ErrorRow(
             *pair,
@@ -45,7 +45,7 @@ def write(ws: Workspace) -> WrittenSheet:
             grade=cases[pair][0].grade if pair in cases else None,
             irrelevant_near_the_top=_systems(cases.get(pair, ()), NEAR_TOP),
             relevant_far_down=_systems(cases.get(pair, ()), FAR_DOWN),
-            title=titles[pair[1]].title if pair[1] in titles else "",
+            title=titles.get(pair[1], ""),
         )
         for pair in pairs
     ]

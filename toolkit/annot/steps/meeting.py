@@ -46,7 +46,8 @@ def write(ws: Workspace, *, since: str | None, out: Path | None) -> WrittenMeeti
     made = meeting_page(
         meeting,
         title=ws.settings.collection.title,
-        titles={**(papers.find_papers(ws.corpus, sorted(wanted)) if ws.has_corpus else {}), **snapshot.texts},
+        titles=papers.find_papers(ws.corpus, sorted(wanted)) if ws.has_corpus else {},
+        texts=snapshot.texts,
         query_papers=query_papers,
         said=screens_of(snapshot, wanted, {pair.facet for pair in meeting.widest}),
     )

@@ -251,8 +251,7 @@ def show(ws: Workspace, name: str) -> ShownPool:
     with ws.reading() as session:
         (topic_id,) = topics_named(read_queries(session), [name])
         pool = pools.read_pool(session, topic_id)
-    found = papers.find_papers(ws.corpus, [entry.doc_id for entry in pool.entries])
-    return ShownPool(pool, {doc_id: paper.title for doc_id, paper in found.items()})
+    return ShownPool(pool, papers.headings(ws.corpus, [entry.doc_id for entry in pool.entries]))
 
 
 def describe(shown: ShownPool) -> str:

@@ -305,9 +305,11 @@ def _refuse(ws: Workspace, pool: Pool, doc_ids: Sequence[str], *, keep: bool, ad
     """Raise InputError with everything that speaks against these papers, which are not in the pool."""
     there = papers.find_papers(ws.corpus, doc_ids)
     duplicates = near_duplicates(ws, keep=keep, advance=advance)
-    same_title = duplicates.of_same_title([pool.topic_id])[pool.topic_id]
+    with ws.reading() as session:
+        asked = () if pool.topic_id in read_topics(session) else (pool.topic_id,)
+    same_title = duplicates.of_same_title(asked).get(pool.topic_id, ())
     group_of = {doc_id: group for group in duplicates.texts for doc_id in group}
-    taken = {pool.topic_id: "the query paper"} | {
+    taken = dict.fromkeys(asked, "the query paper") | {
         entry.doc_id: f"{entry.doc_id}, in the pool" for entry in pool.entries
     }
     faults = []
@@ -315,7 +317,7 @@ def _refuse(ws: Workspace, pool: Pool, doc_ids: Sequence[str], *, keep: bool, ad
         same = next((one for one in group_of.get(doc_id, ()) if one in taken), None)
         if doc_id not in there:
             faults.append(f"{doc_id}: not in the corpus")
-        elif doc_id == pool.topic_id or doc_id in same_title:
+        elif doc_id in (*asked, *same_title):
             faults.append(f"{doc_id}: is the query paper, or has its title")
         elif same is not None:
             faults.append(f"{doc_id}: nearly the same text as {taken[same]}")

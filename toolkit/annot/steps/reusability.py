@@ -9,7 +9,7 @@ from annot.base.errors import MissingInput
 from annot.base.records import Qrel
 from annot.measuring.evaluation.evaluated import PRIMARY
 from annot.measuring.evaluation.measures import TIES, evaluate
-from annot.measuring.measured import CONVENTION, MEASURE, read_run_files
+from annot.measuring.measured import CONVENTION, MEASURE, of_all_topics, read_run_files
 from annot.measuring.results import as_text, keep
 from annot.measuring.reusability.certificate import Certificate, Runs, certify
 from annot.measuring.reusability.own_finds import Score
@@ -40,7 +40,7 @@ def certificate(ws: Workspace, *, tell: Callable[[str], None]) -> tuple[Certific
     if not pools:
         raise MissingInput("no pools on record", hint="draw them with `annot pool`")
     found = certify(
-        runs,
+        of_all_topics(snapshot, runs),
         qrels,
         pools,
         drawn_rankings(ws, pools),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -11,9 +11,10 @@ from sqlmodel import Session
 from annot.base.errors import Faults, InputError
 from annot.base.records import WHOLE, Query, Topic
 from annot.formats import topics
-from annot.store import papers
 from annot.store.queries import judged_queries, put_queries, put_topics, read_queries, read_topics
 from annot.study.workspace import Workspace
+
+ANOTHER = "another text has this id"
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +48,7 @@ def add_file(ws: Workspace, source: str, *, dry_run: bool) -> AddedTopics:
     found = [topic for _, topic in read.topics]
     faults = Faults(source)
     with ws.writing() as session:
-        taken = _taken(ws, session, found)
+        taken = _taken(session, found)
         for line, topic in read.topics:
             if topic.topic_id in taken:
                 faults.add(f"topic {topic.topic_id}: {taken[topic.topic_id]}", line=line)
@@ -76,12 +77,12 @@ def add_text(ws: Workspace, topic: Topic, *, dry_run: bool) -> Query:
     faults += [f"{name}: found no words" for name, text in tidied.items() if text == ""]
     if faults:
         raise InputError("the topic cannot be added", faults=faults)
-    topic = replace(
-        topic, title=tidied["--text"] or "", description=tidied["--description"], narrative=tidied["--narrative"]
-    )
+    title, description, narrative = tidied.values()
+    topic = replace(topic, title=" ".join((title or "").split()), description=description, narrative=narrative)
     with ws.writing() as session:
-        for problem in _taken(ws, session, [topic]).values():
-            raise InputError(f"--id {topic.topic_id}: {problem}", hint=_remedy([topic.topic_id]))
+        taken = _taken(session, [topic])
+        for problem in taken.values():
+            raise InputError(f"--id {topic.topic_id}: {problem}", hint=_remedy(taken))
         _put(session, [topic], dry_run=dry_run)
     return _query_of(topic)
 
@@ -90,28 +91,21 @@ def _query_of(topic: Topic) -> Query:
     return Query(topic.topic_id, topic.topic_id, WHOLE, ())
 
 
-def _remedy(taken: Iterable[str]) -> str:
-    name = next(iter(taken), "")
-    return f"give the text another id; `annot query remove {name}` takes away one that is there and was not judged"
+def _remedy(taken: Mapping[str, str]) -> str:
+    there = next((name for name, problem in taken.items() if problem == ANOTHER), None)
+    return f"give the text another id{f', or run `annot query remove {there}` first' if there else ''}"
 
 
-def _taken(ws: Workspace, session: Session, given: Sequence[Topic]) -> dict[str, str]:
+def _taken(session: Session, given: Sequence[Topic]) -> dict[str, str]:
     """What else has the id of each of these topics, for those of which something has."""
-    known, queries, judged = read_topics(session), read_queries(session), judged_queries(session)
-    in_corpus = papers.find_papers(ws.corpus, [topic.topic_id for topic in given]) if ws.has_corpus else {}
-    asked = {query.query_id: query.topic_id for query in queries} | {
-        query.topic_id: query.topic_id for query in queries
-    }
+    known, judged = read_topics(session), judged_queries(session)
+    asked = {name: one.topic_id for one in read_queries(session) for name in (one.query_id, one.topic_id)}
     taken = {}
     for topic in given:
         name = topic.topic_id
-        if name in in_corpus:
-            taken[name] = "the id of a paper of the corpus"
-        elif name in known and known[name] != topic:
+        if name in known and known[name] != topic:
             # Its pool, drawn for the text that is there, would stay.
-            taken[name] = "another text has this id"
-            if name in judged:
-                taken[name] += ", and pairs of it were judged or sent"
+            taken[name] = f"{ANOTHER}, and pairs of it were judged or sent" if name in judged else ANOTHER
         elif name not in known and name in asked:
             taken[name] = f"a query of {asked[name]} has this id"
     return taken

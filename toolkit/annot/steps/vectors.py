@@ -89,6 +89,8 @@ def add_files(
 ) -> ImportedVectors:
     """Keep the vectors of the corpus's papers under this name, in place of those of the same space that it had.
 
+    A topic that is a text may have a row of its id, or, where a paper has that id, of the word `topic`, a space and it.
+
     space: the one the vectors lie in; None where the files or the name of the set tell it. half: keep half precision.
     Raises InputError when the files are not of the format, differ in width or space, or hold no paper of the corpus.
     """
@@ -98,7 +100,8 @@ def add_files(
     if form.ids is not None and len(files) > 1:
         raise InputError(f"--ids: found {len(files)} files of vectors, expected one")
     papers = frozenset(paper_ids(ws.corpus))
-    wanted = papers | _topics(ws).keys()
+    name_of = {name: vectors.topic_name(name) for name in _topics(ws)}
+    wanted = papers | name_of.keys() | set(name_of.values())
     tally = RowCounts()
     own_space = None if SEMANTIC_SCHOLAR in map(form.of, files) else only_space(ws, name)
     precision: Precision = "float16" if half else "float32"
@@ -108,7 +111,7 @@ def add_files(
         for block in blocks_of(files, form, wanted, tally, advance):
             ids, rows = kept.take(block)
             if ids and not dry_run:
-                writer.add(ids, rows)
+                writer.add([one if one in papers else name_of.get(one, one) for one in ids], rows)
         if not kept.ids:
             raise InputError(
                 f"{name}: {counted(len(files), 'file')} without vectors for papers in the corpus "

@@ -91,6 +91,12 @@ def find_papers(folder: Path, ids: Iterable[str]) -> dict[str, Paper]:
     return found
 
 
+def headings(folder: Path, ids: Iterable[str]) -> dict[str, str]:
+    """What these papers are listed by: the title, or of one without a title how its text begins."""
+    found = find_papers(folder, ids)
+    return {paper_id: paper.title or " ".join(paper.sentences[:1]) for paper_id, paper in found.items()}
+
+
 def _rows_with(file: Any, column: str, wanted: Any, columns: list[str]) -> Iterator[Any]:
     """From each group of rows of a Parquet file, those whose `column` has one of the values, as a table."""
     import pyarrow.compute

@@ -120,6 +120,12 @@ def judged_queries(session: Session) -> frozenset[str]:
 def _write(session: Session, queries: Sequence[Query], *, keep_others: bool) -> None:
     check_distinct((query.query_id for query in queries), what="queries")
     check_distinct(((query.topic_id, query.facet) for query in queries), what="queries (paper and facet)")
+    texts = read_topics(session)
+    if of_papers := sorted({query.topic_id for query in queries if query.sentences and query.topic_id in texts}):
+        raise InputError(
+            f"queries of papers: {', '.join(of_papers)}: a topic that is a text has this id",
+            hint=f"take the text away with `annot query remove {of_papers[0]}`, or name another paper",
+        )
     before = {query.query_id: query for query in read_queries(session)}
     known_types = {query_id: query.paper_type for query_id, query in before.items()}
     given = {

@@ -38,6 +38,8 @@ MADE_OF: dict[str, tuple[str, ...]] = {
     "backup": (*TOLD, "answers", "audit", "drawing", "pages"),
 }
 """What each product follows from."""
+SCREENS = ("collection", "scale", "facets", "labels", "adjudication", "screen")
+"""The sections of annot.toml that screens and tasks are made from."""
 States = dict[str, str]
 """A hash of each part of the study."""
 Made = dict[str, dict[str, Any]]
@@ -59,7 +61,7 @@ def states_of(ws: Workspace, session: Session | None = None) -> States:
         "publishing": state(dumped["collection"]),
         "drawing": state([dumped["pool"], dumped["seed"]]),
         "labelling": state(dumped["labels"]),
-        "screens": state([dumped[name] for name in ("collection", "scale", "facets", "labels", "adjudication")]),
+        "screens": state([dumped[name] for name in SCREENS]),
         "pages": state([dumped["facets"], dumped["scale"], _pages(ws)]),
         "corpus": _corpus(ws),
         "answers": _answers(ws),

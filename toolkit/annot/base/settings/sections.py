@@ -342,7 +342,9 @@ class SystemSettings(Section):
 
 
 class ScreenSettings(Section):
-    """How the screen shows pairs that are judged whole, without a facet."""
+    """How the screen shows pairs that are judged whole, without a facet. Set this before the first push: pairs that are
+    already judged stay as they were shown.
+    """
 
     mark_terms: bool = False
     """Whether the words of the topic are marked in the documents. Marks draw assessors to these words and away from

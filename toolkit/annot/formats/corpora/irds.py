@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 from annot.base.errors import InputError
 from annot.formats.corpora.cutting import Format, Piece, Records
 from annot.formats.corpora.plain import WHOLES, document
+
+SHOWN = 200
+"""Characters of what ir_datasets says."""
 
 
 def paper(record: Mapping[str, Any]) -> dict[str, Any]:
@@ -28,8 +32,9 @@ def cut(name: str) -> list[tuple[int, int | None]]:
 
 def records(piece: Piece) -> Records:
     """The documents, in the dataset's order."""
-    for number, one in enumerate(dataset_named(piece.path).docs_iter(), start=1):
-        yield number, one._asdict()
+    with downloading(piece.path):
+        for number, one in enumerate(dataset_named(piece.path).docs_iter(), start=1):
+            yield number, one._asdict()
 
 
 def dataset_named(name: str) -> Any:
@@ -44,6 +49,19 @@ def dataset_named(name: str) -> Any:
         close = difflib.get_close_matches(name, list(ir_datasets.registry))
         hint = f"did you mean {close[0]!r}?" if close else "https://ir-datasets.com lists them"
         raise InputError(f"{name}: not a dataset of ir_datasets", hint=hint) from None
+
+
+@contextmanager
+def downloading(name: str) -> Iterator[None]:
+    """Raise InputError where ir_datasets cannot fetch the files of the dataset: it does so when they are first read."""
+    try:
+        yield
+    except (RuntimeError, OSError) as error:
+        problem = error.args[0] if isinstance(error, RuntimeError) and error.args else error
+        raise InputError(
+            f"{name}: ir_datasets cannot read this dataset: {str(problem)[:SHOWN]}",
+            hint=f"check the connection; https://ir-datasets.com/{name.partition('/')[0]} has its sources",
+        ) from None
 
 
 IRDS = Format("irds", paper=paper, records=records, cut=cut, by_name=True)

@@ -128,7 +128,7 @@ def _topic(one: Record, fields: Mapping[str, str], faults: Faults) -> Topic | No
     others = texts.keys() - fields.values()
     return Topic(
         topic_id,
-        " ".join(said["title"].split("\n\n")),
+        " ".join(said["title"].split()),
         said.get("description") or None,
         said.get("narrative") or None,
         {name: text for name, text in texts.items() if name in others and text not in ("", *said.values())},

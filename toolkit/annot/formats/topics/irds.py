@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from annot.base.errors import InputError
-from annot.formats.corpora.irds import dataset_named
+from annot.formats.corpora.irds import dataset_named, downloading
 from annot.formats.topics.fields import Record
 
 PREFIX = "irds:"
@@ -16,5 +16,6 @@ def dataset_records(name: str) -> Iterator[Record]:
     dataset = dataset_named(name)
     if not dataset.has_queries():
         raise InputError(f"{name}: this dataset of ir_datasets has no queries")
-    for number, query in enumerate(dataset.queries_iter(), start=1):
-        yield Record(number, query._asdict())
+    with downloading(name):
+        for number, query in enumerate(dataset.queries_iter(), start=1):
+            yield Record(number, query._asdict())

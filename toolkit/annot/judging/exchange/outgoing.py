@@ -184,7 +184,7 @@ def material_of(ws: Workspace, pairs: set[tuple[str, str]]) -> TaskMaterial:
         texts = read_topics(session)
         of_papers = [pair for pair in pairs if queries[pair[0]].topic_id not in texts]
         by_facet = [pair for pair in of_papers if labels_asked(ws, queries[pair[0]].facet)]
-        found = papers_of(ws, _ids(queries, pairs) - texts.keys())
+        found = papers_of(ws, _ids(queries, of_papers) | {doc_id for _, doc_id in pairs})
         labels = labels_of(session, _ids(queries, by_facet))
     check_labels(ws, labels)
     papers = {paper_id: replace(paper, labels=labels.get(paper_id)) for paper_id, paper in found.items()}

@@ -56,7 +56,7 @@ def draw_gold(
     from. By facet in the order of its draw.
     """
     known = {query.query_id: query for query in queries}
-    settled = [one for one in decisions if one.query_id in known and one.doc_id != known[one.query_id].topic_id]
+    settled = [one for one in decisions if one.query_id in known and not _is_itself(known[one.query_id], one.doc_id)]
     drawn: list[Decision] = []
     for facet in sorted({query.facet for query in known.values()}):
         have = sum(known[query_id].facet == facet for query_id, _ in current if query_id in known)
@@ -201,7 +201,7 @@ def draw_substudy(
     candidates: dict[str, dict[int, list[str]]] = {}
     known = {query.query_id: query for query in sorted(queries, key=lambda query: query.query_id)}
     for (query_id, doc_id), grade in sorted(final.items()):
-        if query_id in known and doc_id != known[query_id].topic_id:
+        if query_id in known and not _is_itself(known[query_id], doc_id):
             candidates.setdefault(query_id, {}).setdefault(grade, []).append(doc_id)
     settled = [query for name, query in known.items() if sum(map(len, candidates.get(name, {}).values())) >= per_query]
     by_facet = {
@@ -259,3 +259,8 @@ def _some(candidates: Mapping[str, Mapping[int, list[str]]], query: Query, count
     left = [shuffled(docs, rng) for docs in shuffled(of_grade, rng)]
     turns = [docs[turn] for turn in range(max(map(len, left))) for docs in left if turn < len(docs)]
     return turns[:count]
+
+
+def _is_itself(query: Query, doc_id: str) -> bool:
+    """Whether the document is the query paper. A document may have the id of a topic that is a text."""
+    return doc_id == query.topic_id != query.query_id

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
@@ -142,6 +142,7 @@ def of_runs(
     topics: Mapping[str, str] | None,
     splits: Mapping[str, Mapping[str, tuple[str, ...]]],
     systems: Mapping[str, str],
+    left_out: Mapping[str, Collection[str]],
     conventions: tuple[str, ...],
     measures: tuple[str, ...],
     ties: str,
@@ -154,7 +155,8 @@ def of_runs(
 
     facets, topics: the facet and the topic of each query; topics None takes the queries as independent. judgements:
     those behind the qrels. systems: which system each run is of; one that is not named is its own, and several runs of
-    one are one line and one side of a comparison.
+    one are one line and one side of a comparison. left_out: by run, the queries that its system cannot rank for; it is
+    not measured on their facets, nor together.
     measures: shown beside the conventions' own; on the first of them runs are compared, in the first of `conventions`
     (without one, on that of `PRIMARY`). ties: one of `annot.measuring.evaluation.measures.TIES`. average: one of
     AVERAGES. seed: of the tests between runs.
@@ -164,7 +166,8 @@ def of_runs(
     facet_names = sorted({facets[qrel.query_id] for qrel in qrels})
     for tag, rankings in runs.items():
         covered = [name for name in facet_names if any(facets.get(query_id) == name for query_id in rankings)]
-        mine = tuple(qrel for qrel in qrels if facets[qrel.query_id] in covered)
+        unable = left_out.get(tag, ())
+        mine = tuple(qrel for qrel in qrels if facets[qrel.query_id] in covered and qrel.query_id not in unable)
         if not mine:
             raise InputError(
                 f"run {tag}: the qrels have none of its queries",
@@ -178,6 +181,8 @@ def of_runs(
             for convention in conventions
         }
         notes += _notes(tag, evaluations[tag][conventions[0]], set(rankings) - set(facets))
+        if without := sorted({qrel.query_id for qrel in qrels}.intersection(unable)):
+            notes.append(f"{tag}: not compared where {', '.join(without)} count, which its system cannot rank for")
     primary = measures[0] if measures else PRIMARY[conventions[0]]
     tags_of = grouped((systems.get(tag, tag), tag) for tag in runs)
     lines: list[RunMeasures] = []

@@ -10,7 +10,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from annot.base.records import Qrel, Query, grouped
+from annot.base.records import Qrel, Query, Topic, grouped
 from annot.base.templating import Exact, render
 from annot.formats.beir import SPLIT, BeirFiles, Fields, dataset_id
 from annot.formats.irds_module import language_code, module_name
@@ -84,12 +84,12 @@ class ExamplePair(NamedTuple):
 
 
 def example_pairs(
-    qrels: Iterable[Qrel], queries: Iterable[Query], titles: Mapping[str, str]
+    qrels: Iterable[Qrel], queries: Iterable[Query], titles: Mapping[str, str], texts: Mapping[str, Topic]
 ) -> tuple[ExamplePair, ...]:
     """Three pairs of one query: of its highest grade, of a middle one, and of its lowest.
 
-    The query is the first of those with the most grades; fewer than three give fewer pairs. titles: by paper
-    and topic, of those that are shown by title in place of id.
+    The query is the first of those with the most grades; fewer than three give fewer pairs. titles: by paper,
+    of those that are shown by title in place of id. texts: the topics that are texts.
     """
     graded = grouped((qrel.query_id, qrel) for qrel in sorted(qrels))
     found = {query_id: {qrel.relevance: qrel for qrel in reversed(own)} for query_id, own in graded.items()}
@@ -99,7 +99,8 @@ def example_pairs(
     grades = sorted(of_grade, reverse=True)
     shown = [of_grade[grade] for grade in dict.fromkeys((grades[0], grades[len(grades) // 2], grades[-1]))]
     (query,) = (one for one in queries if one.query_id == shown[0].query_id)
-    named = (titles.get(query.topic_id) or query.query_id, query.facet)
+    text = texts.get(query.topic_id)
+    named = ((titles.get(query.topic_id) if text is None else text.title) or query.query_id, query.facet)
     return tuple(ExamplePair(*named, titles.get(one.doc_id) or one.doc_id, one.relevance) for one in shown)
 
 

@@ -111,8 +111,7 @@ def release_files(
     }
     holds = {path.partition("/")[0] for path in (*files, *texts)}
     titles = {paper.paper_id: paper.title for paper in corpus} if with_text else {}
-    titles |= {topic_id: topic.title for topic_id, topic in study.texts.items()}
-    examples = example_pairs(qrels, study.queries, titles)
+    examples = example_pairs(qrels, study.queries, titles, study.texts)
     texts[CARD_FILE] = dataset_card(
         facts, beir=beir, fields=fields, examples=examples, holds=holds, overrides=overrides
     )

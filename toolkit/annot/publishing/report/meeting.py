@@ -25,13 +25,20 @@ HEADINGS = {
 
 
 def meeting_page(
-    meeting: Meeting, *, title: str, titles: Mapping[str, Paper | Topic], query_papers: Mapping[str, str], said: Screens
+    meeting: Meeting,
+    *,
+    title: str,
+    titles: Mapping[str, Paper],
+    texts: Mapping[str, Topic],
+    query_papers: Mapping[str, str],
+    said: Screens,
 ) -> Document:
-    """titles: the papers that are in the corpus and the topics that are texts, by id. query_papers: the topic of each
-    query."""
+    """titles: the papers that are in the corpus; texts: the topics that are texts, by id. query_papers: the topic of
+    each query."""
+    topics: Mapping[str, Paper | Topic] = {**titles, **texts}
 
     def query(one: DifferingPair | Remark) -> str:
-        return _title(titles, query_papers[one.query_id], one.query_id)
+        return _title(topics, query_papers[one.query_id], one.query_id)
 
     def candidate(one: DifferingPair | Remark) -> str:
         return _title(titles, one.doc_id, one.doc_id)
@@ -78,7 +85,7 @@ def meeting_page(
         "agreement": _agreement(meeting),
     }
     again = tuple(
-        _side_by_side(at, pair, titles.get(query_papers[pair.query_id]), titles.get(pair.doc_id), said)
+        _side_by_side(at, pair, topics.get(query_papers[pair.query_id]), titles.get(pair.doc_id), said)
         for at, pair in enumerate(meeting.widest, start=1)
     )
     return Document(

@@ -18,7 +18,7 @@ from annot.ranking.methods import EMPTY_SCORE
 from annot.ranking.systems.inputs import Features, PooledQuery, SystemInputs
 from annot.ranking.systems.system import ASPIRE, CSFCUBE, TITLE_AND_ABSTRACT, RankedPools, System, features_of
 from annot.ranking.systems.weights import EncoderWeights
-from annot.ranking.vectors import Vectors
+from annot.ranking.vectors import Vectors, topic_name
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,14 +35,14 @@ class AbstractSystem(System):
         """
         vectors, encoded = self._vectors(inputs)
         topics = self.topics(inputs)
-        asked = dict.fromkeys(paper for topic in topics for paper in (topic.topic_id, *topic.doc_ids))
+        asked = dict.fromkeys(paper for topic in topics for paper in (_name_of(topic), *topic.doc_ids))
         absent = [paper_id for paper_id in asked if paper_id not in vectors.rows]
         if absent:
             faults = [f"{paper_id}: no vector" for paper_id in absent]
             raise InputError(f"{vectors.model}: papers of the pools have no vector", faults=faults)
         rankings = {}
         for topic in topics:
-            query = np.asarray(vectors.matrix[vectors.rows[topic.topic_id]])
+            query = np.asarray(vectors.matrix[vectors.rows[_name_of(topic)]])
             rows = np.asarray(vectors.matrix[[vectors.rows[doc_id] for doc_id in topic.doc_ids]])
             usable = rows.any(axis=1) & bool(query.any())
             scores = np.full(len(rows), EMPTY_SCORE)
@@ -60,7 +60,7 @@ class AbstractSystem(System):
         """The papers, and the texts of which the folder of vectors has one."""
         own = inputs.own_vectors(self.name)
         known = own.rows if own is not None else ()
-        return [topic for topic in inputs.topics if topic.text is None or topic.topic_id in known]
+        return [topic for topic in inputs.topics if topic.text is None or _name_of(topic) in known]
 
     def features(self, inputs: SystemInputs) -> Features:
         """The vector of the query paper, whatever the facet, and that of a candidate."""
@@ -69,7 +69,7 @@ class AbstractSystem(System):
         def row(paper_id: str) -> Matrix:
             return np.asarray(vectors.matrix[vectors.rows[paper_id]], dtype=np.float32)
 
-        return features_of(self.name, self.topics(inputs), query=lambda topic: row(topic.topic_id), candidate=row)
+        return features_of(self.name, self.topics(inputs), query=lambda topic: row(_name_of(topic)), candidate=row)
 
     def _vectors(self, inputs: SystemInputs) -> tuple[Vectors, bool]:
         """The vectors, and whether the weights made them."""
@@ -78,6 +78,11 @@ class AbstractSystem(System):
             return own, False
         assert self.weights is not None, "a system without weights is known by its vectors"
         return inputs.paper_vectors(self.weights), True
+
+
+def _name_of(topic: PooledQuery) -> str:
+    """Under what the vector of the topic stands."""
+    return topic.topic_id if topic.text is None else topic_name(topic.topic_id)
 
 
 def _system(name: str, source: str, hub: str | None, *, lacks: str = "") -> AbstractSystem:

@@ -106,12 +106,12 @@ def _abstracts(study: Study, found: list[GradeExample]) -> Iterator[SideBySide]:
     """The pairs, folded: both abstracts with the sentences of the facet marked."""
     ws, query_papers = study.snapshot.ws, study.snapshot.topics
     ids = sorted({paper for one in found for paper in (query_papers[one.pair[0]], one.pair[1])})
-    there: dict[str, Paper | Topic] = dict(papers.find_papers(ws.corpus, ids)) if ws.has_corpus else {}
-    there |= study.snapshot.texts
+    there = papers.find_papers(ws.corpus, ids) if ws.has_corpus else {}
+    topics: dict[str, Paper | Topic] = {**there, **study.snapshot.texts}
     # What is on the pages here is not what people elsewhere judged by.
     said = screens_of(study.snapshot, ids, {one.facet for one in found} if study.made_elsewhere is None else ())
     for one in found:
-        query, candidate = there.get(query_papers[one.pair[0]]), there.get(one.pair[1])
+        query, candidate = topics.get(query_papers[one.pair[0]]), there.get(one.pair[1])
         if query and candidate:
             words = {
                 "one": one,
