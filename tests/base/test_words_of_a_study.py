@@ -37,6 +37,7 @@ def test_the_words_are_asked_for_by_the_first_text_that_needs_them() -> None:
 
     with calling(never):
         environment(overrides=None).from_string("4 queries").render()
+        assert said("fewer than 6 queries") == "fewer than 6 queries"
 
 
 def test_units_alpha_and_reasons_follow_them() -> None:

@@ -21,7 +21,7 @@ OF_PAPERS = re.compile(
     r"facet|(?<!as a )whole\b(?! (interval|order))|\bpapers?\b|abstract|sentence label|near-identical", re.I
 )
 """What a study of texts has nothing of. An interval and an order may be whole, and a topic is judged as a whole."""
-OF_MORE_GRADES = re.compile(r"ordinal|quadratic|adjacent|within one|or higher\b(?!\))", re.I)
+OF_MORE_GRADES = re.compile(r"ordinal|quadratic|adjacent|within one|rho\b|AC2 also|or higher\b(?!\))", re.I)
 """What says nothing on two grades; "grade 1 or higher" is the rule of relevance."""
 
 
@@ -66,6 +66,8 @@ def test_on_two_grades_nothing_is_said_of_more(binary: dict[str, str]) -> None:
     for topic in TOPICS:
         assert f"| {topic.topic_id} | {topic.title} | 10 | 6 |" in text
     assert "| Adjudication | Coefficient | Median |" in text
+    assert "Phi is computed for every two assessors" in text
+    assert "The chance term of AC1 also counts" in text
     assert re.findall(r"^\| before \| (\D.*?) \|", text, re.M) == [
         "Krippendorff's alpha", "Cohen's kappa", "Gwet's AC1", "Agreement, %", "Correlation (phi)"
     ]  # fmt: skip
