@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from annot.formats.trec import read_run
+from annot.publishing.report.words import sentences
+from annot.steps.run import MadeRun
 from annot.store import runs
 from annot.store.database import open_store
 from annot.study.workspace import Workspace
@@ -155,3 +159,18 @@ def test_a_run_of_which_nothing_is_left_is_refused_and_not_written(
     assert refused.exit_code == 2
     assert "none of its queries is in this study" in refused.message()
     assert "`annot query list`" in refused.message()
+
+
+@pytest.mark.parametrize(
+    ("topics", "told"),
+    [
+        (1, "1 topic that is a text (T1)"),
+        (5, "5 topics that are texts (T1, T2, T3, T4, T5)"),
+        (6, "6 topics that are texts (T1, T2, T3, T4, T5, ...)"),
+    ],
+)
+def test_at_most_five_of_the_topics_left_out_are_named(topics: int, told: str) -> None:
+    names = [f"T{at}" for at in range(1, topics + 1)]
+    left = MadeRun("mine", 1, 9, Path("mine.run"), 0, names, "a vector of each")
+    said = sentences("commands.texts_left_out", made=[left, replace(left, left_out=[])])
+    assert said == (f"mine: leaves out {told}, because this system needs a vector of each",)

@@ -24,7 +24,8 @@ def run(
     ] = None,
     replace: Annotated[bool, flag("--replace", "Overwrite an imported run of the same name.")] = False,
 ) -> Output:
-    """Rank the pools with systems and write the runs. Systems compare the query's sentences with whole abstracts."""
+    """Rank the pools with systems and write the runs. Systems compare the query's sentences, or a topic's text, with
+    whole documents."""
     from annot.steps import run as step
 
     with progress("ranking pools") as advance:
