@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 import numpy as np
 import pandas as pd
 
-from annot.api.displaying import Displayed, Headline
+from annot.api.displaying import Displayed, Headline, in_its_words
 from annot.api.given import GivenRatings, check_level, qrels_in, ratings_in, scale_of
 from annot.api.given_tables import topics_of
 from annot.base.errors import InputError, UndefinedStatistic
-from annot.base.names import check_name
+from annot.base.names import Called, check_name
 from annot.base.records import Decision, Judgement
 from annot.base.settings import Settings
 from annot.base.settings.sections import AlphaLevel, MissingPolicy
@@ -67,6 +67,7 @@ class MeasuredAgreement(Displayed):
     _found: AgreementTable | ItemAgreement
     _settled: bool
     """Whether final grades were given, so that there is agreement after adjudication."""
+    _called: Called
 
     def to_frame(self) -> pd.DataFrame:
         """Every figure as a row of a table.
@@ -104,6 +105,7 @@ class MeasuredAgreement(Displayed):
         kept = (frame["statistic"] == statistic) & frame["coefficient"].isin(self._names)
         return Headline(self._shown(), frame[kept].reset_index(drop=True))
 
+    @in_its_words
     def plot(self) -> PlainFigure:
         """Draw alpha on each query before and after adjudication, as in the report.
 
@@ -129,6 +131,7 @@ class MeasuredAgreement(Displayed):
         raise UndefinedStatistic("ordinal alpha has a value on fewer than two queries")
 
     @cached_property
+    @in_its_words
     def _figures(self) -> pd.DataFrame:
         from annot.api import tidy  # The tables of the report load what alpha alone does without.
 
@@ -140,6 +143,7 @@ class MeasuredAgreement(Displayed):
         return frame.reset_index(drop=True)
 
     @cached_property
+    @in_its_words
     def _by_query(self) -> pd.DataFrame:
         from annot.api import tidy
 
@@ -155,6 +159,7 @@ class MeasuredAgreement(Displayed):
             return self._found.headline
         return tuple(name for name in HEADLINE if name in self._found.figures) or tuple(self._found.figures)
 
+    @in_its_words
     def _said(self) -> tuple[str, ...]:
         from annot.publishing.report.words import sentences
 
@@ -171,6 +176,7 @@ class MeasuredAgreement(Displayed):
         told = {"queries": queries, "pairs": pairs, "title": TITLES[name], "figures": figures}
         return sentences("library.agreement", scale=self.scale, missing=self.missing, **told)
 
+    @in_its_words
     def _shown(self) -> Table:
         from annot.publishing.report.sections import agreement
 
@@ -273,9 +279,9 @@ def measure_agreement(
         if final is not None or binarised_at is not None:
             raise InputError("final, binarised_at: expected a long table, with the columns query, document, ...")
         of_items = _of_items(found, grades, missing=missing, coefficients=coefficients, level=level)
-        return MeasuredAgreement(grades, missing, (OF_ITEMS,), of_items, False)
+        return MeasuredAgreement(grades, missing, (OF_ITEMS,), of_items, False, Called())
     settled = None if final is None else qrels_in(final)
-    topics, note = topics_of(found.facets, found.topics, None if settled is None else settled.topics)
+    units = topics_of(found.facets, found.topics, None if settled is None else settled.topics)
     table = agreement_table(
         found.judgements,
         # Where a final grade comes from makes no difference to agreement.
@@ -285,11 +291,11 @@ def measure_agreement(
         missing=missing,
         binarised_at=binarised_at,
         level=level,
-        topics=topics,
+        topics=units.topics,
         coefficients=coefficients,
         unjudgeable={(str(query), str(document)) for query, document in unjudgeable},
     )
-    return MeasuredAgreement(table.grades, missing, (note,), table, final is not None)
+    return MeasuredAgreement(table.grades, missing, (units.note,), table, final is not None, units.called)
 
 
 def alpha(ratings: Any, level: AlphaLevel = "ordinal") -> float:

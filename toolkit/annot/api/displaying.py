@@ -2,25 +2,43 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import wraps
 from textwrap import shorten
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import pandas as pd
+
+from annot.base.names import Called, calling
 
 if TYPE_CHECKING:
     from annot.publishing.report.document import Table
 
+D = TypeVar("D", bound="Displayed")
+V = TypeVar("V")
 MOST_ROWS = 30
 """Rows that are shown of a table."""
 LONGEST_NOTE = 320
 """Letters that are shown of a note: a note may list all queries."""
 
 
+def in_its_words(method: Callable[[D], V]) -> Callable[[D], V]:
+    """The method of a result, whose texts then call topics and documents what they are in it."""
+
+    @wraps(method)
+    def made(self: D) -> V:
+        with calling(lambda: self._called):
+            return method(self)
+
+    return made
+
+
 class Displayed:
     """A result that a notebook shows as a table; as text it is what it is, its sizes and its main figure."""
 
     notes: tuple[str, ...]
+    _called = Called()
     _hint = "hint"
     """The block of `library.j2` that says where there is more."""
 

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from annot.api import tidy
-from annot.api.displaying import Displayed, Headline
+from annot.api.displaying import Displayed, Headline, in_its_words
 from annot.api.given import check_level, qrels_in, ratings_in, runs_in
 from annot.api.given_tables import SOURCE, topics_of
-from annot.base.names import check_name
+from annot.base.names import Called, check_name
 from annot.base.settings import Settings
 from annot.base.settings.sections import RELEVANT_FROM, Convention, Ties
 from annot.measuring.evaluation.evaluated import Evaluated, of_runs
@@ -46,6 +46,7 @@ class MeasuredRuns(Displayed):
     relevant_from: int
     notes: tuple[str, ...]
     _evaluated: Evaluated
+    _called: Called
 
     def to_frame(self) -> pd.DataFrame:
         """Every measure as a row of a table, with rows for chance and one assessor.
@@ -96,6 +97,7 @@ class MeasuredRuns(Displayed):
         kept = (frame["convention"] == by.convention) & (frame["measure"] == by.measure)
         return Headline(self._shown(), frame[kept].reset_index(drop=True))
 
+    @in_its_words
     def plot(self) -> PlainFigure:
         """Draw the runs with their intervals, and which differences between them are significant, as in the report.
 
@@ -107,10 +109,12 @@ class MeasuredRuns(Displayed):
         return drawing(self._evaluated).svg.figure()
 
     @cached_property
+    @in_its_words
     def _figures(self) -> pd.DataFrame:
         return tidy.evaluation(self._evaluated)
 
     @cached_property
+    @in_its_words
     def _comparisons(self) -> pd.DataFrame:
         return tidy.comparisons(self._evaluated)
 
@@ -124,11 +128,13 @@ class MeasuredRuns(Displayed):
         assert found is not None, "there is at least one run"
         return found
 
+    @in_its_words
     def _said(self) -> tuple[str, ...]:
         of = self._evaluated.evaluations
         queries = {query.query_id for by in of.values() for query in by[self._evaluated.convention].queries}
         return sentences("library.runs", runs=len(of), queries=len(queries), best=self._best, evaluated=self._evaluated)
 
+    @in_its_words
     def _shown(self) -> Table:
         return by_measure(self._evaluated, self._best)
 
@@ -289,13 +295,13 @@ def evaluate(
     if relevant_from is None:
         highest = max((qrel.relevance for qrel in given.qrels), default=RELEVANT_FROM)
         relevant_from = max(1, min(RELEVANT_FROM, highest))
-    topics, note = topics_of(given.facets, given.topics)
+    units = topics_of(given.facets, given.topics)
     evaluated = of_runs(
         runs_in(run, name="run"),
         given.qrels,
         () if judgements is None else ratings_in(judgements, name="judgements").judgements,
         facets=given.facets,
-        topics=topics,
+        topics=units.topics,
         splits={},
         systems={},
         left_out={},
@@ -307,4 +313,4 @@ def evaluate(
         level=level,
         seed=seed,
     )
-    return MeasuredRuns(relevant_from, (note, *evaluated.notes), evaluated)
+    return MeasuredRuns(relevant_from, (units.note, *evaluated.notes), evaluated, units.called)

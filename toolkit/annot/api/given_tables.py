@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from annot.base.errors import Faults, InputError
-from annot.base.names import counted
+from annot.base.names import Called, counted
 from annot.formats.judgements_file import NAMES
 from annot.formats.spreadsheet import plain
 from annot.formats.trec import QUERY_PAPERS_FILE, QUERY_TOPICS_FILE, TOPIC_COLUMNS, read_query_topics
@@ -130,6 +130,11 @@ class GivenTopics(NamedTuple):
     column: str = PAPER_COLUMN
     """As which they are known: as papers, unless the column is that of topics."""
 
+    @property
+    def called(self) -> Called:
+        """What texts call the topics."""
+        return Called("topic", "document") if self.column == TOPIC_COLUMN else Called()
+
     def note(self, queries: Collection[str]) -> str:
         """What the figures of these queries rest on."""
         of_texts = self.column == TOPIC_COLUMN
@@ -145,12 +150,20 @@ INDEPENDENT = (
 )
 
 
-def topics_of(queries: Collection[str], *given: GivenTopics | None) -> tuple[dict[str, str] | None, str]:
-    """The topic of each of these queries by the first source that knows all of them, and a note; None without one."""
+class SamplingUnits(NamedTuple):
+    """The topic of each query, None where they are not known; a note of it, and what texts call topics."""
+
+    topics: dict[str, str] | None
+    note: str
+    called: Called
+
+
+def topics_of(queries: Collection[str], *given: GivenTopics | None) -> SamplingUnits:
+    """The topic of each of these queries by the first source that knows all of them."""
     for known in given:
         if known is not None and known.of.keys() >= set(queries):
-            return {query: known.of[query] for query in queries}, known.note(queries)
-    return None, INDEPENDENT
+            return SamplingUnits({query: known.of[query] for query in queries}, known.note(queries), known.called)
+    return SamplingUnits(None, INDEPENDENT, Called())
 
 
 def topics_beside(path: Path, queries: Collection[str]) -> GivenTopics | None:
