@@ -77,7 +77,7 @@ reasons = "left out"
 [pool]
 per_method = {per_method}
 """
-NOTICE = "The assessors and the adjudicator are simulated: they see Cranfield's grades, and err."
+NOTICE = "The assessors and the adjudicator are simulated: they know Cranfield's grades and make mistakes."
 PEOPLE = (("a1", False), ("a2", False), ("j1", True))
 
 

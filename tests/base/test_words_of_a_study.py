@@ -10,7 +10,7 @@ from annot.base.stats.values import Interval
 from annot.base.templating import environment
 from annot.cli.commands import called_in
 from annot.publishing.report.cells import COEFFICIENT, Number
-from annot.publishing.report.tables import of_facet
+from annot.publishing.report.tables import Column, Columns, of_facet
 from annot.study import snapshot
 from annot.study.workspace import Workspace
 from study_stages import copied
@@ -37,6 +37,7 @@ def test_the_words_are_asked_for_by_the_first_text_that_needs_them() -> None:
 
     with calling(never):
         environment(overrides=None).from_string("4 queries").render()
+        assert said("fewer than 6 queries") == "fewer than 6 queries"
 
 
 def test_units_alpha_and_reasons_follow_them() -> None:
@@ -58,6 +59,14 @@ def test_a_facet_is_a_column_where_facets_are_judged_and_always_in_the_data() ->
     assert (of_facet(str).heading, of_facet(str).field) == ("Facet", "facet")
     with calling(lambda: OF_TEXTS):
         assert (of_facet(str).heading, of_facet(str).field) == ("", "facet")
+
+
+def test_a_column_of_query_papers_is_one_of_topics_and_keeps_its_name_in_the_data() -> None:
+    columns = Columns[str]([Column("query paper", str)])
+    assert columns.of(["p1"]).headings == ("query paper",)
+    with calling(lambda: OF_TEXTS):
+        found = columns.of(["T1"])
+    assert (found.headings, found.records) == (("topic",), ({"query_paper": "T1"},))
 
 
 def test_the_words_of_a_study_follow_from_its_queries_topics_and_scale(tmp_path: Path) -> None:

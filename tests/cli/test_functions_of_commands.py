@@ -40,7 +40,7 @@ def test_a_query_is_a_paper_and_a_facet(ws: Workspace) -> None:
     with pytest.raises(InputError, match="found paper 'd00' without --facet"):
         prepare.query_add(ws, paper="d00", dry_run=True)
     with pytest.raises(InputError, match=r"nowhere\.csv: no such file"):
-        prepare.query_add(ws, file=FILE, dry_run=True)
+        prepare.query_add(ws, file=str(FILE), dry_run=True)
     assert prepare.query_add(ws, paper="d00", facet="method", dry_run=True).text == "d00-method: sentences 2"
     assert prepare.query_add(ws, paper="d00", facet="method", sentences="1,3", dry_run=True).text.endswith(" 1, 3")
 

@@ -157,3 +157,15 @@ def test_a_released_corpus_is_read_back_with_the_documents_of_its_passages(tmp_p
     assert format_of(str(path), None) == "beir"
     records = [json.loads(line) for line in path.read_text().splitlines()]
     assert [document_of_record(paper(record), ()) for record in records] == READ
+
+
+def test_the_documents_of_passages_are_released_without_the_texts_too() -> None:
+    def ids(papers: list[Paper]) -> bytes:
+        return write_beir(
+            papers=papers, queries=(), texts={}, qrels=(), pools=(), judged={}, folder="", with_text=False
+        )["corpus-ids.jsonl"]
+
+    assert ids(READ) == (
+        b'{"_id": "d1-1", "metadata": {"part_of": "d1"}}\n{"_id": "d2", "metadata": {"part_of": null}}\n'
+    )
+    assert ids([Paper("d2", "T", SENTENCES, 1999)]) == b'{"_id": "d2"}\n'

@@ -8,6 +8,7 @@ from types import SimpleNamespace
 
 import pytest
 from annot.base.names import Called, calling
+from annot.publishing.report import figures
 from annot.publishing.report.pages import report_files
 from annot.publishing.report.study import Study
 from annot.publishing.report.words import sentence
@@ -20,19 +21,23 @@ OF_PAPERS = re.compile(
     r"facet|(?<!as a )whole\b(?! (interval|order))|\bpapers?\b|abstract|sentence label|near-identical", re.I
 )
 """What a study of texts has nothing of. An interval and an order may be whole, and a topic is judged as a whole."""
-OF_MORE_GRADES = re.compile(r"ordinal|quadratic|adjacent|within one|or higher\b(?!\))", re.I)
+OF_MORE_GRADES = re.compile(r"ordinal|quadratic|adjacent|within one|rho\b|AC2 also|or higher\b(?!\))", re.I)
 """What says nothing on two grades; "grade 1 or higher" is the rule of relevance."""
 
 
-def report(tmp_path: Path, scale: tuple[str, ...], *, mixed: bool = False) -> dict[str, str]:
+def report(tmp_path: Path, scale: tuple[str, ...], *, mixed: bool = False, drawn: bool = False) -> dict[str, str]:
+    """The files of the report; drawing takes most of the time."""
     ws = copied(OfTopics(scale=scale, mixed=mixed), "measured", tmp_path / "study")
     qrels.write(ws, partial=False)
-    return report_files(Study(read_snapshot(ws)))
+    with pytest.MonkeyPatch.context() as patch:
+        if not drawn:
+            patch.setattr(figures, "_svg", lambda width, height, paint: '<svg viewBox="0 0 1 1"></svg>')
+        return report_files(Study(read_snapshot(ws)))
 
 
 @pytest.fixture(scope="module")
 def binary(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    return report(tmp_path_factory.mktemp("binary"), BINARY)
+    return report(tmp_path_factory.mktemp("binary"), BINARY, drawn=True)
 
 
 def told(files: dict[str, str]) -> str:
@@ -46,6 +51,13 @@ def test_it_speaks_of_topics_and_documents_and_of_no_facet(binary: dict[str, str
     assert "Each query is a topic, judged as a whole. The corpus has 11 documents." in text
 
 
+def test_no_drawing_names_a_facet(binary: dict[str, str]) -> None:
+    drawings = re.findall(r"<svg.*?</svg>", binary["report.html"], re.S)
+    words = {word.strip() for one in drawings for word in re.findall(r"<text[^>]*>([^<]*)</text>", one)}
+    assert "4 queries" in words
+    assert not [word for word in words if "whole" in word]
+
+
 def test_on_two_grades_nothing_is_said_of_more(binary: dict[str, str]) -> None:
     text = told(binary)
     assert [text[found.start() - 60 : found.end() + 40] for found in OF_MORE_GRADES.finditer(text)] == []
@@ -54,6 +66,8 @@ def test_on_two_grades_nothing_is_said_of_more(binary: dict[str, str]) -> None:
     for topic in TOPICS:
         assert f"| {topic.topic_id} | {topic.title} | 10 | 6 |" in text
     assert "| Adjudication | Coefficient | Median |" in text
+    assert "Phi is computed for every two assessors" in text
+    assert "The chance term of AC1 also counts" in text
     assert re.findall(r"^\| before \| (\D.*?) \|", text, re.M) == [
         "Krippendorff's alpha", "Cohen's kappa", "Gwet's AC1", "Agreement, %", "Correlation (phi)"
     ]  # fmt: skip

@@ -47,6 +47,7 @@ def test_every_step_is_told_once_and_nothing_of_facets(demonstration: Demonstrat
     steps = [text.split("/")[0] for text in told if re.match(r"\d+/11 ", text)]
     assert steps == [str(number) for number in range(1, 12)]
     assert not re.search("facet|query paper", " ".join(told))
+    assert "     10 pools with 20 documents" in told
     assert any("audit" in text and "nothing found" in text for text in told)
 
 

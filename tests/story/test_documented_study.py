@@ -72,7 +72,7 @@ def test_a_study_goes_as_the_how_to_pages_say(memory: StudioOfMemory, tmp_path: 
 def test_a_study_of_questions_goes_as_its_page_says(memory: StudioOfMemory, tmp_path: Path) -> None:
     folder = study_of_the_pages([INDEX.parent / OF_TOPICS], tmp_path, memory, run_here)
     with Workspace.open(folder).reading() as session:
-        assert {one.query_id for one in read_assignments(session)} == {"q1", "q2", "q3"}
+        assert {one.query_id for one in read_assignments(session)} == {"q1", "q2"}
 
 
 def run_here(code: str, folder: Path) -> str:

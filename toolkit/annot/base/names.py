@@ -142,8 +142,9 @@ def called() -> Called:
 
 
 def said(reason: str) -> str:
-    """Why a figure has no value, in the words of the study that is written about; in templates a filter."""
-    return reason.replace("query paper", called().topic)
+    """A reason or a heading in the words of the study that is written about; in templates a filter."""
+    # Most name none, and the words of a study are read from its database.
+    return reason.replace("query paper", called().topic) if "query paper" in reason else reason
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""Pool: rank the corpus for each query paper and draw the documents to judge."""
+"""Pool: rank the corpus for each topic and draw the documents to judge."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -55,7 +55,7 @@ def pool_build(
     grow: GrowOption = False,
     dry_run: DryRunOption = False,
 ) -> Output:
-    """Rank the corpus with each method and draw a pool of candidates for each query paper.
+    """Rank the corpus with each method and draw a pool of candidates for each topic.
 
     Prints the sizes. Existing pools are drawn again with the settings that they were drawn with, even if annot.toml has
     changed. Pairs that were sent or judged never leave a pool. After a push, pairs are added only with --grow.
@@ -81,13 +81,13 @@ def pool_build(
             dry_run=dry_run,
             advance=advance,
         )
-    return listing(step.BUILT, built.pools, data=built, notes=built.notes)
+    return listing(step.columns(built.pools), built.pools, data=built, notes=built.notes)
 
 
 @command("pool import")
 def pool_import(
     ws: "Workspace",
-    file: Annotated[Path, argument("A TREC run whose topics are query papers or queries.")],
+    file: Annotated[Path, argument("A TREC run of the study's topics or queries.")],
     method: Annotated[str, option("Name for the method.")],
     meta: MetaOption = None,
     foreign: Annotated[str | None, option("drop: leave out unknown topics and documents.", shown="refuse it")] = None,

@@ -50,7 +50,10 @@ def corpus_contents(ws: "Workspace") -> Output:
 @command("corpus add")
 def corpus_add(
     ws: "Workspace",
-    files: Annotated[list[str], argument("Files of papers, plain or gzipped; with --format irds, names of datasets.")],
+    files: Annotated[
+        list[str],
+        argument("Files of papers or other documents, plain or gzipped; with --format irds, names of datasets."),
+    ],
     form: Annotated[
         str | None,
         option(
@@ -61,7 +64,7 @@ def corpus_add(
     ] = None,
     dry_run: DryRunOption = False,
 ) -> Output:
-    """Add papers from files. Lists papers that were left out, with reasons, and changes made to texts."""
+    """Add papers or other documents from files. Lists what was left out, with reasons, and changes made to texts."""
     from annot.publishing.report.words import sentences
     from annot.steps import corpus as step
 

@@ -147,7 +147,9 @@ def write_beir(
 
 def _document(paper: Paper, fields: Fields, with_text: bool) -> dict[str, Any]:
     if not with_text:
-        return {"_id": paper.paper_id}
+        return {"_id": paper.paper_id} | _metadata(
+            {name: paper.part_of for name in fields.document if name == "part_of"}
+        )
     made = {"_id": paper.paper_id, "title": paper.title, "text": " ".join(paper.sentences)}
     return made | _metadata({name: getattr(paper, name) for name in fields.document})
 

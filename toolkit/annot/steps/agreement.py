@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable
 
 from annot.base.names import check_name, known_query
-from annot.measuring.agreement.per_query import IN_WORDS, POLICIES
+from annot.measuring.agreement.per_query import POLICIES, in_words
 from annot.measuring.agreement.summaries import AgreementTable
 from annot.measuring.diagnosis.overview import Looked
 from annot.measuring.measured import ByGuidelines, agreement_by_guidelines, agreement_of, assessors_of
@@ -43,7 +43,7 @@ def measure(
 def describe(table: AgreementTable, *, per_query: bool, every: bool) -> str:
     """The tables as text: a line for each facet, before and after; on request each query, each coefficient."""
     tables = terminal(table, per_query=per_query, every=every)
-    how = {"policy": IN_WORDS[table.missing], "bracketed": any(one.bracketed for one in tables)}
+    how = {"policy": in_words(table.missing, binary=table.binary), "bracketed": any(one.bracketed for one in tables)}
     method = sentences("agreement.terminal", table=table, **how)
     return "\n\n".join([*map(table_text, tables), *map(wrapped, method)])
 

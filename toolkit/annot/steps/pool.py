@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from operator import attrgetter
 from typing import Any
 
 from annot.base.errors import MissingInput
+from annot.base.names import called
 from annot.base.records import CITED, Advance, Pool, Query
 from annot.formats.trec import rankings_sha256
 from annot.pools.admission import admissions, as_recorded, passed_over_in, recorded_admissions, write_admissions
@@ -68,18 +69,24 @@ class DrawnPool:
     """Documents that it had and has no more."""
 
 
-BUILT = Columns[DrawnPool](
-    [Column("query paper", lambda one: one.topic_id)],
-    [
-        Column("queries", lambda one: one.queries),
-        Column("pool", lambda one: one.size),
-        Column("cited", lambda one: one.cited),
-        Column("cited, not in corpus", lambda one: one.cited_outside, "cited_outside"),
-        Column("exhausted methods", lambda one: " ".join(one.dry)),
-        Column("added", lambda one: one.added),
-        Column("leaving", lambda one: one.leaving),
-    ],
-)
+def columns(built: Sequence[DrawnPool]) -> Columns[DrawnPool]:
+    """What is told of each pool; of citations where a topic has any."""
+    of_citations = [
+        Column[DrawnPool]("cited", lambda one: one.cited),
+        Column[DrawnPool]("cited, not in corpus", lambda one: one.cited_outside, "cited_outside"),
+    ]
+    of_papers = called().topic != "topic" or any(one.cited_outside is not None for one in built)
+    return Columns(
+        [Column(called().topic, lambda one: one.topic_id)],
+        [
+            Column("queries", lambda one: one.queries),
+            Column("pool", lambda one: one.size),
+            *(of_citations if of_papers else ()),
+            Column("exhausted methods", lambda one: " ".join(one.dry)),
+            Column("added", lambda one: one.added),
+            Column("leaving", lambda one: one.leaving),
+        ],
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from annot.base.errors import Faults
 from annot.base.records import Topic
 from annot.formats.cleaning import clean
 
-IDS = ("topic_id", "query_id", "_id", "id", "qid", "num", "number", "topic_number")
+IDS = ("topic_id", "query_id", "question_id", "_id", "id", "qid", "num", "number", "topic_number")
 TITLES = ("title", "query", "question", "text", "desc", "description", "summary")
 DESCRIPTIONS = ("description", "desc", "question", "text")
 NARRATIVES = ("narrative", "narr")

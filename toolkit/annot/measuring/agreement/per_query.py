@@ -120,6 +120,12 @@ IN_WORDS: dict[str, str] = {
 """What each policy does, in sentences for a reader of the figures."""
 
 
+def in_words(missing: str, *, binary: bool) -> str:
+    """What the policy does. binary: on two grades, where rank correlations are phi and AC2 is AC1."""
+    told = IN_WORDS[missing]
+    return told.replace("Rho and tau are", "Phi is").replace("AC1 and AC2", "AC1") if binary else told
+
+
 NOT_SETTLED = "disputed pairs are not settled yet"
 
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from annot.base.names import called
+from annot.base.names import called, said
 from annot.base.stats.values import Undefined
 from annot.publishing.report.cells import Number
 from annot.publishing.report.document import Table
@@ -95,7 +95,7 @@ def table(
     return Table(
         name=name,
         caption=sentence(caption, bracketed=bracketed, name=name, **values) if caption else "",
-        headings=tuple(columns[at].heading for at in printed),
+        headings=tuple(said(columns[at].heading) for at in printed),
         rows=tuple(tuple(row[at] for at in printed) for row in made),
         command=f"annot report --table {name}" if command is None else command,
         notes=(*notes, *without(figures)),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from annot.base.names import called, counted
 from annot.base.stats.values import Undefined, Value
-from annot.measuring.agreement.per_query import IN_WORDS
+from annot.measuring.agreement.per_query import in_words
 from annot.measuring.agreement.summaries import AgreementTable, GroupAgreement, QueryAgreement, ShareSummary, Summary
 from annot.publishing.report import figures
 from annot.publishing.report.cells import COEFFICIENT, MEAN_SHARE, SHARE, Number, coefficient
@@ -63,7 +63,7 @@ def drawing(found: AgreementTable) -> Iterator[Figure]:
 def appendix(study: Study) -> Iterator[Chapter]:
     """Every coefficient; the scale in two; every query; what adjudication had to do."""
     found = study.agreement
-    told = sentences("agreement.method", policy=IN_WORDS[found.missing], missing=found.missing)
+    told = sentences("agreement.method", policy=in_words(found.missing, binary=found.binary), missing=found.missing)
     yield Chapter("coefficients", "Agreement: every coefficient", (), tuple(tables(found, every=True)), told)
     if study.binarised:
         told = sentences("agreement.binarised_method")
