@@ -104,6 +104,13 @@ def test_topics_from_elsewhere_have_their_licence(
     assert "Topics: " not in card(named)
 
 
+def test_the_language_of_topics_is_named_where_there_are_such_topics(facts: CollectionFacts) -> None:
+    named = replace(facts, collection=facts.collection.model_copy(update={"topic_language": "fr"}))
+    assert header(card(named))["language"] == ["en"]
+    assert "**Languages:**" not in card(named)
+    assert header(card(replace(named, topics=(0, 4))))["language"] == ["en", "fr"]
+
+
 def test_without_texts_the_hub_is_offered_ids_only(material: Material) -> None:
     text = card(demo_facts(material, with_text=False))
     assert [config["config_name"] for config in header(text)["configs"]] == ["default", "top_ranked"]
