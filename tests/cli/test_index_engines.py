@@ -44,6 +44,7 @@ def on(folder: Path, **machine: object) -> Path:
     path = folder / "annot.toml"
     settings = tomlkit.parse(path.read_text("utf-8"))
     settings["machine"] = machine
+    settings["pool"] = {**settings["pool"], "methods": list(METHODS)}
     path.write_text(tomlkit.dumps(settings), "utf-8")
     for address in machine.values():
         allow(folder, str(address))
