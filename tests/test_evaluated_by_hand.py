@@ -167,6 +167,18 @@ def test_what_a_run_leaves_out_and_adds_is_told() -> None:
     )
 
 
+def test_of_many_queries_a_note_begins_with_their_number() -> None:
+    qrels = [Qrel(f"p{at}-m", "d1", 0) for at in range(7)]
+    some = evaluated_runs({"run": {"p0-m": docs("d1"), "p1-m": docs("d1")}}, qrels)
+    names = [f"p{at}-m" for at in range(7)]
+    assert some.notes[-2:] == (
+        f"run: ranks no documents for {', '.join(names[2:])}, so its score there is 0",
+        f"run: no document is relevant for 7 queries: {', '.join(names)}",
+    )
+    one = evaluated_runs({"run": {"p0-m": docs("d1")}}, qrels)
+    assert one.notes[-2] == f"run: ranks no documents for 6 queries, so its score there is 0: {', '.join(names[1:])}"
+
+
 def test_a_run_whose_system_cannot_rank_for_a_query_is_measured_on_the_other_facets_alone() -> None:
     some = {name: ranking for name, ranking in RUN.items() if name != "p1-m"}
     found = evaluated_runs({"run": RUN, "some": some}, QRELS, left_out={"some": {"p1-m"}})

@@ -36,6 +36,10 @@ def queried(study: Study, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(index_parts, "PAPERS", SMALL)
     folder = study("queried")
     in_small_groups(folder, rows=SMALL)
+    path = folder / "annot.toml"
+    settings = tomlkit.parse(path.read_text("utf-8"))
+    settings["pool"] = {**settings["pool"], "methods": list(METHODS)}
+    path.write_text(tomlkit.dumps(settings), "utf-8")
     return folder
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -233,6 +234,18 @@ def test_a_topic_of_several_queries_is_named_with_each() -> None:
         ("T1", "cure"),
     ]
     assert "kind" not in found[0]["metadata"]
+
+
+def test_the_type_of_a_paper_is_a_field_of_all_queries_beside_it() -> None:
+    parts = asked("T1", papers=(Paper("d", "", ("One.",)), Paper("p", "Title", ("Two.",))))
+    parts["texts"] = {"T1": Topic("T1", "Why?")}
+    parts["queries"].append(Query("p-x", "p", "x", (0,), "survey"))
+    parts["pools"].append(replace(parts["pools"][0], topic_id="p"))
+    found = [row["metadata"] for row in rows(write_beir(**parts, folder="", with_text=True)["queries.jsonl"])]
+    assert [one["paper_type"] for one in found] == [None, "survey"]
+    assert [one["kind"] for one in found] == ["text", "paper"]
+    assert [(one["topic_id"], one["title"]) for one in found] == [("T1", "Why?"), ("p", "Title")]
+    assert "description" not in found[0]
 
 
 def test_a_topic_without_a_pool_is_a_fault() -> None:

@@ -1,4 +1,8 @@
-"""The screens of pairs that are judged whole, in a real browser: topic left, document right, and what is folded."""
+"""The screens of pairs that are judged whole, in a real browser: topic left, document right, and what is folded.
+
+What a screen must hold has its numbers in `test_screen_in_browser`: 1-3, 8, 9 (the definition alone), 11-14 are proved
+here; 4 as far as columns scroll; 5 to 7 are of facets only.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +10,7 @@ from typing import Any
 
 import pytest
 from annot.labelstudio.tasks import adjudicate_task, feedback_task
+from browsing import ADJUDICATE as OF_FACETS
 from browsing import CONTRASTS, LINES, PLAIN, judging, open_screen, stored, strike
 from fixtures_studio import Studio
 from labelling_texts import CANDIDATE, SCALE, long_text, opinion
@@ -82,6 +87,18 @@ def test_a_pair_judged_whole_is_settled_by_keys(studio: Studio, signed_in: Any) 
         screen.submit()
     (reading,) = stored(studio, project)
     assert (reading.grade, reading.settled_by, reading.flags) == (1, "topic read differently", ())
+
+
+def test_beside_facets_a_pair_judged_whole_has_no_causes_and_no_labels_of_a_facet(
+    studio: Studio, signed_in: Any
+) -> None:
+    tasks = [adjudicate_task(whole_task(), [opinion(1, None, None), opinion(3, None, None)], scale_names=SCALE)]
+    project = judging(studio, tasks, screen=OF_FACETS)
+    with open_screen(studio, signed_in, project, (1280, 720), text=PLAIN) as screen:
+        causes = screen.page.locator(".a-differences .ant-radio-wrapper:visible").all_inner_texts()
+        assert [cause.split()[0] for cause in causes] == ["context", "slip", "guideline"]
+        assert not screen.page.locator(".a-labels").is_visible()
+        assert not screen.page.locator(".a-facet h4").first.is_visible()
 
 
 def test_a_gold_grade_is_looked_at_and_one_key_leads_on(studio: Studio, signed_in: Any) -> None:

@@ -13,7 +13,7 @@ from annot.labelstudio.columns import NO_TEXT
 from annot.labelstudio.controls import Screen
 from annot.labelstudio.task_lint import lint_tasks
 from annot.labelstudio.tasks import adjudicate_task, feedback_task, full_text_task, returned_task
-from annot.labelstudio.term_marks import pieces, terms_of
+from annot.labelstudio.term_marks import pieces, singular, terms_of
 from labelling_texts import CANDIDATE, QUERY, SCALE, opinion
 from labelling_texts import task as facet_task
 from topic_texts import TOPIC, whole_task
@@ -113,6 +113,24 @@ def test_of_a_paper_only_the_words_of_its_title_are_marked() -> None:
 @pytest.mark.parametrize("text", ["", "bees", "of bees.", "a bee's life", "Bees bees"])
 def test_pieces_are_the_whole_text(text: str) -> None:
     assert "".join(piece for piece, _ in pieces(text, frozenset({"bee"}))) == text
+
+
+def test_no_piece_is_empty() -> None:
+    terms = frozenset({"bee", "hive"})
+    assert list(pieces("Bees, hive", terms)) == [("Bees", True), (", ", False), ("hive", True)]
+    assert list(pieces("hive.", terms)) == [("hive", True), (".", False)]
+    assert list(pieces("", terms)) == []
+
+
+@pytest.mark.parametrize(
+    ("word", "stem"),
+    [
+        *(("queries", "query"), ("daies", "daie"), ("horses", "horse"), ("algaes", "algae"), ("bees", "bee")),
+        *(("does", "doe"), ("owls", "owl"), ("corpus", "corpus"), ("glass", "glass"), ("owl", "owl")),
+    ],
+)
+def test_plurals_lose_their_ending_by_harmans_rules(word: str, stem: str) -> None:
+    assert singular(word) == stem
 
 
 def lint(task: dict[str, Any], screen: Screen = "judge") -> None:

@@ -91,3 +91,4 @@ def test_a_study_lists_its_topics(texts: annot.OpenStudy) -> None:
     shown = texts._repr_html_()
     assert '<td class="name">topics</td>' in shown
     assert len(texts.papers) == len(DOCUMENTS) + 1
+    assert texts._snapshot.pooled == set(DOCUMENTS)

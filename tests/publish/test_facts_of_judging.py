@@ -54,6 +54,7 @@ def study(found: Any, **changes: Any) -> Any:
         "imports": (),
         "facets": {"q1": "method"},
         "ws": SimpleNamespace(settings=Settings()),
+        "texts": {},
     }
     return SimpleNamespace(**(usual | changes))
 

@@ -235,6 +235,14 @@ def test_the_card_speaks_of_topics_and_documents_and_of_no_facet(texts: Path) ->
     assert "| [`topics.xml`](topics.xml) |" in after
 
 
+def test_the_card_of_papers_and_texts_has_the_rules_of_papers_and_names_topics(mixed: Path) -> None:
+    card = (mixed / "README.md").read_text(encoding="utf-8")
+    assert "- A query's own paper is in the corpus. Leave it out of that query's ranking.\n" in card
+    assert "as well: `query_topics.tsv` lists the topic of each query, a paper or a text.\n" in card
+    assert '# one facet: "topics/method"' in card
+    assert "| sleep and memory | whole | Title of d02 | 3 Perfect |" in card
+
+
 def test_topics_that_come_from_elsewhere_have_the_licence_that_is_named(texts: Path, mixed: Path) -> None:
     card = (mixed / "README.md").read_text(encoding="utf-8")
     assert 'license:\n- "cc-by-4.0"\n- "mit"\n- "cc0-1.0"\n' in card
@@ -268,6 +276,17 @@ def test_the_next_step_is_annot_qrels_while_the_topics_of_queries_are_not_beside
     assert "annot qrels" in annot_done("status", folder=study).stdout
     annot_done("qrels", folder=study)
     assert not (study / "exports" / "query_papers.tsv").exists()
+
+
+def test_a_topic_added_after_judging_stops_the_release_until_it_is_taken_away(texts: Path, tmp_path: Path) -> None:
+    study = Path(shutil.copytree(texts.parent / "study", tmp_path / "study"))
+    annot_done("query", "add", "--text", "Why do cats purr?", "--id", "T9", folder=study)
+    refused = annot("release", tmp_path / "release", folder=study)
+    assert refused.exit_code == 1
+    assert "query T9: its topic has no pool; draw it with `annot pool`" in refused.stderr
+    annot_done("query", "remove", "T9", folder=study)
+    annot_done("release", tmp_path / "release", folder=study)
+    assert files_of(tmp_path / "release") == files_of(texts)
 
 
 @dataclass(frozen=True)

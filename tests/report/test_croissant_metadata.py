@@ -163,6 +163,15 @@ def test_every_table_has_its_file_and_refers_to_columns_that_there_are(material:
     }
 
 
+def test_documents_that_were_left_out_are_called_so_where_topics_are_texts(
+    facts: CollectionFacts, material: Material
+) -> None:
+    files, tables = parts(material)
+    for topics, word in (((9, 0), "papers"), ((0, 9), "documents")):
+        found = json.loads(croissant(replace(facts, topics=topics), files=files, tables=tables, answers=ANSWERS))
+        assert found["rai:dataPreprocessingProtocol"] == [f"4,321 {word} left out: fewer than 3 sentences"]
+
+
 def test_texts_under_a_licence_of_their_own_have_it_named(material: Material, facts: CollectionFacts) -> None:
     files, tables = parts(material)
 

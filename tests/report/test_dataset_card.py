@@ -85,6 +85,32 @@ def test_a_licence_that_the_hub_does_not_list_is_other_with_name_and_link(facts:
         licence_named("free for all")
 
 
+@pytest.mark.parametrize(
+    ("topic_licence", "hub", "shown"),
+    [
+        ("MIT", ["cc-by-4.0", "mit", "cc0-1.0"], "Topics: [MIT](https://spdx.org/licenses/MIT.html)."),
+        ("EUPL-1.2", ["cc-by-4.0", "cc0-1.0"], "Topics: EUPL-1.2."),
+        ("with NIST", ["cc-by-4.0", "cc0-1.0"], "Topics: with NIST."),
+        ("CC-BY-4.0", ["cc-by-4.0", "cc0-1.0"], "Topics: [CC-BY-4.0]("),
+    ],
+)
+def test_topics_from_elsewhere_have_their_licence(
+    facts: CollectionFacts, topic_licence: str, hub: list[str], shown: str
+) -> None:
+    named = replace(facts, terms=replace(facts.terms, topic_licence=topic_licence))
+    text = card(replace(named, topics=(0, 4)))
+    assert header(text)["license"] == hub
+    assert shown in text
+    assert "Topics: " not in card(named)
+
+
+def test_the_language_of_topics_is_named_where_there_are_such_topics(facts: CollectionFacts) -> None:
+    named = replace(facts, collection=facts.collection.model_copy(update={"topic_language": "fr"}))
+    assert header(card(named))["language"] == ["en"]
+    assert "**Languages:**" not in card(named)
+    assert header(card(replace(named, topics=(0, 4))))["language"] == ["en", "fr"]
+
+
 def test_without_texts_the_hub_is_offered_ids_only(material: Material) -> None:
     text = card(demo_facts(material, with_text=False))
     assert [config["config_name"] for config in header(text)["configs"]] == ["default", "top_ranked"]

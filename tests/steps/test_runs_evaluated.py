@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -49,6 +50,15 @@ def test_conventions_are_the_named_one_or_those_that_know_the_measure(
 def test_an_unknown_convention_is_refused() -> None:
     with pytest.raises(InputError, match="convention"):
         evaluate.chosen("treck", ())
+
+
+def test_a_long_list_of_queries_is_cut_where_it_is_printed() -> None:
+    found: Any = SimpleNamespace(notes=("short", f"run: 99 queries: {', '.join(f'q{at}' for at in range(99))}"))
+    short, long = evaluate.notes(found)
+    assert short == "short"
+    assert len(long) <= 320
+    assert long.startswith("run: 99 queries: q0, q1, ")
+    assert long.endswith(" ... (`--json` has all)")
 
 
 def named(ws: Workspace, *names: str) -> list[str]:

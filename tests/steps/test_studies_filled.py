@@ -95,7 +95,7 @@ def test_files_are_remembered_once(tmp_path: Path) -> None:
     with ws.writing() as session:
         put_import(session, Imported(Source.UNRATED, "b", {}))
     for content in ("a", "a", "b"):
-        corpus._remember(ws, content, {"read": len(content)})
+        corpus._remember(ws, content, {"read": len(content), "rejected": {}})
     with ws.reading() as session:
         known = [(one.what, one.source_sha256) for one in read_imports(session)]
     assert sorted(known) == [("corpus", "a"), ("corpus", "b"), ("unrated queries", "b")]

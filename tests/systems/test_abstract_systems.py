@@ -14,7 +14,15 @@ from annot.ranking.systems import abstracts, sentences
 from annot.ranking.systems.inputs import PooledQuery, SentenceVectors
 from annot.ranking.vectors import Vectors
 
-PLACES = {"zero": [0, 0], "far": [4, 0], "near": [1, 1], "paper": [1, 0], "beyond": [-9, 0]}
+PLACES = {
+    "zero": [0, 0],
+    "far": [4, 0],
+    "near": [1, 1],
+    "paper": [1, 0],
+    "beyond": [-9, 0],
+    "topic T1": [1, 0],
+    "T1": [-9, 0],
+}
 
 
 def topic(*doc_ids: str, paper_id: str = "paper", at: tuple[int, ...] = (0,)) -> PooledQuery:
@@ -52,14 +60,15 @@ def test_a_query_whose_vector_is_zero_ranks_all_papers_alike() -> None:
 
 
 def test_a_text_is_ranked_by_its_own_vector_and_left_out_without_one() -> None:
-    known = PooledQuery("T1", "paper", "whole", (), True, ("zero", "far", "near"), "A question")
+    # A document has the id of the topic.
+    known = PooledQuery("T1", "T1", "whole", (), True, ("T1", "zero", "far", "near"), "A question")
     other = PooledQuery("T2", "T2", "whole", (), True, ("far",), "Another")
     asked = inputs(known, other, topic("near"))
     system = abstracts.own_system("mine")
     assert [one.query_id for one in system.topics(asked)] == ["T1", "q"]
     found = system.rank(asked)
     assert {name: [doc.doc_id for doc in docs] for name, docs in found.rankings.items()} == {
-        "T1": ["near", "far", "zero"],
+        "T1": ["near", "far", "T1", "zero"],
         "q": ["near"],
     }
     assert set(system.features(asked).queries) == {"T1", "q"}

@@ -85,7 +85,7 @@ def evaluate(
 
         return tidy.evaluation_by_query(evaluated) if per_query else tidy.evaluation_and_comparisons(evaluated)
 
-    return Output(evaluation_data(evaluated), text, [*evaluated.notes, *written], frame=frame)
+    return Output(evaluation_data(evaluated), text, [*step.notes(evaluated), *written], frame=frame)
 
 
 @command("assessor-effect", csv=True)

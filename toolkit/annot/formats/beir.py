@@ -57,7 +57,7 @@ def fields_of(
         return Fields(document, own, with_text)
     mixed, more = len(asked) < len(queries), any(topic.description or topic.narrative for topic in asked)
     there = {
-        "topic_id": mixed or any(query.query_id != query.topic_id for query in queries),
+        "topic_id": any(query.query_id != query.topic_id for query in queries),
         "kind": mixed,
         "facet": any(query.facet != WHOLE for query in queries),
         "paper_type": any(query.paper_type is not None for query in queries),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from textwrap import shorten
 from typing import Any
 
 from annot.api.tidy import comparisons, csv_text
@@ -41,6 +42,8 @@ from annot.study.workspace import Workspace, given_text, write_file
 
 NAME = "comparison"
 """Of the files that `write` makes."""
+LONGEST_NOTE = 320
+"""Letters that are printed of a note."""
 
 
 def evaluate(
@@ -91,6 +94,11 @@ def describe(evaluated: Evaluated, *, per_query: bool, measured: bool, paired: b
     """
     tables = terminal(evaluated, per_query=per_query, measured=measured, paired=paired)
     return "\n\n".join([best_line(evaluated), *map(table_text, tables)])
+
+
+def notes(evaluated: Evaluated) -> list[str]:
+    """What a reader must know, without the ends of long lists of queries."""
+    return [shorten(note, LONGEST_NOTE, placeholder=" ... (`--json` has all)") for note in evaluated.notes]
 
 
 def write(evaluated: Evaluated, folder: Path) -> tuple[Path, ...]:

@@ -32,6 +32,8 @@ Values = Mapping[str, Mapping[str, float]]
 TOGETHER = "together"
 CHANCE = "chance"
 ONE_ASSESSOR = "one assessor"
+MOST_NAMED = 5
+"""Queries whose names may stand within a sentence."""
 TEST = "mean of fold means"
 TEST_FOLD = "mean over the test fold"
 DEV = "mean over the development fold"
@@ -318,6 +320,12 @@ def _on(facet: str) -> str:
     return f"{facet}: " if called().faceted else ""
 
 
+def _named(query_ids: Sequence[str], then: str = "") -> str:
+    """The queries and what follows for them; of many first their number, so that a note can be cut short."""
+    names = ", ".join(query_ids)
+    return f"{names}{then}" if len(query_ids) <= MOST_NAMED else f"{counted(len(query_ids), 'query')}{then}: {names}"
+
+
 def _notes(tag: str, evaluation: Evaluation, unknown: set[str]) -> Iterator[str]:
     missing = sum(len(query.missing) for query in evaluation.queries)
     unjudged = sum(query.unjudged for query in evaluation.queries)
@@ -326,8 +334,8 @@ def _notes(tag: str, evaluation: Evaluation, unknown: set[str]) -> Iterator[str]
     if unjudged:
         yield f"{tag}: ranks {counted(unjudged, 'unjudged document')}; unjudged counts as not relevant"
     if evaluation.not_submitted:
-        yield f"{tag}: ranks no documents for {', '.join(evaluation.not_submitted)}, so its score there is 0"
+        yield f"{tag}: ranks no documents for {_named(evaluation.not_submitted, ', so its score there is 0')}"
     if evaluation.without_relevant:
-        yield f"{tag}: no document is relevant for {', '.join(evaluation.without_relevant)}"
+        yield f"{tag}: no document is relevant for {_named(evaluation.without_relevant)}"
     if unknown:
         yield f"{tag}: {counted(len(unknown), 'query')} of the run {verb(len(unknown), 'is', 'are')} not in this study"
