@@ -50,12 +50,17 @@ def rendered(monkeypatch: pytest.MonkeyPatch) -> Iterator[set[str]]:
     words._templates.cache_clear()
 
 
+def asked(file: Path) -> None:
+    file.write_text("T1\tWhat is asked?\n", encoding="utf-8")
+
+
 def test_every_template_renders_on_a_complete_study(
     rendered: set[str], stages: dict[str, Path], tmp_path: Path
 ) -> None:
     calls = [(name, usual.stage, usual.typed, usual.prepare) for name, usual in USUAL.items()]
     calls += [(name, stage, typed, lambda folder: None) for name, stage, typed in OTHER_CALLS]
     calls.append(("report", "measured", "", on_record_of_both))
+    calls.append(("query add", "labelled", "--file topics.tsv", lambda folder: asked(folder / "topics.tsv")))
     for at, (name, stage, typed, prepare) in enumerate(calls):
         folder = Path(shutil.copytree(stages[stage], tmp_path / str(at) / "study"))
         prepare(folder)
