@@ -32,6 +32,9 @@ def opened(chromium: Any, folder: Path, recipe: OfTopics, *, hostile: bool = Fal
                 put_topics(session, [Topic("T1", HOSTILE, HOSTILE, HOSTILE, {HOSTILE: HOSTILE})])
             for stage in ("pooled", "planned", "judged", "settled", "measured"):
                 getattr(recipe, stage)(ws)
+        settings = folder / "annot.toml"
+        text = settings.read_text("utf-8").replace('topic_language = ""\n', "")
+        settings.write_text(text.replace("[collection]\n", '[collection]\ntopic_language = "de"\n'), "utf-8")
         annot_done("qrels", folder=folder)
         annot_done("browse", folder=folder)
     context = chromium.new_context(viewport={"width": 1280, "height": 720})
@@ -76,8 +79,11 @@ def test_a_passage_without_a_title_has_its_id_and_its_document(page: Any) -> Non
 
 def test_a_paper_among_the_topics_is_read_as_a_paper(folder: Path, chromium: Any) -> None:
     context, page, faults = opened(chromium, folder / "mixed", OfTopics(scale=GRADED, mixed=True))
-    page.locator("#query").select_option("p4-method")
     asked = page.get_by_role("region", name="Topic")
+    page.locator("#query").select_option("T1")
+    assert asked.get_attribute("lang") == "de"
+    page.locator("#query").select_option("p4-method")
+    assert asked.get_attribute("lang") == "en"
     assert asked.locator("p.about").inner_text() == "p4-method · facet: method"
     assert asked.locator("b.facet").all_inner_texts() == ["How p4."]
     page.locator("#query").select_option("T1")

@@ -88,6 +88,7 @@ def page_data(
         )
     return {
         "language": settings.collection.language,
+        **({"topicLanguage": settings.collection.language_of_topics} if texts else {}),
         "scale": settings.scale.names,
         "standings": STANDINGS,
         "facets": facets,

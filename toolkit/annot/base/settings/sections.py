@@ -102,6 +102,11 @@ class CollectionSettings(Section):
     published: date | None = None
     """The date of publication, the only date in a release."""
 
+    @property
+    def language_of_topics(self) -> str:
+        """The language of topics that are texts."""
+        return self.topic_language or self.language
+
 
 class ScaleSettings(Section):
     names: tuple[str, ...] = ("Irrelevant", "Related", "Similar", "Near-identical")

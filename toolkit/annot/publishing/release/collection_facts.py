@@ -111,7 +111,7 @@ class CollectionFacts:
     @property
     def topic_language(self) -> str:
         """Of the topics that are texts."""
-        return self.collection.topic_language or self.collection.language
+        return self.collection.language_of_topics
 
     @property
     def languages(self) -> tuple[str, ...]:
