@@ -24,6 +24,7 @@ from annot.base.settings import Settings
 from annot.formats.csfcube import is_release_file, read_release
 from annot.labelstudio import server
 from annot.labelstudio.accounts import make_accounts
+from annot.labelstudio.columns import Layout
 from annot.labelstudio.delivery import deliver
 from annot.labelstudio.gateway import Gateway
 from annot.labelstudio.screens import screen_of
@@ -94,11 +95,12 @@ def release_tasks(folder: Path) -> list[dict[str, Any]]:
                     judge_task(
                         asked=Asked(query_id, doc_id),
                         query=queries.get(query_id) or Query(query_id, pool.topic_id, facet, by_label),
-                        query_paper=paper,
-                        candidate=papers[doc_id],
+                        topic=paper,
+                        document=papers[doc_id],
                         facet_help=HELP,
                         facet_labels=labels,
                         progress=f"37 of 300 · query 4, candidate {place} of {len(documents)}",
+                        layout=Layout(opened=False, fold_after=500, mark_terms=False),
                     )
                 )
     return tasks
