@@ -110,8 +110,8 @@ def read_cranfield(folder: Path) -> Cranfield:
     """The collection in this folder."""
     asked = map(json.loads, (folder / "questions.jsonl").read_text(encoding="utf-8").splitlines())
     codes = (map(int, line.split()) for line in (folder / "codes.txt").read_text(encoding="utf-8").splitlines())
-    grades = {(f"q{question}", str(document)): GRADES[code] for question, document, code in codes if code in GRADES}
-    return Cranfield(folder / "documents.jsonl", {f"q{one['question_id']}": str(one["text"]) for one in asked}, grades)
+    grades = {(str(question), str(document)): GRADES[code] for question, document, code in codes if code in GRADES}
+    return Cranfield(folder / "documents.jsonl", {str(one["question_id"]): str(one["text"]) for one in asked}, grades)
 
 
 class Bias(NamedTuple):
