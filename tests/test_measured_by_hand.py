@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -32,14 +33,20 @@ def snapshot(**more: Any) -> Any:
     return SimpleNamespace(**(usual | more))
 
 
+@dataclass(frozen=True)
+class Noted:
+    notes: tuple[str, ...] = ()
+
+
 @pytest.fixture
 def handed(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     """What a measure is called with."""
     found: dict[str, Any] = {}
 
-    def keep(*given: object, **named: object) -> None:
+    def keep(*given: object, **named: object) -> Noted:
         found.clear()
         found.update(named, given=given)
+        return Noted()
 
     for name in ("agreement_table", "of_runs", "assessor_effect_on_runs"):
         monkeypatch.setattr(measured, name, keep)

@@ -68,7 +68,7 @@ BROKEN = {
     "no column of ids": (
         "name,title\n1,a\n",
         [
-            "f:2: found no id among name, title; expected one of topic_id, query_id, _id, id, qid, num",
+            "f:2: found no id among name, title; expected one of topic_id, query_id, question_id, _id, id, qid, num",
         ],
     ),
     "no column of texts": (

@@ -124,7 +124,7 @@ def test_cited_documents_come_on_top_of_the_quotas(ws: Workspace, played: list[d
     found = played_design(ws)
     assert (found.pilot.cited, found.pilot.judgements, found.pilot.with_time) == (3.0, 20, 20)
     assert played[0]["design"].pool_size == 2 * 5 + 3
-    assert set(played[0]["papers"].values()) == set(PAPERS)
+    assert set(played[0]["topics"].values()) == set(PAPERS)
 
 
 def test_what_differs_from_the_settings_is_named_but_not_what_the_command_line_names(
