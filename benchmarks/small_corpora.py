@@ -25,11 +25,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from annot.base.settings import Settings
 from annot.base.stats.clustered import ratio_interval
 from annot.base.stats.values import Interval
 from annot.measuring.evaluation.computed import MeasuresAsked
 from annot.measuring.evaluation.measures import chance_floor, columns, evaluate
-from annot.measuring.measured import CONVENTION, MEASURE, read_run_files
+from annot.measuring.measured import primary_of, read_run_files
 from annot.steps import import_csfcube, run
 from annot.steps.init import init
 from annot.study.exports import exported_qrels
@@ -37,6 +38,7 @@ from annot.study.snapshot import read_snapshot
 from annot.study.workspace import Workspace
 
 SYSTEMS = ("fabs_cbow200", "fabs_tfidfcbow200", "whole_cbow200", "whole_tfidfcbow200")
+CONVENTION, MEASURE = primary_of(Settings())
 HOW: Any = {"convention": CONVENTION, "relevant_from": 2}
 
 

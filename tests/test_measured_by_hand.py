@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from annot.base.errors import InputError, MissingInput
 from annot.base.records import Qrel, ScoredDoc
+from annot.base.settings import settings_of
 from annot.measuring import measured, results
 from annot.measuring.agreement.tables import _some_of, _why_no_summary
 from annot.measuring.evaluation.comparisons import Score
@@ -84,7 +85,14 @@ def test_the_effect_of_assessors_is_measured_on_500_random_choices(handed: dict[
     settings = handed["given"][3]
     assert (settings.n_random, settings.permutations, settings.alpha) == (500, 10_000, 0.05)
     assert (settings.relevant_from, settings.level, settings.seed) == (2, 0.9, 7)
-    assert (measured.CONVENTION, measured.MEASURE) == ("csfcube", "NDCG%20")
+
+
+def test_runs_are_compared_as_csfcube_does_or_for_topics_and_questions_as_trec_does() -> None:
+    assert measured.primary_of(settings_of("facets")) == ("csfcube", "NDCG%20")
+    for kind in ("topics", "questions"):
+        assert measured.primary_of(settings_of(kind)) == ("trec", "nDCG")
+        assert measured.conventions_of(settings_of(kind)) == ("trec", "csfcube")
+    assert measured.conventions_of(settings_of("facets")) == ("csfcube", "trec")
 
 
 def run_text(tag: str) -> str:

@@ -183,7 +183,7 @@ def test_weights_that_were_trained_are_ranked_with_at_once(study: Path, start: P
     annot_done("encoder", "contexts", "full.jsonl", "--out", "contexts.jsonl", folder=study)
     examples = ("--contexts", "contexts.jsonl", "--out", "examples", "--dev-share", "0.3")
     told = annot_done("encoder", "examples", "ts+ot-aspire", *examples, "--json", folder=study).data
-    queries = {query["paper_id"] for query in annot_done("query", "list", "--json", folder=study).data}
+    queries = {query["topic_id"] for query in annot_done("query", "list", "--json", folder=study).data}
     lines = [line for name in ("train", "dev") for line in read_lines(study / f"examples/{name}.jsonl")]
     assert len(lines) == told["train"] + told["dev"]
     assert told["left_out"]["sets with a query paper of this study"]

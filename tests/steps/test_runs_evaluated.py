@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from annot.base.errors import InputError
+from annot.base.settings import Settings
 from annot.formats.trec import write_run
 from annot.measuring.evaluation.against import Beside
 from annot.measuring.evaluation.evaluated import PLAIN, TEST, TEST_FOLD
@@ -18,6 +19,8 @@ from annot.store.runs import StoredRun
 from annot.study.workspace import Workspace, write_file
 from small_study import QUERIES, FirstPairs, Small, write_runs
 from study_stages import copied
+
+FACETS: Any = SimpleNamespace(settings=Settings())
 
 
 @pytest.fixture(scope="module")
@@ -43,13 +46,13 @@ def ws(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
 def test_conventions_are_the_named_one_or_those_that_know_the_measure(
     convention: str | None, measures: tuple[str, ...], found: tuple[str, ...]
 ) -> None:
-    assert sorted(evaluate.chosen(convention, measures)) == sorted(found)
+    assert sorted(evaluate.chosen(FACETS, convention, measures)) == sorted(found)
     assert sorted(CONVENTIONS) == ["csfcube", "trec"]
 
 
 def test_an_unknown_convention_is_refused() -> None:
     with pytest.raises(InputError, match="convention"):
-        evaluate.chosen("treck", ())
+        evaluate.chosen(FACETS, "treck", ())
 
 
 def test_a_long_list_of_queries_is_cut_where_it_is_printed() -> None:

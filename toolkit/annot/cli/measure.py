@@ -97,11 +97,10 @@ def assessor_effect(
     ] = None,
 ) -> Output:
     """Print whether it matters who judged: the runs ranked by each assessor's, the final and randomly chosen grades."""
-    from annot.measuring.measured import CONVENTION
     from annot.publishing.report.sections.effect import terminal
     from annot.steps import assessor_effect as step
 
-    found = step.measure(ws, convention=convention or CONVENTION, measure_name=measure, tell=say)
+    found = step.measure(ws, convention=convention, measure_name=measure, tell=say)
     tables = terminal(found)
     return Output(found, step.describe(found, tables), tables=tables)
 

@@ -133,7 +133,9 @@ TOKEN = "API token, personal or legacy; safer in the environment variable."
 KeyOption = Annotated[str | None, option(TOKEN, "--api-key", envvar="LABEL_STUDIO_API_KEY", shown="the local one")]
 SeedOption = Annotated[int | None, setting("Random seed.", min=0)]
 OutOption = Annotated[Path | None, option("Folder to write to.", "--out", "-o", shown="exports/")]
-ConventionOption = Annotated[str | None, option("Evaluation convention: csfcube or trec.", shown="csfcube")]
+ConventionOption = Annotated[
+    str | None, option("Evaluation convention: csfcube or trec.", shown="csfcube; for topics trec")
+]
 TiesOption = Annotated[
     str, option("How tied documents count: order (in the convention's order) or expected (mean over all orders).")
 ]

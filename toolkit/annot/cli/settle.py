@@ -127,6 +127,6 @@ def qrels_compare(
     from annot.steps.evaluate import chosen
 
     measures = () if measure is None else (measure,)
-    compared = step.compare(ws, a, b, conventions=chosen(convention, measures), measures=measures)
+    compared = step.compare(ws, a, b, conventions=chosen(ws, convention, measures), measures=measures)
     tables = step.tables(compared)
     return Output(compared, step.describe(compared, tables), compared.notes, tables=tables)

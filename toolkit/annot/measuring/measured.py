@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from annot.base.errors import InputError, MissingInput
 from annot.base.records import Decision, Judgement, Qrel, Ranking, Source, grouped, nested
+from annot.base.settings import Settings
 from annot.base.stats.values import rounding
 from annot.formats.trec import read_run
 from annot.measuring.agreement.coefficients import COEFFICIENTS, HEADLINE
@@ -25,6 +26,7 @@ from annot.measuring.diagnosis.overview import AskedAndGraded, Looked, look
 from annot.measuring.diagnosis.panel import Panel, panel_of
 from annot.measuring.evaluation.comparisons import ALPHA, Restated, ToppedUp, restated_scores
 from annot.measuring.evaluation.evaluated import CHANCE, PRIMARY, Evaluated, of_runs
+from annot.measuring.evaluation.measures import CONVENTIONS
 from annot.pools.pooling import Version, came_in, versions_of
 from annot.study.adjudication import Pair
 from annot.study.guidelines import distinct
@@ -35,12 +37,21 @@ from annot.study.workspace import Workspace, given_text
 DAYS_BY_CLOCK = 3
 """On so many days or more people choose their moments; a sitting follows the plan's order, whatever clocks say."""
 
-CONVENTION, MEASURE = next(iter(PRIMARY.items()))
-"""What the effect of the assessor is measured on when nothing else is asked: as the runs are compared."""
 N_RANDOM = 500
 """Random choices of one assessor per pair."""
 SWAP_PERMUTATIONS = 10_000
 """Of each test of all pairs of runs, of which there is one for every random choice."""
+
+
+def conventions_of(settings: Settings) -> tuple[str, ...]:
+    """The conventions to measure in; by the first runs are compared. Topics and questions are measured as at TREC."""
+    return CONVENTIONS if settings.kind == "facets" else ("trec", "csfcube")
+
+
+def primary_of(settings: Settings) -> tuple[str, str]:
+    """The convention and the measure by which runs are compared, where nothing else is asked."""
+    convention = conventions_of(settings)[0]
+    return convention, PRIMARY[convention]
 
 
 def agreement_of(

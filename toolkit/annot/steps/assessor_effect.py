@@ -9,7 +9,7 @@ from annot.base.names import check_name, counted
 from annot.measuring.assessor_effect.rankings import AssessorEffect
 from annot.measuring.evaluation.evaluated import PRIMARY
 from annot.measuring.evaluation.gradings import MEASURES
-from annot.measuring.measured import assessor_effect_of, read_run_files
+from annot.measuring.measured import assessor_effect_of, primary_of, read_run_files
 from annot.measuring.results import EFFECT_FILE, as_text, keep
 from annot.publishing.report.document import Table
 from annot.publishing.report.sections.effect import method
@@ -19,11 +19,15 @@ from annot.study.snapshot import read_snapshot
 from annot.study.workspace import Workspace
 
 
-def measure(ws: Workspace, *, convention: str, measure_name: str | None, tell: Callable[[str], None]) -> AssessorEffect:
+def measure(
+    ws: Workspace, *, convention: str | None, measure_name: str | None, tell: Callable[[str], None]
+) -> AssessorEffect:
     """Rank the runs of `exports/runs/` under every grading and write `exports/assessor-effect.json`.
 
-    Where that cannot be written, `tell` says so. measure_name: None takes that on which the convention compares runs.
+    Where that cannot be written, `tell` says so. convention, measure_name: None takes those by which runs
+    are compared.
     """
+    convention = convention or primary_of(ws.settings)[0]
     check_name(convention, tuple(MEASURES), what="convention")
     measure_name = measure_name or PRIMARY[convention]
     check_name(measure_name, MEASURES[convention], what=f"measure of convention {convention}")

@@ -15,7 +15,7 @@ from annot.formats.matches import Match
 from annot.measuring.evaluation.analyses import FAR_DOWN, NEAR_TOP, error_cases
 from annot.measuring.evaluation.evaluated import mean_of_all
 from annot.measuring.evaluation.measures import TIES, evaluate
-from annot.measuring.measured import CONVENTION, MEASURE, read_run_files
+from annot.measuring.measured import primary_of, read_run_files
 from annot.measuring.results import matches_file, matches_of
 from annot.publishing.browse_page import BrowsedRun, Errors, page, page_data
 from annot.publishing.neighbours import write_pages
@@ -65,7 +65,8 @@ def write(ws: Workspace, *, partial: bool, out: Path | None = None) -> WrittenPa
     qrels = snapshot.outcome.qrels if graded else ()
     relevant_from = ws.settings.evaluation.relevant_from
     query_papers = {query: topic for query, topic in snapshot.topics.items() if topic not in snapshot.texts}
-    measured = {tag: _measured(rankings, qrels, relevant_from=relevant_from) for tag, rankings in runs.items()}
+    compared = primary_of(ws.settings)
+    measured = {tag: _measured(of, qrels, *compared, relevant_from=relevant_from) for tag, of in runs.items()}
     order = sorted(runs, key=lambda tag: -mean_of_all(measured[tag], snapshot.splits)) if graded else list(runs)
     systems = [
         BrowsedRun(
@@ -81,7 +82,7 @@ def write(ws: Workspace, *, partial: bool, out: Path | None = None) -> WrittenPa
         systems,
         papers=texts,
         labels=labels,
-        measure=MEASURE,
+        measure=compared[1],
         errors=Errors(error_cases(runs, qrels, relevant_from=relevant_from), read_kinds(ws)) if graded else None,
     )
     with calling(lambda: snapshot.called):
@@ -91,7 +92,7 @@ def write(ws: Workspace, *, partial: bool, out: Path | None = None) -> WrittenPa
             notice=Study(snapshot).notice,
             waiting=waiting,
             graded=graded,
-            measure=MEASURE,
+            measure=compared[1],
             errors=(NEAR_TOP, FAR_DOWN),
             relevant_from=relevant_from,
             overrides=ws.root / "templates",
@@ -113,12 +114,14 @@ def _notes(ws: Workspace, waiting: tuple[str, ...], graded: bool) -> Iterator[st
         yield "the page contains the texts, and collection.text_licence is empty: do not publish it"
 
 
-def _measured(rankings: Mapping[str, Ranking], qrels: tuple[Qrel, ...], *, relevant_from: int) -> dict[str, float]:
+def _measured(
+    rankings: Mapping[str, Ranking], qrels: tuple[Qrel, ...], convention: str, measure: str, *, relevant_from: int
+) -> dict[str, float]:
     """The measure of the report on each query; none without qrels."""
     if not qrels:
         return {}
-    measured = evaluate(rankings, qrels, convention=CONVENTION, relevant_from=relevant_from, ties=TIES[0])
-    return {query.query_id: query.values[MEASURE] for query in measured.queries}
+    measured = evaluate(rankings, qrels, convention=convention, relevant_from=relevant_from, ties=TIES[0])
+    return {query.query_id: query.values[measure] for query in measured.queries}
 
 
 def _matches(

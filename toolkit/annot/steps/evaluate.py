@@ -24,7 +24,7 @@ from annot.measuring.evaluation.against import (
 )
 from annot.measuring.evaluation.evaluated import AVERAGES, PRIMARY, TEST, TEST_FOLD, TOGETHER, Evaluated
 from annot.measuring.evaluation.measures import CONVENTIONS, TIES, conventions_for
-from annot.measuring.measured import evaluation_of, read_run_files, with_restated
+from annot.measuring.measured import conventions_of, evaluation_of, read_run_files, with_restated
 from annot.measuring.results import EVALUATION_FILE, as_text, evaluation_data, keep
 from annot.publishing.report.document import Chapter, Document, Table
 from annot.publishing.report.figures import described
@@ -64,7 +64,7 @@ def evaluate(
     two runs can be compared. When none of this is named, the result is written to `exports/evaluation.json` too; where
     that cannot be, `tell` says so.
     """
-    conventions = chosen(convention, measures)
+    conventions = chosen(ws, convention, measures)
     check_name(ties, TIES, what="--ties")
     check_name(average, AVERAGES, what="--average")
     snapshot = read_snapshot(ws)
@@ -80,11 +80,11 @@ def evaluate(
     return evaluated
 
 
-def chosen(convention: str | None, measures: tuple[str, ...]) -> tuple[str, ...]:
+def chosen(ws: Workspace, convention: str | None, measures: tuple[str, ...]) -> tuple[str, ...]:
     """The conventions to measure in: the one that is named, else those that know the first of the measures."""
     if convention is not None:
         check_name(convention, CONVENTIONS, what="convention")
-    return conventions_for(measures, CONVENTIONS if convention is None else (convention,))
+    return conventions_for(measures, conventions_of(ws.settings) if convention is None else (convention,))
 
 
 def describe(evaluated: Evaluated, *, per_query: bool, measured: bool, paired: bool) -> str:

@@ -9,7 +9,7 @@ from annot.base.errors import MissingInput
 from annot.base.records import Qrel
 from annot.measuring.evaluation.evaluated import PRIMARY
 from annot.measuring.evaluation.measures import TIES, evaluate
-from annot.measuring.measured import CONVENTION, MEASURE, of_all_topics, read_run_files
+from annot.measuring.measured import of_all_topics, primary_of, read_run_files
 from annot.measuring.results import as_text, keep
 from annot.measuring.reusability.certificate import Certificate, Runs, certify
 from annot.measuring.reusability.own_finds import Score
@@ -39,15 +39,16 @@ def certificate(ws: Workspace, *, tell: Callable[[str], None]) -> tuple[Certific
         pools = read_pools(session)
     if not pools:
         raise MissingInput("no pools on record", hint="draw them with `annot pool`")
+    compared = primary_of(ws.settings)
     found = certify(
         of_all_topics(snapshot, runs),
         qrels,
         pools,
         drawn_rankings(ws, pools),
         snapshot.topics,
-        _score(snapshot, qrels, CONVENTION, MEASURE, ties=TIES[0]),
+        _score(snapshot, qrels, *compared, ties=TIES[0]),
         _score(snapshot, qrels, LOSS_CONVENTION, LOSS_MEASURE, ties="expected"),
-        measure=MEASURE,
+        measure=compared[1],
         loss_measure=LOSS_MEASURE,
         relevant_from=ws.settings.evaluation.relevant_from,
         tolerance=ws.settings.evaluation.tolerated_loss,

@@ -19,7 +19,6 @@ from annot.measuring.agreement.summaries import AgreementTable
 from annot.measuring.assessor_effect.rankings import AssessorEffect
 from annot.measuring.diagnosis.overview import Looked
 from annot.measuring.evaluation.evaluated import Evaluated
-from annot.measuring.evaluation.measures import CONVENTIONS
 from annot.measuring.forecast.hours import hours_spent, seconds_of, speed_of
 from annot.measuring.measured import with_restated
 from annot.pools.pool_facts import PoolOrigins, origins_of
@@ -216,17 +215,18 @@ class Study:
         if missing := self._missing(runs=1):
             return missing
         given = (self.snapshot, measured.read_run_files(self.snapshot.ws), self.outcome.qrels)
-        return with_restated(*given, measured.evaluation_of(*given, conventions=CONVENTIONS))
+        return with_restated(
+            *given, measured.evaluation_of(*given, conventions=measured.conventions_of(self.snapshot.ws.settings))
+        )
 
     @cached_property
     def effect(self) -> AssessorEffect | Undefined:
         """What the assessors do to the runs, or why there is nothing to rank."""
-        return self._missing(runs=2) or measured.assessor_effect_of(
-            self.snapshot,
-            self.runs,
-            self.outcome.qrels,
-            convention=measured.CONVENTION,
-            measure=measured.MEASURE,
+        if missing := self._missing(runs=2):
+            return missing
+        convention, measure = measured.primary_of(self.snapshot.ws.settings)
+        return measured.assessor_effect_of(
+            self.snapshot, self.runs, self.outcome.qrels, convention=convention, measure=measure
         )
 
     def _missing(self, *, runs: int) -> Undefined | None:

@@ -10,7 +10,6 @@ from annot.base.names import called
 from annot.base.stats.values import Undefined
 from annot.measuring.evaluation.comparisons import ALPHA, POWER
 from annot.measuring.evaluation.evaluated import CHANCE, ONE_ASSESSOR, Evaluated, RunMeasures
-from annot.measuring.evaluation.measures import CONVENTIONS
 from annot.publishing.report import figures
 from annot.publishing.report.cells import EFFECT, MEASURE, POINTS, Number, P
 from annot.publishing.report.document import Chapter, Figure, Table
@@ -216,10 +215,8 @@ def terminal(evaluated: Evaluated, *, per_query: bool, measured: bool, paired: b
 
 def measures(evaluated: Evaluated, *, per_query: bool) -> Iterator[Table]:
     """A table a convention, and on request each query."""
-    for convention in CONVENTIONS:
+    for convention in dict.fromkeys(line.convention for line in evaluated.lines):
         lines = [line for line in (*evaluated.lines, *evaluated.ceiling) if line.convention == convention]
-        if not lines:
-            continue
         facets = list(dict.fromkeys(line.facet for line in lines))
         yield of_lines(evaluated, convention, sorted(lines, key=lambda line: facets.index(line.facet)))
         if per_query:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from annot import __version__
 from annot.base.stats.values import Undefined
-from annot.measuring.measured import CONVENTION, MEASURE
+from annot.measuring.measured import primary_of
 from annot.publishing.report import verdict
 from annot.publishing.report.cells import WIDEST
 from annot.publishing.report.document import Chapter, Document, Fact, Reply, Table
@@ -141,5 +141,11 @@ def _rules(study: Study) -> Chapter:
     return Chapter(
         "rules",
         "Rules, intervals and digits",
-        sentences("answers.rules", limits=verdict, widest=WIDEST, measured=(CONVENTION, MEASURE), level=study.level),
+        sentences(
+            "answers.rules",
+            limits=verdict,
+            widest=WIDEST,
+            measured=primary_of(study.snapshot.ws.settings),
+            level=study.level,
+        ),
     )
