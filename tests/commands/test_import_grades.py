@@ -158,6 +158,7 @@ def test_grades_that_no_measure_calls_relevant_are_told(scidocs: Path) -> None:
     [
         ("p0 0 p9 -1", "grade -1, expected 0 to 3"),
         ("p0 0 p9 4", "grade 4, expected 0 to 3"),
+        ("p0 0 p9 4\np0 0 p8 4\np0 0 p7 4", "bad.qrel:1: p0 p9: grade 4, expected 0 to 3 (and 2 other lines)"),
         ("zz 0 p9 1", "no query is a paper of the corpus"),
     ],
 )

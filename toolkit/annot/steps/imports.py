@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from annot.base.errors import Faults, InputError
-from annot.base.names import check_name
-from annot.base.records import Query
+from annot.base.names import check_name, counted
+from annot.base.records import Query, grouped
 from annot.corpus.facets.query_sentences import check_facet
 from annot.corpus.named_rows import queries_of
 from annot.formats.csfcube import is_release_file
@@ -203,9 +203,12 @@ def _read(ws: Workspace, files: Sequence[Path], form: str, per_topic: int) -> di
 
 def _check_grades(rows: Iterable[FileJudgement], grades: int, *, name: str) -> None:
     faults = Faults(name)
-    for row in rows:
-        if row.grade is None or not 0 <= row.grade < grades:
-            faults.add(f"{row.query} {row.document}: grade {row.grade}, expected 0 to {grades - 1}", line=row.line)
+    for grade, of_grade in grouped((row.grade, row) for row in rows).items():
+        if grade is None or not 0 <= grade < grades:
+            first = of_grade[0]
+            others = f" (and {counted(len(of_grade) - 1, 'other line')})" if len(of_grade) > 1 else ""
+            problem = f"{first.query} {first.document}: grade {grade}, expected 0 to {grades - 1}{others}"
+            faults.add(problem, line=first.line)
     faults.raise_if_any(hint="name the grades under [scale] in annot.toml, and remove pairs that were not judged")
 
 
