@@ -71,6 +71,16 @@ def test_a_run_by_sentences_keeps_what_it_matched_heaviest_first(study: Path, ma
     assert matches_of(ws, "specter") == {}
 
 
+def test_weights_read_a_topic_that_is_a_text(study: Path) -> None:
+    annot_done("query", "add", "--text", "What is asked?", "--id", "T1", folder=study)
+    annot_done("pool", "--query", "T1", "--method", "abs_tfidf", "--per-method", "5", "--grow", folder=study)
+    pooled = {one["doc_id"] for one in annot_done("pool", "show", "T1", "--json", folder=study).data["entries"]}
+    annot_done("run", "specter", folder=study)
+    ranked = read_run((study / "exports/runs/specter.run").read_text().splitlines(), name="specter").rankings["T1"]
+    assert {doc.doc_id for doc in ranked} == pooled
+    assert len({doc.score for doc in ranked}) > 1
+
+
 def test_vectors_in_the_corpus_win_over_weights_and_order_by_their_metric(study: Path) -> None:
     ids = paper_ids(study / "corpus")
     matrix = np.random.default_rng(0).normal(size=(len(ids), 4)).astype(np.float32)

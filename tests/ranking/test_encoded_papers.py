@@ -68,6 +68,26 @@ class Encoders:
 
         return encode
 
+    def open_topic_encoder(self, folder: Path, reading: str, *, device: Any, half: bool, batch: int) -> Any:
+        def encode(texts: Sequence[str], advance: Any) -> Any:
+            self.read.append(("topic", reading, half, batch, list(texts)))
+            return numbered(texts)
+
+        return encode
+
+
+def test_texts_are_read_as_topics_and_stand_behind_the_papers(ws: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    used = Encoders(monkeypatch)
+    mine = EncoderWeights("mine", None, "document")
+    for _ in range(2):
+        found = encoded_abstracts(ws, mine, PAPERS, {"p": "What is asked?", "T2": "More."}, advance=quietly)
+    assert used.read == [
+        ("document", False, 32, ["p", "q", "r"]),
+        ("topic", "document", False, 32, ["What is asked?", "More."]),
+    ]
+    assert found.ids.to_pylist() == ["p", "q", "r", "topic p", "topic T2"]
+    assert found.matrix[:, 0].tolist() == [0, 1, 2, 0, 1]
+
 
 def test_sentences_are_read_by_themselves_and_belong_to_their_paper(
     ws: Workspace, monkeypatch: pytest.MonkeyPatch
@@ -96,14 +116,14 @@ def test_vectors_of_the_same_papers_by_the_same_weights_are_kept(
     used = Encoders(monkeypatch)
     mine = EncoderWeights("mine", None, "document")
     for _ in range(2):
-        found = encoded_abstracts(ws, mine, PAPERS, advance=quietly)
+        found = encoded_abstracts(ws, mine, PAPERS, {}, advance=quietly)
     assert used.read == [("document", False, 32, ["p", "q", "r"])]
     assert (found.ids.to_pylist(), found.model, found.space, found.metric) == (["p", "q", "r"], "mine", "mine", "l2")
     assert found.matrix[:, 0].tolist() == [0, 1, 2]
     (kept,) = (ws.cache / "encoded").iterdir()
     assert re.fullmatch("[0-9a-f]{32}", kept.name)
-    encoded_abstracts(ws, EncoderWeights("other", None, "document"), PAPERS, advance=quietly)
-    encoded_abstracts(ws, mine, PAPERS[:2], advance=quietly)
+    encoded_abstracts(ws, EncoderWeights("other", None, "document"), PAPERS, {}, advance=quietly)
+    encoded_abstracts(ws, mine, PAPERS[:2], {}, advance=quietly)
     assert len(used.read) == 3
 
 

@@ -73,6 +73,11 @@ def test_a_text_is_ranked_by_its_own_vector_and_left_out_without_one() -> None:
     }
     assert set(system.features(asked).queries) == {"T1", "q"}
     assert [one.query_id for one in system.topics(inputs(known, topic("near"), own=False))] == ["q"]
+    # Weights read any text.
+    by_weights = abstracts.SYSTEMS[0]
+    assert by_weights.weights is not None
+    assert [one.query_id for one in by_weights.topics(inputs(known, other, own=False))] == ["T1", "T2"]
+    assert [doc.doc_id for doc in by_weights.rank(inputs(known, own=False)).rankings["T1"]][:2] == ["near", "far"]
 
 
 def test_every_paper_without_a_vector_is_named_once() -> None:

@@ -68,7 +68,8 @@ class StudyInputs:
         return vectors.load(folder, hint=f"correct the files in {folder}, or remove it") if folder.is_dir() else None
 
     def paper_vectors(self, weights: EncoderWeights) -> Vectors:
-        return encoded_abstracts(self.ws, weights, self._sorted_papers, advance=self.advance)
+        texts = {topic.topic_id: topic.text for topic in self.topics if topic.text is not None}
+        return encoded_abstracts(self.ws, weights, self._sorted_papers, texts, advance=self.advance)
 
     def features(self, name: str) -> Features:
         (system,) = systems_of([name], vectors=self.ws.vectors, weights=weights_folder(self.ws))

@@ -68,16 +68,29 @@ def encoded_sentences(
     return SentenceVectors(ids, np.asarray(stored.arrays["starts"]), stored.arrays["matrix"], stored.facts)
 
 
-def encoded_abstracts(ws: Workspace, weights: EncoderWeights, papers: Sequence[Paper], *, advance: Advance) -> Vectors:
-    """A vector for each paper's title and abstract. Raises MissingInput when the weights are not there."""
+def encoded_abstracts(
+    ws: Workspace, weights: EncoderWeights, papers: Sequence[Paper], texts: Mapping[str, str], *, advance: Advance
+) -> Vectors:
+    """A vector for each paper's title and abstract, and behind them one for each topic that is a text.
+
+    texts: by topic, what is read. Raises MissingInput when the weights are not there.
+    """
+    opening: Any = {"device": None, "half": False, "batch": encoders.BATCH}
 
     def make(folder: Path) -> dict[str, Any]:
-        encode = encoders.open_paper_encoder(folder, "document", device=None, half=False, batch=encoders.BATCH)
-        return {"matrix": encode(papers, advance)}
+        return {"matrix": encoders.open_paper_encoder(folder, "document", **opening)(papers, advance)}
+
+    def make_topics(folder: Path) -> dict[str, Any]:
+        return {"matrix": encoders.open_topic_encoder(folder, "document", **opening)(list(texts.values()), advance)}
 
     stored = _kept(ws, weights, papers, make)
-    ids = storage.strings_of(paper.paper_id for paper in papers)
-    return Vectors(ids, stored.arrays["matrix"], weights.name, weights.name, metric="l2", facts=stored.facts)
+    matrix, ids = stored.arrays["matrix"], [paper.paper_id for paper in papers]
+    if texts:
+        asked = [Paper(topic_name(topic_id), text, ()) for topic_id, text in texts.items()]
+        matrix = np.concatenate([matrix, _kept(ws, weights, asked, make_topics).arrays["matrix"]])
+        ids += [one.paper_id for one in asked]
+    found = storage.strings_of(ids)
+    return Vectors(found, matrix, weights.name, weights.name, metric="l2", facts=stored.facts)
 
 
 def _kept(

@@ -57,8 +57,10 @@ class AbstractSystem(System):
         return f"a vector of each topic in corpus/vectors/{self.name}"
 
     def topics(self, inputs: SystemInputs) -> Sequence[PooledQuery]:
-        """The papers, and the texts of which the folder of vectors has one."""
+        """The papers, and the texts of which the folder of vectors has one, or that its weights can read."""
         own = inputs.own_vectors(self.name)
+        if own is None and self.weights is not None:
+            return inputs.topics
         known = own.rows if own is not None else ()
         return [topic for topic in inputs.topics if topic.text is None or _name_of(topic) in known]
 

@@ -109,7 +109,8 @@ class SystemInputs(Protocol):
         """The vectors in `corpus/vectors/NAME`; None where there is no such folder."""
 
     def paper_vectors(self, weights: EncoderWeights) -> Vectors:
-        """A vector for each paper's title and abstract. Raises MissingInput when the weights are not there."""
+        """A vector for each paper's title and abstract, and for each text. Raises MissingInput when the weights are not
+        there."""
 
     def features(self, name: str) -> Features:
         """What the system of this name gives to learn from. Raises InputError for one that has no vectors."""
