@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -71,7 +72,8 @@ def test_a_run_by_sentences_keeps_what_it_matched_heaviest_first(study: Path, ma
     assert matches_of(ws, "specter") == {}
 
 
-def test_weights_read_a_topic_that_is_a_text(study: Path) -> None:
+def test_weights_read_a_topic_that_is_a_text(study: Path, tmp_path: Path) -> None:
+    study = Path(shutil.copytree(study, tmp_path / "study", symlinks=True))
     annot_done("query", "add", "--text", "What is asked?", "--id", "T1", folder=study)
     annot_done("pool", "--query", "T1", "--method", "abs_tfidf", "--per-method", "5", "--grow", folder=study)
     pooled = {one["doc_id"] for one in annot_done("pool", "show", "T1", "--json", folder=study).data["entries"]}
