@@ -135,8 +135,12 @@ def test_topics_are_read_as_the_queries_that_the_model_has_a_prompt_for(folder: 
     assert done["topics"] == 1
     model = SentenceTransformer(str(folder / "mine-st"), device="cpu")
     made = vectors.load(folder / "corpus/vectors/asked", hint="")
-    np.testing.assert_allclose(made.matrix[made.rows["topic T1"]], model.encode_query(["a b c a"])[0], atol=1e-5)
-    assert not np.allclose(made.matrix[made.rows["topic T1"]], model.encode(["a b c a"])[0], atol=1e-5)
+    np.testing.assert_allclose(
+        made.matrix[made.rows[vectors.topic_name("T1", "a b c a")]], model.encode_query(["a b c a"])[0], atol=1e-5
+    )
+    assert not np.allclose(
+        made.matrix[made.rows[vectors.topic_name("T1", "a b c a")]], model.encode(["a b c a"])[0], atol=1e-5
+    )
     paper = next(iter(read_papers(folder / "corpus")))
     text = paper.title + model.tokenizer.sep_token + " ".join(paper.sentences)
     np.testing.assert_allclose(made.matrix[0], model.encode_document([text])[0], atol=1e-5)

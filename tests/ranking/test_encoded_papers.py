@@ -15,6 +15,7 @@ from annot.base.shards import Engine
 from annot.ranking import encoding, vectors
 from annot.ranking.encoding import EncodedTopics, EncodePart, Encoding, encoded_abstracts, encoded_sentences
 from annot.ranking.systems.weights import EncoderWeights
+from annot.ranking.vectors import topic_name
 from annot.store.paper_writing import PaperWriter
 from annot.store.papers import groups_for, groups_of
 from annot.study.workspace import Workspace
@@ -85,7 +86,7 @@ def test_texts_are_read_as_topics_and_stand_behind_the_papers(ws: Workspace, mon
         ("document", False, 32, ["p", "q", "r"]),
         ("topic", "document", False, 32, ["What is asked?", "More."]),
     ]
-    assert found.ids.to_pylist() == ["p", "q", "r", "topic p", "topic T2"]
+    assert found.ids.to_pylist() == ["p", "q", "r", topic_name("p", "What is asked?"), topic_name("T2", "More.")]
     assert found.matrix[:, 0].tolist() == [0, 1, 2, 0, 1]
 
 
@@ -222,7 +223,8 @@ def test_topics_stand_behind_the_papers_and_are_encoded_anew_where_they_change(c
     papers, firsts = list("pqrstuvwx"), [float(ord(one)) for one in "pqrstuvwx"]
     assert with_topics({}) == (papers, firsts)
     for _ in range(2):
-        assert with_topics({"T1": "four", "T2": "seven77"}) == ([*papers, "topic T1", "topic T2"], [*firsts, 4, 7])
+        names = [topic_name("T1", "four"), topic_name("T2", "seven77")]
+        assert with_topics({"T1": "four", "T2": "seven77"}) == ([*papers, *names], [*firsts, 4, 7])
     assert opened == [2]
     assert with_topics({"T1": "other", "T2": "seven77"})[1][-2:] == [5, 7]
     assert with_topics({}) == (papers, firsts)

@@ -8,7 +8,7 @@ from annot.base.records import Paper, Ranking
 from annot.base.storage import strings_of
 from annot.ranking.corpus import Corpus
 from annot.ranking.methods import METHODS, RankingInputs, rank_all
-from annot.ranking.vectors import Vectors
+from annot.ranking.vectors import Vectors, topic_name
 from annot.ranking.wordvectors import WordVectors
 from indexed import decomposed, inputs_of
 from sklearn.feature_extraction.text import TfidfVectorizer
@@ -39,7 +39,14 @@ def test_a_set_of_vectors_ranks_the_texts_of_which_it_has_one(corpus: Corpus, pa
     ids = [paper.paper_id for paper in papers]
     matrix = np.random.default_rng(1).normal(size=(len(ids) + 2, 3)).astype(np.float32)
     inputs = inputs_of(corpus)
-    inputs.vectors["own"] = Vectors(strings_of([*ids, "topic t", "topic u"]), matrix, "own", "own", "l2", {})
+    inputs.vectors["own"] = Vectors(
+        strings_of([*ids, topic_name("t", " ".join(papers[0].sentences)), topic_name("none", "another text")]),
+        matrix,
+        "own",
+        "own",
+        "l2",
+        {},
+    )
     found = ranked_by(inputs, "own", papers=ids[:1], texts={"t": papers[0], "none": papers[1]})
     distances = np.linalg.norm(matrix[:-2].astype(float) - matrix[-2], axis=1)
     assert found.keys() == {ids[0], "t"}

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from annot.base.errors import InputError, MissingInput
 from annot.base.records import Topic
+from annot.pools.topics import left_out_of
 from annot.ranking.given_vectors import Coverage, Form
 from annot.ranking.systems.abstracts import SYSTEMS
 from annot.ranking.systems.weights import digest_of
@@ -65,6 +66,9 @@ def test_rows_of_the_corpus_are_kept_and_all_others_counted(ws: Workspace, tmp_p
         put_topics(session, [Topic("nowhere", "Now it is a topic.")])
     found = added(ws, [file], ids, metric="cosine")
     assert (found.kept, found.missing, found.foreign) == (4, PAPERS - 3, 0)
+    assert left_out_of(ws, ["mine"], {"nowhere": Topic("nowhere", "Now it is a topic.")}) == {}
+    # A text that takes its place has no vector.
+    assert left_out_of(ws, ["mine"], {"nowhere": Topic("nowhere", "Another.")}) == {"mine": {"nowhere"}}
     with ws.writing() as session:
         remove_topic(session, "nowhere")
     added(ws, [file], ids, metric="cosine")

@@ -12,7 +12,7 @@ from annot.base.storage import strings_of
 from annot.ranking.dense import Metric
 from annot.ranking.systems import abstracts, sentences
 from annot.ranking.systems.inputs import PooledQuery, SentenceVectors
-from annot.ranking.vectors import Vectors
+from annot.ranking.vectors import Vectors, topic_name
 
 PLACES = {
     "zero": [0, 0],
@@ -20,7 +20,8 @@ PLACES = {
     "near": [1, 1],
     "paper": [1, 0],
     "beyond": [-9, 0],
-    "topic T1": [1, 0],
+    topic_name("T1", "A question"): [1, 0],
+    topic_name("T2", "Before it was changed"): [1, 0],
     "T1": [-9, 0],
 }
 

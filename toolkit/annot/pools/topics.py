@@ -48,15 +48,20 @@ def searched(topic: Topic) -> dict[Field, str]:
     return {"title": topic.title, "abstract": " ".join(part for part in (topic.title, topic.description) if part)}
 
 
+def read_of(topics: Mapping[str, Topic]) -> dict[str, str]:
+    """What an encoder reads of each text."""
+    return {topic_id: searched(topic)["abstract"] for topic_id, topic in topics.items()}
+
+
 def left_out_of(
     ws: Workspace,
     methods: Iterable[str],
-    topic_ids: Collection[str],
+    topics: Mapping[str, Topic],
     *,
     frozen: Mapping[str, Collection[str]] | None = None,
 ) -> dict[str, set[str]]:
     """By method, those of these topics, which are texts, that it cannot rank for: a text has no citations, and a vector
-    only where the set of the method has one under its id. Methods that rank for all are not named.
+    only where the set of the method has one of it. Methods that rank for all are not named.
 
     frozen: the same of rankings that are to be drawn from as they are, whatever sets of vectors there are now.
     """
@@ -64,14 +69,14 @@ def left_out_of(
 
     def lacking(name: str) -> set[str]:
         if name == CITED:
-            return set(topic_ids)
+            return set(topics)
         if frozen is not None:
-            return set(topic_ids) & set(frozen.get(name, ()))
+            return topics.keys() & set(frozen.get(name, ()))
         # Where there is no set of this name, ranking says so and what to do.
-        searched = name not in given and (ws.vectors / name).is_dir()
-        return vectors.topics_without(vectors_of(ws, name), topic_ids) if searched else set()
+        is_set = name not in given and (ws.vectors / name).is_dir()
+        return vectors.topics_without(vectors_of(ws, name), read_of(topics)) if is_set else set()
 
-    return {name: missing for name in methods if topic_ids and (missing := lacking(name))}
+    return {name: missing for name in methods if topics and (missing := lacking(name))}
 
 
 def for_text(design: PoolDesign, topic_id: str, left_out: Mapping[str, Collection[str]]) -> PoolDesign:

@@ -86,7 +86,7 @@ def encoded_abstracts(
     stored = _kept(ws, weights, papers, make)
     matrix, ids = stored.arrays["matrix"], [paper.paper_id for paper in papers]
     if texts:
-        asked = [Paper(topic_name(topic_id), text, ()) for topic_id, text in texts.items()]
+        asked = [Paper(topic_name(*one), one[1], ()) for one in texts.items()]
         matrix = np.concatenate([matrix, _kept(ws, weights, asked, make_topics).arrays["matrix"]])
         ids += [one.paper_id for one in asked]
     found = storage.strings_of(ids)
@@ -287,7 +287,7 @@ class Encoding:
                 used.append(part.key)
             if topics:
                 rows = topics.open_encoder()(list(topics.texts.values()), lambda _done, _total: None)
-                writer.add([topic_name(one) for one in topics.texts], self._finite(list(topics.texts), rows))
+                writer.add([topic_name(*one) for one in topics.texts.items()], self._finite(list(topics.texts), rows))
             writer.about, writer.parts = {**about, **self._facts}, used
 
     @cached_property

@@ -117,6 +117,11 @@ class Texts(NamedTuple):
     depths: Rows
     """How many papers each wants."""
 
+    @property
+    def read(self) -> dict[str, str]:
+        """By topic, what an encoder reads of it."""
+        return {topic_id: text["abstract"] for topic_id, text in zip(self.ids, self.of, strict=True)}
+
 
 class Needs(NamedTuple):
     """What has to be made, or to be there, besides tokens and counts."""
@@ -204,7 +209,7 @@ def _by_vectors(name: str) -> Method:
 
     def rank_texts(inputs: RankingInputs, texts: Texts) -> list[Ranking]:
         vectors, corpus = inputs.vectors[name], inputs.corpus.paper_ids
-        names = [dense_vectors.topic_name(topic_id) for topic_id in texts.ids]
+        names = [dense_vectors.topic_name(*one) for one in texts.read.items()]
         return dense_vectors.rank(vectors, names, corpus=corpus, depths=texts.depths, each=inputs.each)
 
     def rank_folded(inputs: RankingInputs, texts: Texts) -> list[Ranking]:
@@ -282,7 +287,8 @@ def rank_all(
             paper_id: tuple(doc for doc in ranking if doc.doc_id not in ids)[:ranking_depth]
             for paper_id, ids, ranking in zip(paper_ids, banned, found, strict=True)
         }
-        lacking = set() if name in METHODS else dense_vectors.topics_without(inputs.vectors[name], texts)
+        read = {topic_id: text["abstract"] for topic_id, text in texts.items()}
+        lacking = set() if name in METHODS else dense_vectors.topics_without(inputs.vectors[name], read)
         if able := [topic_id for topic_id in texts if topic_id not in lacking]:
             asked = Texts(able, [texts[one] for one in able], np.full(len(able), ranking_depth, dtype=np.int64))
             done[name] |= zip(able, method.rank_texts(inputs, asked), strict=True)

@@ -214,9 +214,9 @@ def fit_lucene(statistics: Statistics, filled: int, *, k1: float, b: float) -> B
 
     Raises InputError when none has.
     """
-    present = _present(statistics)
+    _present(statistics)
     df = statistics.frequency
-    idf = np.where(present, np.log(1 + (filled - df + 0.5) / (df + 0.5)), 0)
+    idf = np.log(1 + (filled - df + 0.5) / (df + 0.5))
     return Bm25(idf=idf, mean_length=statistics.running / filled, k1=k1, b=b, gain=1.0)
 
 

@@ -1,6 +1,6 @@
 """Vectors of papers in a folder: the format in which any encoder's output joins.
 
-    ids.txt         one paper id a line, UTF-8; behind `topic ` the id of a topic that is a text
+    ids.txt         one paper id a line, UTF-8; of a topic that is a text `topic`, its id and its hash
     vectors.npy     float32 or float16, shape (ids, dimensions), one row for each id
     vectors.json    {"model": "...", "space": "...", "metric": "l2" or "cosine"}; more keys are kept as facts, among
                     them, where they were imported or encoded here, `files`: the SHA-256 of the others
@@ -14,10 +14,11 @@ of the numbers as stored, in double precision as ever.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import shutil
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -83,9 +84,12 @@ def rank(
     return nearest(vectors, vectors_named(vectors, queries), corpus=corpus, depths=depths, each=each)
 
 
-def topic_name(topic_id: str) -> str:
-    """Under what the vector of a topic that is a text stands, as a paper may have the topic's id: no id has a space."""
-    return f"topic {topic_id}"
+def topic_name(topic_id: str, text: str) -> str:
+    """Under what the vector of a topic that is a text stands: no id of a paper has a space.
+
+    A text that takes the place of another under its id has another name, so that it never ranks by the other's vector.
+    """
+    return f"topic {topic_id} {hashlib.sha256(text.encode()).hexdigest()[:16]}"
 
 
 def vectors_named(vectors: Vectors, names: Sequence[str]) -> NDArray[Any]:
@@ -103,9 +107,9 @@ def vectors_named(vectors: Vectors, names: Sequence[str]) -> NDArray[Any]:
     return found
 
 
-def topics_without(vectors: Vectors, topic_ids: Iterable[str]) -> set[str]:
-    """Those of these topics, which are texts, that have no vector."""
-    name_of = {topic_id: topic_name(topic_id) for topic_id in topic_ids}
+def topics_without(vectors: Vectors, texts: Mapping[str, str]) -> set[str]:
+    """Those of these topics that have no vector. texts: what is read of each."""
+    name_of = {topic_id: topic_name(topic_id, text) for topic_id, text in texts.items()}
     there = rows_of(vectors, list(name_of.values()))
     return {topic_id for topic_id, name in name_of.items() if name not in there}
 

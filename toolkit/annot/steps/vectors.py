@@ -15,7 +15,7 @@ from annot.base.names import check_name, counted, near
 from annot.base.records import Advance
 from annot.base.shards import Engine
 from annot.formats.vector_files import RowCounts
-from annot.pools.topics import searched
+from annot.pools.topics import read_of
 from annot.publishing.report.tables import Column, Columns
 from annot.publishing.report.words import sentences
 from annot.ranking import vectors, wordvectors
@@ -100,8 +100,11 @@ def add_files(
     if form.ids is not None and len(files) > 1:
         raise InputError(f"--ids: found {len(files)} files of vectors, expected one")
     papers = frozenset(paper_ids(ws.corpus))
-    name_of = {name: vectors.topic_name(name) for name in _topics(ws)}
-    wanted = papers | name_of.keys() | set(name_of.values())
+    name_of = {
+        f"topic {topic_id}" if topic_id in papers else topic_id: vectors.topic_name(topic_id, text)
+        for topic_id, text in _topics(ws).items()
+    }
+    wanted = papers | name_of.keys()
     tally = RowCounts()
     own_space = None if SEMANTIC_SCHOLAR in map(form.of, files) else only_space(ws, name)
     precision: Precision = "float16" if half else "float32"
@@ -111,7 +114,7 @@ def add_files(
         for block in blocks_of(files, form, wanted, tally, advance):
             ids, rows = kept.take(block)
             if ids and not dry_run:
-                writer.add([one if one in papers else name_of.get(one, one) for one in ids], rows)
+                writer.add([name_of.get(one, one) for one in ids], rows)
         if not kept.ids:
             raise InputError(
                 f"{name}: {counted(len(files), 'file')} without vectors for papers in the corpus "
@@ -259,7 +262,7 @@ def encode(
 def _topics(ws: Workspace) -> dict[str, str]:
     """What encoders read of the topics that are texts."""
     with ws.reading() as session:
-        return {name: searched(topic)["abstract"] for name, topic in read_topics(session).items()}
+        return read_of(read_topics(session))
 
 
 def _metric(name: str) -> Metric:

@@ -84,7 +84,7 @@ class AbstractSystem(System):
 
 def _name_of(topic: PooledQuery) -> str:
     """Under what the vector of the topic stands."""
-    return topic.topic_id if topic.text is None else topic_name(topic.topic_id)
+    return topic.topic_id if topic.text is None else topic_name(topic.topic_id, topic.text)
 
 
 def _system(name: str, source: str, hub: str | None, *, lacks: str = "") -> AbstractSystem:
