@@ -88,6 +88,6 @@ def for_text(design: PoolDesign, topic_id: str, left_out: Mapping[str, Collectio
     if not found.methods:
         raise InputError(
             f"{topic_id}: no method is left that can rank for a text",
-            hint="add one to `[pool] methods` in annot.toml, such as abs_bm25",
+            hint="name one that can, such as abs_bm25, with --method or in `[pool] methods` of annot.toml",
         )
     return found
