@@ -63,10 +63,11 @@ def pool(*doc_ids: str, additions: tuple[Addition, ...] = ()) -> Pool:
     return Pool("p", "blocks", 2, 50, 1, ("bm25",), (), (), None, entries, additions)
 
 
-def held(ws: Workspace, current: dict[str, Pool], coming: int | None = None, cited: str = "") -> Admission:
+def held(ws: Workspace, current: dict[str, Pool], coming: int | None = None, cited: str | None = "") -> Admission:
     rankings = {"bm25": {"p": tuple(ScoredDoc(doc_id, 0.0) for doc_id in "abctxz")}}
     duplicates = NearDuplicates((("a", "b", "c"), ("p", "x"), ("y", "w")), (("p", "t"), ("s", "z")))
-    return admissions(ws, {"p": tuple(cited)}, rankings, duplicates=duplicates, current=current, coming=coming)["p"]
+    citations = {"p": None if cited is None else tuple(cited)}
+    return admissions(ws, citations, rankings, duplicates=duplicates, current=current, coming=coming)["p"]
 
 
 def test_of_near_duplicates_one_may_enter_and_of_the_query_papers_title_none(ws: Workspace) -> None:
@@ -74,6 +75,11 @@ def test_of_near_duplicates_one_may_enter_and_of_the_query_papers_title_none(ws:
     assert (one.cited, one.cited_outside, one.citations_sha256) == ((), (), None)
     assert one.barred == {1: {"b": "a", "c": "a", "t": None, "x": "p"}}
     assert held(ws, {"p": pool("b")}).barred == {1: {"a": "b", "c": "b", "t": None, "x": "p"}}
+
+
+def test_no_rule_about_papers_holds_for_a_text_not_even_where_a_paper_has_its_id(ws: Workspace) -> None:
+    found = held(ws, {}, cited=None)
+    assert (found.cited, found.cited_outside, found.barred) == ((), (), {1: {"b": "a", "c": "a"}})
 
 
 def test_every_version_that_a_ranking_made_bars_on_its_own(ws: Workspace) -> None:

@@ -149,6 +149,23 @@ def test_given_rankings_leave_out_what_may_not_rank_and_end_at_the_depth(ws: Wor
     assert not ws.cache.exists(), "a study that is only read keeps nothing"
 
 
+def test_a_given_ranking_for_a_text_keeps_the_document_that_has_the_texts_id(ws: Workspace) -> None:
+    with PaperWriter(ws.corpus, name="a.parquet") as writer:
+        writer.add(Paper("7", "A title", ("One.",)))
+    rankings, _ = rank_corpus(
+        ws,
+        methods=["other"],
+        topics=["7"],
+        excluded=dict,
+        ranking_depth=2,
+        keep=False,
+        advance=lambda done, total: None,
+        given={"other": {"7": ranking("a", "7", "b")}},
+        texts={"7": {"title": "What?", "abstract": "What?"}},
+    )
+    assert [doc.doc_id for doc in rankings["other"]["7"]] == ["a", "7"]
+
+
 def test_rankings_that_were_imported_and_are_not_asked_for_play_no_part(ws: Workspace) -> None:
     with PaperWriter(ws.corpus, name="a.parquet") as writer:
         writer.add(Paper("p1", "A title", ("One.",)))

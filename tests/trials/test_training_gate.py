@@ -40,6 +40,12 @@ def test_where_little_is_settled_all_of_it_is_gold_but_no_query_paper_itself() -
     assert draw_gold(QUERIES, few, set(), per_facet=10, seed=1) == (few[0],)
 
 
+def test_a_document_with_the_id_of_a_text_may_be_gold() -> None:
+    text = Query("7", "7", "whole", ())
+    settled = (Decision("7", "7", 2, "agreed"),)
+    assert draw_gold([text], settled, set(), per_facet=10, seed=1) == settled
+
+
 def test_a_batch_is_a_facet_and_new_gold_follows_what_stands() -> None:
     gold = [(query.query_id, f"d{at}") for query in QUERIES for at in range(3)]
     first = sequence_of("a3", gold[:12], FACET_OF, (), facets=FACETS, seed=7)
