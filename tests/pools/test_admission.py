@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -63,11 +64,10 @@ def pool(*doc_ids: str, additions: tuple[Addition, ...] = ()) -> Pool:
     return Pool("p", "blocks", 2, 50, 1, ("bm25",), (), (), None, entries, additions)
 
 
-def held(ws: Workspace, current: dict[str, Pool], coming: int | None = None, cited: str | None = "") -> Admission:
+def held(ws: Workspace, current: dict[str, Pool], coming: int | None = None, cited: str = "") -> Admission:
     rankings = {"bm25": {"p": tuple(ScoredDoc(doc_id, 0.0) for doc_id in "abctxz")}}
     duplicates = NearDuplicates((("a", "b", "c"), ("p", "x"), ("y", "w")), (("p", "t"), ("s", "z")))
-    citations = {"p": None if cited is None else tuple(cited)}
-    return admissions(ws, citations, rankings, duplicates=duplicates, current=current, coming=coming)["p"]
+    return admissions(ws, {"p": tuple(cited)}, rankings, duplicates=duplicates, current=current, coming=coming)["p"]
 
 
 def test_of_near_duplicates_one_may_enter_and_of_the_query_papers_title_none(ws: Workspace) -> None:
@@ -78,8 +78,14 @@ def test_of_near_duplicates_one_may_enter_and_of_the_query_papers_title_none(ws:
 
 
 def test_no_rule_about_papers_holds_for_a_text_not_even_where_a_paper_has_its_id(ws: Workspace) -> None:
-    found = held(ws, {}, cited=None)
-    assert (found.cited, found.cited_outside, found.barred) == ((), (), {1: {"b": "a", "c": "a"}})
+    duplicates = NearDuplicates((("x", "p"),), (("p", "t"),))
+    rankings = {"bm25": {"p": tuple(ScoredDoc(doc_id, 0.0) for doc_id in "tx")}}
+
+    def barred(citations: tuple[str, ...] | None) -> Mapping[str, str | None]:
+        return admissions(ws, {"p": citations}, rankings, duplicates=duplicates, current={})["p"].barred[1]
+
+    assert barred(()) == {"t": None, "x": "p"}
+    assert barred(None) == {}
 
 
 def test_every_version_that_a_ranking_made_bars_on_its_own(ws: Workspace) -> None:
