@@ -162,6 +162,16 @@ def opened(path: Path) -> Iterator[IO[bytes]]:
         raise InputError(f"{path}: cannot be decompressed: {error}", hint=NOT_WHOLE) from None
 
 
+class Head(NamedTuple):
+    """How a file begins, by which its format is told."""
+
+    name: str
+    start: bytes
+    """Its first 64 KiB, decompressed."""
+    record: Mapping[str, Any]
+    """The first JSON object in it; empty where there is none."""
+
+
 @dataclass(frozen=True, slots=True)
 class Format:
     """A format of papers, JSON Lines unless it says otherwise."""
@@ -173,8 +183,13 @@ class Format:
     """Whether a JSON record, the first of a file, is of this format."""
     records: Callable[[Piece], Records] = json_records
     cut: Callable[[str], list[tuple[int, int | None]]] = cut_lines
+    told: Callable[[Head], bool] = lambda _head: False
+    """Whether a file that begins so is of this format, where it is not JSON."""
     endings: tuple[str, ...] = ()
     """Of file names, compressed or not, that tell the format; without any its files are JSON Lines."""
+    bibliographic: bool = False
+    """Whether its records are those of a library or a database, whose ids there are several of: `paper` gives `doi`,
+    `pmid`, `openalex` and `key` in place of `paper_id`."""
     by_name: bool = False
     """Whether what is given are names of datasets, not of files."""
 
