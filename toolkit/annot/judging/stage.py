@@ -14,6 +14,7 @@ from annot.store.adjudications import last_opinions, read_current
 from annot.store.guidelines import read_guidelines
 from annot.store.projects import StoredRound, read_hidden
 from annot.store.queries import read_queries, read_topics
+from annot.store.samples import read_sample, to_judge
 from annot.study.adjudication import Pair
 from annot.study.guidelines import changed
 from annot.study.made import has_letter, is_current, read_made, states_of
@@ -46,8 +47,12 @@ class Stage:
         self.labelled = sum(facet_labels.count_by_origin(session).values())
         """Papers with sentence labels."""
         self.queries = read_queries(session)
-        self.documents = pools.documents_by_query(session)
-        """The papers of each query's pool."""
+        self.sample = read_sample(session)
+        """Where a sample of the pools is judged."""
+        pooled = pools.documents_by_query(session)
+        self.documents = to_judge(pooled, self.sample)
+        """The papers of each query's pool that are to be judged."""
+        self.not_drawn = sum(map(len, pooled.values())) - sum(map(len, self.documents.values()))
         self.everyone = people.read_assessors(session)
         self.plan = people.read_assignments(session)
         self.sent = projects.read_sent(session)

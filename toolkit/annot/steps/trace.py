@@ -13,6 +13,7 @@ from typing import Any
 from annot.base.errors import InputError
 from annot.base.names import close_to, known_query
 from annot.base.records import Assignment, Draw, Paper, Pool, Source
+from annot.base.sampled import Sample
 from annot.corpus.corpus_facts import recorded_sha256
 from annot.formats.trec import TrecRun, read_run
 from annot.pools.pooling import came_in
@@ -75,6 +76,7 @@ def trace(ws: Workspace, query_id: str, doc_id: str) -> Trace:
         corpus_sha256=recorded_sha256(ws) if texts else None,
         pool=pooled,
         had_by=had_by,
+        sampled=snapshot.sample.pairs.get(pair) if snapshot.sample else None,
         given_to=tuple(
             (given.assessor, given.position, given.occasion) for given in snapshot.assignments if given.pair == pair
         ),
@@ -85,7 +87,7 @@ def trace(ws: Workspace, query_id: str, doc_id: str) -> Trace:
             sorted((*_judged(judged, outcome), *_settled(settled, outcome)), key=lambda one: one.recorded_at or "")
         ),
         shown=tuple(_shown(settled, judged, opinions)),
-        standing=_standing(pair, outcome),
+        standing=_standing(pair, outcome, snapshot.sample),
         grade=None if decision is None else decision.grade,
         adjudicator=None if decision is None else decision.adjudicator,
         reason=None if decision is None else decision.reason,
@@ -234,13 +236,13 @@ def _until(judged: tuple[SourcedJudgement, ...], moment: str | None) -> Iterator
             yield sourced
 
 
-def _standing(pair: tuple[str, str], outcome: Outcome) -> Standing:
+def _standing(pair: tuple[str, str], outcome: Outcome, sample: Sample | None) -> Standing:
     if pair in outcome.adjudications:
         return "adjudicated"
     if pair in outcome.unjudgeable:
         return "nobody can judge"
     if pair not in outcome.planned:
-        return "not planned"
+        return "not planned" if sample is None or sample.drawn(*pair) else "not drawn"
     if pair in outcome.waiting:
         return "returned"
     if pair in outcome.open:

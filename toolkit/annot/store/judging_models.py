@@ -11,6 +11,7 @@ from typing import Any, Literal, NamedTuple
 from sqlalchemy import Column, Constraint, Index, Table
 
 from annot.base.records import Adjudication, Assessor, Assignment, Judgement, Returned
+from annot.base.sampled import SampleDesign, SampledPair
 from annot.store.models import GRADE_IN_RANGE, LINE, check, column, columns_of, from_1, made, numbered, to, unique
 
 PAIR = ("query_id", "doc_id")
@@ -183,6 +184,21 @@ RETURNED_TABLE = made(
 )
 PLAN_TABLE = made("plan", [column("id", int, key=True), *columns_of(Plan)], check("one", "id = 1"))
 """The plan that the assignments make; there is one."""
+SAMPLE_TABLE = made(
+    "sample",
+    [column("id", int, key=True), *columns_of(SampleDesign)],
+    check("one", "id = 1"),
+    check("share", "share > 0 AND share <= 1"),
+)
+"""The rule by which pairs are drawn from the pools; there is one at most."""
+SAMPLED_TABLE = made(
+    "sampled_pair",
+    columns_of(SampledPair, key=PAIR),
+    to_query(),
+    *(from_1("rank"), from_1("batch")),
+    check("probability", "probability > 0 AND probability <= 1"),
+)
+"""Every pair that is under the sample, drawn or not."""
 ACCEPTED_TABLE = made(
     "accepted",
     [column(name, str, key=name in PAIR) for name in (*PAIR, "why", "accepted_at")],

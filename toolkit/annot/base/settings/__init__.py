@@ -14,6 +14,7 @@ from pydantic import BaseModel, Field, ValidationError, model_validator
 from annot.base.errors import SettingsError
 from annot.base.names import counted, near
 from annot.base.settings import sections
+from annot.base.settings.sampling import SampleSettings
 
 Kind = Literal["facets", "topics", "questions"]
 
@@ -67,6 +68,7 @@ class Settings(sections.Section):
     pool: sections.PoolSettings = sections.PoolSettings()
     word_vectors: sections.WordVectorSettings = sections.WordVectorSettings()
     judging: sections.JudgingSettings = sections.JudgingSettings()
+    sample: SampleSettings = SampleSettings()
     training: sections.TrainingSettings = sections.TrainingSettings()
     agreement: sections.AgreementSettings = sections.AgreementSettings()
     forecast: sections.ForecastSettings = sections.ForecastSettings()
