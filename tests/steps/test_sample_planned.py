@@ -1,7 +1,8 @@
-"""A plan of a sample: what is drawn is judged, a share only rises, and what is not drawn is neither missing nor open."""
+"""A plan of a sample: what is drawn is judged, a share only rises, and the rest is neither missing nor open."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -45,9 +46,7 @@ def ws(tmp_path: Path) -> Workspace:
     return ws
 
 
-def make(
-    ws: Workspace, sample: float | None = None, *, queries: tuple[str, ...] = (), dry_run: bool = False
-) -> Planned:
+def make(ws: Workspace, sample: float | None = None, *queries: str, dry_run: bool = False) -> Planned:
     return plan.make(ws, queries=queries, shares={}, seed=None, grow=False, dry_run=dry_run, sample=sample)
 
 
@@ -118,7 +117,7 @@ def test_a_plan_of_whole_pools_does_not_turn_into_a_sample(ws: Workspace) -> Non
 
 
 def test_queries_that_come_later_are_drawn_and_leave_the_others_as_they_are(ws: Workspace) -> None:
-    make(ws, 0.3, queries=("p1-method", "p2-method"))
+    make(ws, 0.3, "p1-method", "p2-method")
     before = on_record(ws).pairs
     make(ws)
     after = on_record(ws).pairs
@@ -132,10 +131,7 @@ def test_documents_that_come_later_get_ranks_of_their_own(ws: Workspace) -> None
     with ws.writing() as session:
         grown = [pool_of(query.topic_id) for query in QUERIES]
         late = PoolEntry("d99", Draw("abs_tfidf", 61, 0.01, 61))
-        grown = [
-            *grown[1:],
-            Pool(*(getattr(grown[0], name) for name in Pool.__match_args__[:-2]), (*grown[0].entries, late)),
-        ]
+        grown[0] = replace(grown[0], entries=(*grown[0].entries, late))
         pools.replace_pools(session, grown, rankings_sha256={pool.topic_id: "abc" for pool in grown})
     make(ws)
     after = on_record(ws).pairs
