@@ -9,13 +9,14 @@ import pytest
 from annot.base.errors import InputError
 from annot.base.records import Draw, Pool, PoolEntry
 from annot.base.sampled import Sample
+from annot.judging.plan_on_record import check
 from annot.judging.stage import Stage
 from annot.steps import plan
 from annot.steps.plan import Planned
 from annot.steps.status import status
 from annot.steps.trace import trace
 from annot.store import people, pools
-from annot.store.samples import read_sample
+from annot.store.samples import read_sample, replace_sample
 from annot.study.workspace import Workspace
 from small_study import QUERIES, Small
 from study_stages import copied
@@ -148,3 +149,21 @@ def test_a_pair_that_was_not_drawn_has_a_state_of_its_own(ws: Workspace) -> None
     told = trace(ws, *left_out)
     assert (told.standing, told.sampled) == ("not drawn", sample.pairs[left_out])
     assert trace(ws, *min(drawn(ws))).standing == "incomplete"
+
+
+def test_the_check_of_the_plan_draws_the_sample_once_more(ws: Workspace) -> None:
+    make(ws, 0.3)
+    found = check(ws)
+    assert (found.faults, found.unplanned, found.not_drawn) == ((), 0, 240 - len(drawn(ws)))
+    sample = on_record(ws)
+    pairs = sorted(sample.pairs)
+    left_out = next(pair for pair in pairs if not sample.pairs[pair].drawn)
+    changed = {
+        pairs[0]: replace(sample.pairs[pairs[0]], rank=59),
+        left_out: replace(sample.pairs[left_out], drawn=True),
+    }
+    with ws.writing() as session:
+        replace_sample(session, sample._replace(pairs={**sample.pairs, **changed}))
+    faults = check(ws).faults
+    assert f"{' '.join(pairs[0])}: rank 59 on record, 1 by the pool" in faults
+    assert f"{' '.join(left_out)}: drawn, against its random number" in faults

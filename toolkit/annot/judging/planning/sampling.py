@@ -79,3 +79,35 @@ def frozen_of(pools: Mapping[str, Pool], queries: Iterable[Query], *, before: Sa
         new = [doc_id for doc_id in documents if doc_id not in own]
         found[query.query_id] = own | (frozen_ranks(ranks_on_record(pool), new, batch=batch) if new else {})
     return found
+
+
+def faults_of_sample(sample: Sample, pools: Mapping[str, Pool], queries: Iterable[Query]) -> tuple[str, ...]:
+    """What speaks against the sample on record when it is drawn once more from the pools and the seed, in words."""
+    known = {query.query_id: query for query in queries}
+    frozen: Frozen = {}
+    for one in sample.pairs.values():
+        frozen.setdefault(one.query_id, {})[one.doc_id] = FrozenRank(one.rank, one.batch)
+    faults = []
+    for query_id, places in frozen.items():
+        pool = pools.get(known[query_id].topic_id)
+        ranks = {} if pool is None else ranks_on_record(pool)
+        pooled = set() if pool is None else {entry.doc_id for entry in pool.entries}
+        for batch in sorted({place.batch for place in places.values()}):
+            own = [doc_id for doc_id, place in places.items() if place.batch == batch]
+            again = frozen_ranks(ranks, own, batch=batch)
+            for doc_id in own:
+                if doc_id not in pooled:
+                    faults.append(f"{query_id} {doc_id}: in the sample, but not in the pool")
+                elif again[doc_id] != places[doc_id]:
+                    found = f"rank {places[doc_id].rank} on record, {again[doc_id].rank} by the pool"
+                    faults.append(f"{query_id} {doc_id}: {found}")
+    design = sample.design
+    pi = probabilities(frozen, share=design.share, rule=rule_of(design))
+    chosen = {query_id: set(own) for query_id, own in drawn(pi, seed=design.seed).items()}
+    for pair, one in sample.pairs.items():
+        expected = pi[one.query_id][one.doc_id]
+        if one.probability != expected:
+            faults.append(f"{' '.join(pair)}: probability {one.probability}, expected {expected}")
+        elif one.drawn != (one.doc_id in chosen[one.query_id]):
+            faults.append(f"{' '.join(pair)}: {'drawn' if one.drawn else 'not drawn'}, against its random number")
+    return tuple(faults)
