@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 from annot.base.errors import InputError
 from annot.base.records import Draw, Pool, PoolEntry
-from annot.base.sampled import Sample
 from annot.judging.plan_on_record import check
 from annot.judging.stage import Stage
 from annot.steps import plan
@@ -16,7 +15,8 @@ from annot.steps.plan import Planned
 from annot.steps.status import status
 from annot.steps.trace import trace
 from annot.store import people, pools
-from annot.store.samples import read_sample, replace_sample
+from annot.store.judging_models import PoolSample
+from annot.store.pools import read_sample, replace_sample
 from annot.study.workspace import Workspace
 from small_study import QUERIES, Small
 from study_stages import copied
@@ -51,7 +51,7 @@ def make(ws: Workspace, sample: float | None = None, *queries: str, dry_run: boo
     return plan.make(ws, queries=queries, shares={}, seed=None, grow=False, dry_run=dry_run, sample=sample)
 
 
-def on_record(ws: Workspace) -> Sample:
+def on_record(ws: Workspace) -> PoolSample:
     with ws.reading() as session:
         found = read_sample(session)
     assert found is not None
@@ -158,12 +158,16 @@ def test_the_check_of_the_plan_draws_the_sample_once_more(ws: Workspace) -> None
     sample = on_record(ws)
     pairs = sorted(sample.pairs)
     left_out = next(pair for pair in pairs if not sample.pairs[pair].drawn)
-    changed = {
-        pairs[0]: replace(sample.pairs[pairs[0]], rank=59),
-        left_out: replace(sample.pairs[left_out], drawn=True),
-    }
-    with ws.writing() as session:
-        replace_sample(session, sample._replace(pairs={**sample.pairs, **changed}))
-    faults = check(ws).faults
-    assert f"{' '.join(pairs[0])}: rank 59 on record, 1 by the pool" in faults
-    assert f"{' '.join(left_out)}: drawn, against its random number" in faults
+
+    def spoilt(pair: tuple[str, str], **of: object) -> tuple[str, ...]:
+        with ws.writing() as session:
+            one = replace(sample.pairs[pair], **of)
+            replace_sample(session, sample._replace(pairs={**sample.pairs, pair: one}))
+        return check(ws).faults
+
+    name = " ".join(left_out)
+    assert spoilt(left_out, drawn=True)[0] == f"{name}: drawn, against its random number"
+    assert spoilt(left_out, probability=0.9) == (
+        f"{name}: probability 0.9, expected {sample.pairs[left_out].probability}",
+    )
+    assert f"{' '.join(pairs[0])}: rank 59 on record, 1 by the pool" in spoilt(pairs[0], rank=59)

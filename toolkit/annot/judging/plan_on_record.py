@@ -13,7 +13,7 @@ from annot.base.names import moment_now
 from annot.base.records import Assignment, grouped
 from annot.judging.planning.checking import PlannedTogether, faults_of, overlaps
 from annot.judging.planning.drawing import plan_lines
-from annot.judging.planning.sampling import faults_of_sample
+from annot.judging.pool_samples import faults_of_sample
 from annot.judging.stage import Stage
 from annot.store import adjudications, people, projects, runs
 from annot.store.pools import read_pools

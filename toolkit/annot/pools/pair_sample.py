@@ -17,9 +17,9 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import NamedTuple
 
 from annot.base.errors import InputError
@@ -111,17 +111,19 @@ def probabilities(frozen: Frozen, *, share: float, rule: SampleRule) -> Probabil
     """
     if not 0 < share <= 1:
         raise InputError(f"share {share:g}: expected more than 0, at most 1")
-    strata = {
-        query_id: {batch: _Stratum([*places], batch == 1, share, rule) for batch, places in sorted(_batches(of))}
+    strata: dict[str, dict[int, _Stratum]] = {
+        query_id: {batch: _Stratum(places, batch == 1, share, rule) for batch, places in _batches(of)}
         for query_id, of in frozen.items()
     }
+    together = grouped((batch, stratum) for of in strata.values() for batch, stratum in of.items())
+    over_study = {batch: _solved(of, share) for batch, of in together.items()} if rule.across == "study" else {}
     found: Probabilities = {}
-    for query_id, batches in strata.items():
-        pi_of: dict[int, dict[int | None, float]] = {}
-        for batch, stratum in batches.items():
-            others = [of[batch] for of in strata.values() if batch in of] if rule.across == "study" else [stratum]
-            pi_of[batch] = stratum.by_rank(_solved(others, share))
-        found[query_id] = {doc_id: pi_of[place.batch][place.rank] for doc_id, place in frozen[query_id].items()}
+    for query_id, of in strata.items():
+        pi = {
+            batch: stratum.by_rank(over_study[batch] if over_study else _solved([stratum], share))
+            for batch, stratum in of.items()
+        }
+        found[query_id] = {doc_id: pi[place.batch][place.rank] for doc_id, place in frozen[query_id].items()}
     return found
 
 
@@ -175,26 +177,26 @@ def share_within(frozen: Frozen, *, limit: float, acts: Callable[[Probabilities]
 
 
 class _Stratum:
-    """The documents of one query that came together."""
+    """The documents of one query that came together. Their ranks are 1 to so many."""
 
-    def __init__(self, places: Iterable[FrozenRank], first: bool, share: float, rule: SampleRule) -> None:
-        self._times = sorted(Counter(place.rank for place in places if place.rank is not None).items())
+    def __init__(self, places: Sequence[FrozenRank], first: bool, share: float, rule: SampleRule) -> None:
         self.size = len(places)
-        without = self.size - sum(times for _, times in self._times)
+        self._ranked = sum(place.rank is not None for place in places)
         self._floor = rule.floor
         self._least = min(LEAST, self.size) if first else 0
-        equal = first and not self._times
+        equal = first and not self._ranked
         self._unranked = max(share, rule.floor, self._least / self.size) if equal else max(share, rule.unranked)
-        self._of_unranked = without * self._unranked
-        self.top = float(OFFSET + max((rank for rank, _ in self._times), default=0))
+        self.top = float(OFFSET + self._ranked)
+        # Of no rank, of rank 1, of ranks 1 and 2, ...: what c is divided by.
+        self._inverses = [0.0, *accumulate(1 / (rank + OFFSET) for rank in range(1, self._ranked + 1))]
         self._lowest = _bisected(self.expected, self._least, self.top) if self.expected(0.0) < self._least else 0.0
-
-    def pi(self, rank: int, c: float) -> float:
-        return max(self._floor, min(1.0, c / (rank + OFFSET)))
 
     def expected(self, c: float) -> float:
         """Pairs drawn with this c."""
-        return math.fsum([self._of_unranked, *(times * self.pi(rank, c) for rank, times in self._times)])
+        certain = min(self._ranked, max(0, int(c) - OFFSET))
+        above = min(self._ranked, max(certain, int(c / self._floor) - OFFSET))
+        between = c * (self._inverses[above] - self._inverses[certain])
+        return (self.size - self._ranked) * self._unranked + certain + between + (self._ranked - above) * self._floor
 
     def raised(self, c: float) -> float:
         """The c with which enough pairs are expected."""
@@ -202,12 +204,13 @@ class _Stratum:
 
     def by_rank(self, c: float) -> dict[int | None, float]:
         """The probability of each rank as it is written, and that of no rank."""
-        ranks = {rank: round(self.pi(rank, self.raised(c)), DIGITS) for rank, _ in self._times}
-        return {**ranks, None: round(min(1.0, self._unranked), DIGITS)}
+        c = self.raised(c)
+        of_rank = ((rank, max(self._floor, min(1.0, c / (rank + OFFSET)))) for rank in range(1, self._ranked + 1))
+        return {None: round(self._unranked, DIGITS)} | {rank: round(pi, DIGITS) for rank, pi in of_rank}
 
 
 def _batches(of: Mapping[str, FrozenRank]) -> Iterable[tuple[int, list[FrozenRank]]]:
-    return grouped((place.batch, place) for place in of.values()).items()
+    return sorted(grouped((place.batch, place) for place in of.values()).items())
 
 
 def _solved(strata: Collection[_Stratum], share: float) -> float:

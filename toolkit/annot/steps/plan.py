@@ -15,14 +15,14 @@ from annot.judging.plan_on_record import MANIFEST_FILE, PLAN_FILE, plan_sha256, 
 from annot.judging.planning.checking import papers_by_facet, papers_shared
 from annot.judging.planning.drawing import draw_plan
 from annot.judging.planning.handing_on import renumbered
-from annot.judging.planning.sampling import design_of, sample_of
+from annot.judging.pool_samples import design_of, sample_of
 from annot.measuring.diagnosis.findings import papers_needed
 from annot.pools.growth import refuse_growth
 from annot.publishing.report.tables import Column, Columns
 from annot.publishing.report.words import sentences
 from annot.store import judgements, people, pools, projects
+from annot.store.pools import read_sample, replace_sample, to_judge
 from annot.store.queries import read_queries
-from annot.store.samples import read_sample, replace_sample, to_judge
 from annot.study.backups import keep_backup
 from annot.study.workspace import Workspace, read_manifest, sha256_of
 

@@ -13,7 +13,6 @@ from typing import Any
 from annot.base.errors import InputError
 from annot.base.names import close_to, known_query
 from annot.base.records import Assignment, Draw, Paper, Pool, Source
-from annot.base.sampled import Sample
 from annot.corpus.corpus_facts import recorded_sha256
 from annot.formats.trec import TrecRun, read_run
 from annot.pools.pooling import came_in
@@ -31,6 +30,7 @@ from annot.store import adjudications, facet_labels, judgements, papers, project
 from annot.store.adjudications import ShownOpinions, SourcedAdjudication, read_opinions, shown_at
 from annot.store.facet_labels import FacetLabels
 from annot.store.judgements import SourcedJudgement
+from annot.store.judging_models import PoolSample
 from annot.study.exports import exported_qrels
 from annot.study.outcome import Outcome
 from annot.study.snapshot import snapshot_of
@@ -236,7 +236,7 @@ def _until(judged: tuple[SourcedJudgement, ...], moment: str | None) -> Iterator
             yield sourced
 
 
-def _standing(pair: tuple[str, str], outcome: Outcome, sample: Sample | None) -> Standing:
+def _standing(pair: tuple[str, str], outcome: Outcome, sample: PoolSample | None) -> Standing:
     if pair in outcome.adjudications:
         return "adjudicated"
     if pair in outcome.unjudgeable:

@@ -11,18 +11,18 @@ from sqlmodel import Session
 from annot.base.errors import MissingInput
 from annot.base.names import Called
 from annot.base.records import WHOLE, Assessor, Assignment, Judgement, Pool, Query, Source, Topic
-from annot.base.sampled import Sample
 from annot.labelstudio.studio_records import Payload
 from annot.store import adjudications, facet_labels, judgements, people, pools, projects, runs, trials
 from annot.store.adjudications import read_accepted
 from annot.store.guidelines import SentGuidelines, read_guidelines
 from annot.store.judgements import read_returned
+from annot.store.judging_models import PoolSample
 from annot.store.people import Notice, Plan, read_notices
+from annot.store.pools import read_sample
 from annot.store.projects import Project
 from annot.store.queries import read_queries, read_topics
 from annot.store.revisions import Sourced
 from annot.store.runs import Imported, StoredRun
-from annot.store.samples import read_sample
 from annot.study.adjudication import Pair
 from annot.study.made import States, states_of
 from annot.study.outcome import Outcome, outcome_from
@@ -64,7 +64,7 @@ class Snapshot:
     """What people were told of the publication of their words, the oldest first."""
     texts: dict[str, Topic] = field(default_factory=dict)
     """The topics that are texts, by id; all others are papers."""
-    sample: Sample | None = None
+    sample: PoolSample | None = None
     """Where a sample of the pools is judged."""
     states: States = field(default_factory=dict)
     """By which it is told, later, whether what is made of this is old."""

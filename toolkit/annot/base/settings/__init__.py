@@ -14,7 +14,7 @@ from pydantic import BaseModel, Field, ValidationError, model_validator
 from annot.base.errors import SettingsError
 from annot.base.names import counted, near
 from annot.base.settings import sections
-from annot.base.settings.sampling import SampleSettings
+from annot.base.settings.section import Section
 
 Kind = Literal["facets", "topics", "questions"]
 
@@ -48,7 +48,7 @@ OF_KIND: dict[str, dict[str, Any]] = {
 """By kind, the defaults that are not those of facets."""
 
 
-class Settings(sections.Section):
+class Settings(Section):
     """The whole study."""
 
     seed: Annotated[int, Field(ge=0)] = 13
@@ -68,7 +68,7 @@ class Settings(sections.Section):
     pool: sections.PoolSettings = sections.PoolSettings()
     word_vectors: sections.WordVectorSettings = sections.WordVectorSettings()
     judging: sections.JudgingSettings = sections.JudgingSettings()
-    sample: SampleSettings = SampleSettings()
+    sample: sections.SampleSettings = sections.SampleSettings()
     training: sections.TrainingSettings = sections.TrainingSettings()
     agreement: sections.AgreementSettings = sections.AgreementSettings()
     forecast: sections.ForecastSettings = sections.ForecastSettings()

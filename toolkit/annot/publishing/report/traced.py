@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 from annot.base.records import WHOLE, Addition, Draw, Returned, Topic
-from annot.base.sampled import SampledPair
 from annot.publishing.report.tables import Column, Columns
 from annot.publishing.report.terminal import printed, rendered
+from annot.store.judging_models import SampledPair
 
 Standing = Literal[
     "agreed", "adjudicated", "nobody can judge", "returned", "in dispute", "incomplete", "not planned", "not drawn"

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping
 
 from annot.base.errors import InputError
 from annot.base.records import Pool, Query
-from annot.base.sampled import Sample, SampleDesign, SampledPair
-from annot.base.settings.sampling import SampleSettings
+from annot.base.settings.sections import SampleSettings
 from annot.pools.pair_sample import FrozenRank, SampleRule, drawn, frozen_ranks, probabilities, ranks_on_record
+from annot.store.judging_models import PoolSample, SampleDesign, SampledPair
 
 Frozen = dict[str, dict[str, FrozenRank]]
 
@@ -42,8 +42,8 @@ def design_of(
 
 
 def sample_of(
-    pools: Mapping[str, Pool], queries: Iterable[Query], *, design: SampleDesign, before: Sample | None
-) -> Sample:
+    pools: Mapping[str, Pool], queries: Iterable[Query], *, design: SampleDesign, before: PoolSample | None
+) -> PoolSample:
     """The sample of the pools of these queries: what is on record keeps its ranks, and what is new gets its own."""
     frozen = frozen_of(pools, queries, before=before)
     pi = probabilities(frozen, share=design.share, rule=rule_of(design))
@@ -53,7 +53,7 @@ def sample_of(
         for query_id, places in sorted(frozen.items())
         for doc_id, place in sorted(places.items())
     ]
-    return Sample(design, {one.pair: one for one in pairs})
+    return PoolSample(design, {one.pair: one for one in pairs})
 
 
 def rule_of(design: SampleDesign) -> SampleRule:
@@ -61,7 +61,7 @@ def rule_of(design: SampleDesign) -> SampleRule:
     return SampleRule(seed=design.seed, across=design.across, floor=design.floor, unranked=design.unranked)
 
 
-def frozen_of(pools: Mapping[str, Pool], queries: Iterable[Query], *, before: Sample | None) -> Frozen:
+def frozen_of(pools: Mapping[str, Pool], queries: Iterable[Query], *, before: PoolSample | None) -> Frozen:
     """The place of each document in the fusion of its pool's rankings, by query: those on record, and new ones.
 
     What comes later is a batch of its own, also where it is a query's whole pool: the probabilities of the earlier ones
@@ -81,7 +81,7 @@ def frozen_of(pools: Mapping[str, Pool], queries: Iterable[Query], *, before: Sa
     return found
 
 
-def faults_of_sample(sample: Sample, pools: Mapping[str, Pool], queries: Iterable[Query]) -> tuple[str, ...]:
+def faults_of_sample(sample: PoolSample, pools: Mapping[str, Pool], queries: Iterable[Query]) -> tuple[str, ...]:
     """What speaks against the sample on record when it is drawn once more from the pools and the seed, in words."""
     known = {query.query_id: query for query in queries}
     frozen: Frozen = {}
