@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ from xml.parsers import expat
 
 from annot.base.errors import InputError
 from annot.formats.corpora.cutting import Broken, Format, Piece, Records, in_one_piece, opened
+from annot.formats.corpora.heads import PROLOG
 
 
 def anthology_id(collection: str, volume: str, number: str) -> str:
@@ -84,4 +86,5 @@ def _paper(element: ElementTree.Element, collection: str, volume: str, year: str
     return {"paper_id": paper_id, "title": None, "abstract": None, "year": year} | texts
 
 
-ACL = Format("acl", records=records, cut=in_one_piece, endings=(".xml",))
+_BEGINS = re.compile(PROLOG + rb"<collection\s(?=[^>]*\bid=)", re.DOTALL)
+ACL = Format("acl", records=records, cut=in_one_piece, told=lambda head: _BEGINS.match(head.start) is not None)

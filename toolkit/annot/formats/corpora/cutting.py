@@ -186,7 +186,7 @@ class Format:
     told: Callable[[Head], bool] = lambda _head: False
     """Whether a file that begins so is of this format, where it is not JSON."""
     endings: tuple[str, ...] = ()
-    """Of file names, compressed or not, that tell the format; without any its files are JSON Lines."""
+    """Of the names of files, compressed or not, that are of this format if their beginning tells no other."""
     bibliographic: bool = False
     """Whether its records are those of a library or a database, whose ids there are several of: `paper` gives `doi`,
     `pmid`, `openalex` and `key` in place of `paper_id`."""

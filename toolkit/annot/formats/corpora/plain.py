@@ -61,7 +61,7 @@ def json_entries(piece: Piece) -> Records:
 
 ANNOT = Format("annot", paper=document, fits=lambda _record: True)
 CSFCUBE = Format("csfcube", fits=lambda record: "pred_labels" in record)
-JSON = Format("json", paper=document, records=json_entries, cut=in_one_piece, endings=(".json",))
+JSON = Format("json", paper=document, records=json_entries, cut=in_one_piece)
 
 
 def paper(record: Mapping[str, Any]) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from annot.base.errors import InputError
-from annot.formats.corpora.cutting import NOT_WHOLE, Broken, Format, Piece, Records, in_one_piece, opened
+from annot.formats.corpora.cutting import NOT_WHOLE, Broken, Format, Head, Piece, Records, in_one_piece, opened
 from annot.formats.corpora.plain import FIELDS, document
 
 _LISTED = ("citations", "outbound_citations")
@@ -81,6 +81,13 @@ def _of_header(header: list[str]) -> str:
     return ""
 
 
+def _has_known_columns(head: Head) -> bool:
+    """Whether the first line names columns, one of them known."""
+    line = next(filter(str.strip, head.start.decode("utf-8", "replace").splitlines()), "")
+    headers = [next(csv.reader([line], delimiter=delimiter)) for delimiter in ",;\t"]
+    return any(len(cells) > 1 and COLUMNS & {*cells} for cells in headers)
+
+
 def row_groups(name: str) -> list[tuple[int, int | None]]:
     """One piece for each group of rows. Raises InputError where the file is not Parquet."""
     import pyarrow
@@ -110,5 +117,7 @@ def parquet_rows(piece: Piece) -> Records:
         raise InputError(f"{piece.path}: not readable: {error}", hint=NOT_WHOLE) from None
 
 
-CSV = Format("csv", paper=paper, records=csv_rows, cut=in_one_piece, endings=(".csv", ".tsv"))
-PARQUET = Format("parquet", paper=paper, records=parquet_rows, cut=row_groups, endings=(".parquet",))
+CSV = Format("csv", paper=paper, records=csv_rows, cut=in_one_piece, told=_has_known_columns, endings=(".csv", ".tsv"))
+PARQUET = Format(
+    "parquet", paper=paper, records=parquet_rows, cut=row_groups, told=lambda head: head.start.startswith(b"PAR1")
+)
