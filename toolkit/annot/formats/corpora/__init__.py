@@ -5,11 +5,13 @@ Whatever the format, `paper_lines.document_of_record` makes the paper: one set o
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from annot.base.names import check_name
 from annot.formats.corpora.acl import ACL
 from annot.formats.corpora.arxiv import ARXIV
-from annot.formats.corpora.cutting import Broken, Format, Piece
-from annot.formats.corpora.heads import has_json_lines, head_of, unknown
+from annot.formats.corpora.cutting import Broken, Format, Piece, has_json_texts
+from annot.formats.corpora.heads import head_of, unknown
 from annot.formats.corpora.irds import IRDS
 from annot.formats.corpora.plain import ANNOT, BEIR, CSFCUBE, JSON
 from annot.formats.corpora.s2orc import S2ORC
@@ -45,11 +47,9 @@ def format_of(name: str, form: str | None) -> str:
     refuse_unread(head)
     if told := next((known for known in FORMATS.values() if known.told(head)), None):
         return told.name
-    lines = has_json_lines(head.start)
-    if head.start.lstrip().startswith((b"{", b"[")) and not lines:
-        return JSON.name
-    if head.record or head.start.lstrip().startswith(b"{"):
-        return next(known.name for known in FORMATS.values() if known.fits(head.record))
+    if head.record or head.start.lstrip().startswith((b"{", b"[")):
+        form = next(known.name for known in FORMATS.values() if known.fits(head.record))
+        return JSON.name if form == ANNOT.name and has_json_texts(Path(name)) else form
     plain_name = name.removesuffix(".gz")
     if ending := next((known for known in FORMATS.values() if plain_name.endswith(known.endings or ("\0",))), None):
         return ending.name

@@ -5,16 +5,13 @@ from __future__ import annotations
 import codecs
 import re
 from collections.abc import Mapping
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from annot.base.errors import InputError
-from annot.formats.corpora.cutting import Head, Piece, json_records, opened
+from annot.formats.corpora.cutting import Head, first_object, opened
 
 HEAD_BYTES = 1 << 16
-_LINES = 100
-"""A file of JSON Lines is told by the first of so many lines that is an object."""
 _SHOWN = 40
 PROLOG = rb"(?>\s*(?:<\?.*?\?>\s*|<!--.*?-->\s*|<!DOCTYPE[^>\[]*(?:\[.*?\]\s*)?>\s*)*)"
 """A regular expression of what comes before the first element of XML; it never goes back over it."""
@@ -29,15 +26,7 @@ def head_of(name: str) -> Head:
         start = start.decode("utf-16", "ignore").encode()
     start = start.removeprefix(codecs.BOM_UTF8)
     text = start.lstrip()
-    return Head(name, start, {} if b"\0" in start or text.startswith((b"<", b"[")) else _object_of_a_line(name))
-
-
-def has_json_lines(start: bytes) -> bool:
-    """Whether what begins so is JSON Lines, if it is JSON: one JSON text has line ends within its objects, or commas
-    between them."""
-    lines = [line for line in map(bytes.strip, start.split(b"\n")[:_LINES]) if line]
-    objects = sum(line.startswith(b"{") and line != b"{" and not line.endswith(b",") for line in lines)
-    return not start.lstrip().startswith(b"[") and 2 * objects >= len(lines)
+    return Head(name, start, {} if b"\0" in start or text.startswith(b"<") else _first_object(name))
 
 
 def unknown(head: Head) -> InputError:
@@ -56,10 +45,9 @@ def unknown(head: Head) -> InputError:
     )
 
 
-def _object_of_a_line(name: str) -> Mapping[str, Any]:
+def _first_object(name: str) -> Mapping[str, Any]:
     try:
-        records = islice(json_records(Piece(name, "", 0, None)), _LINES)
-        return next((record for _, record in records if isinstance(record, dict)), {})
+        return first_object(name)
     except InputError:
-        # A line without an end: one JSON text, or no text at all.
+        # A line without an end is no JSON.
         return {}
