@@ -62,7 +62,7 @@ def test_a_parquet_file_is_told_by_its_first_bytes(tmp_path: Path) -> None:
 
 def test_only_a_table_whose_columns_tell_nothing_is_told_by_its_ending(tmp_path: Path) -> None:
     for name in ("x.csv", "x.tsv"):
-        (tmp_path / name).write_text("Titel,Text\n1,2\n")
+        (tmp_path / name).write_text("Autor,Ort\n1,2\n")
         assert format_of(str(tmp_path / name), None) == "csv"
         (tmp_path / name).write_text(LINE)
         assert format_of(str(tmp_path / name), None) == "annot"
@@ -76,7 +76,7 @@ def test_only_a_table_whose_columns_tell_nothing_is_told_by_its_ending(tmp_path:
         (b"<opml version='2.0'><body/></opml>", "XML of an unknown kind: its root is <opml>"),
         (b'<collection><volume id="1"/></collection>', "XML of an unknown kind: its root is <collection>"),
         (b"\x89PNG\r\n\x1a\n\0\0", "not text; it begins with the bytes 89 50 4e 47 0d 0a 1a 0a"),
-        (b"Titel,Text\n1,2\n", "begins with 'Titel,Text'"),
+        (b"Autor,Ort\n1,2\n", "begins with 'Autor,Ort'"),
     ],
 )
 def test_a_file_that_tells_nothing_is_refused_once_with_how_it_begins(

@@ -79,11 +79,6 @@ FILES: dict[str, tuple[str | bytes, str, str]] = {
     ),
     "crossref.jsonl": (json.dumps(WORK) + "\n", "Crossref's JSON", "DOIs"),
     "csl.json": (json.dumps([CITED], indent=2), "CSL JSON", "Zotero"),
-    "library.csv": (
-        '"Key","Item Type","Publication Year","Author","Title","Abstract Note"\n"A","book","2001","B","T","X"\n',
-        "Zotero's CSV",
-        "File > Export Library...",
-    ),
     "csv-pubmed-set.csv": (
         "PMID,Title,Authors,Citation,First Author,Journal/Book,Publication Year\n1,T,A,C,A,J,2001\n",
         "PubMed's CSV",
@@ -92,7 +87,6 @@ FILES: dict[str, tuple[str | bytes, str, str]] = {
     "endnote.enw": ("%0 Journal Article\n%A Doe, J.\n%T A title\n%X A text.\n", "EndNote's tagged text", "EndNote"),
     "savedrecs.txt": ("FN Clarivate Analytics Web of Science\nVR 1.0\nPT J\n", "plain text from Web", "Export > RIS"),
     "old-savedrecs.txt": ("FN Thomson Reuters Web of Knowledge\nVR 1.0\n", "plain text from Web", "Abstract"),
-    "savedrecs-table.txt": ("PT\tAU\tBA\tTI\nJ\tDoe\t\tT\n", "a table from Web of Science", "RIS"),
     "books.mrc": (
         "00714cam a2200205 a 4500001001300000003000400013\x1e   89048230 /AC/r91\x1eDLC\x1e",
         "MARC 21",

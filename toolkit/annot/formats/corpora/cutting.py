@@ -231,7 +231,8 @@ class Format:
     """Of the names of files, compressed or not, that are of this format if their beginning tells no other."""
     bibliographic: bool = False
     """Whether its records are those of a library or a database, whose ids there are several of: `paper` gives `doi`,
-    `pmid`, `openalex` and `key` in place of `paper_id`."""
+    `pmid`, `openalex` and `key` in place of `paper_id`. A record for which it gives `paper_id` (a row of a table with
+    ids of its own) is none."""
     by_name: bool = False
     """Whether what is given are names of datasets, not of files."""
 

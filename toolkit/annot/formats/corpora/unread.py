@@ -46,18 +46,12 @@ UNREAD = (
     ),
     Unread("CSL JSON", rb'\s*\[?\s*\{(?=.*"(?:issued|accessed)"\s*:\s*\{\s*"date-parts"\s*:)', _BY_ZOTERO),
     Unread(
-        "Zotero's CSV",
-        rb'"?Key"?,"?Item Type"?,"?Publication Year"?,',
-        "in Zotero, choose File > Export Library... with the format RIS",
-    ),
-    Unread(
         "PubMed's CSV, which has no abstracts",
         rb'"?PMID"?,"?Title"?,"?Authors"?,"?Citation"?,',
         "in PubMed, choose Save with the format PubMed",
     ),
     Unread("EndNote's tagged text", rb"\s*%0 [A-Z](?=.*\n%[A-Z] )", _BY_ENDNOTE),
     Unread("plain text from Web of Science", rb"\s*FN (?:Clarivate|Thomson|ISI)", _BY_WOS),
-    Unread("a table from Web of Science", rb"PT\tAU\t", _BY_WOS),
     Unread("MARC 21", rb"\d{5}[acdnp][a-z][a-z ].[a ]22\d{5}", _BY_ZOTERO),
     Unread("a PDF", rb"%PDF-", _RECORDS),
     Unread("a Word document", rb"PK\x03\x04(?=.*\bword/)|\{\\rtf", _RECORDS),
