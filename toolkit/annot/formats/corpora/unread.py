@@ -44,7 +44,7 @@ UNREAD = (
         rb'\s*\{(?=.*"(?:message-type|reference-count)"\s*:)',
         "look its DOIs up in OpenAlex or PubMed, and add what these export",
     ),
-    Unread("CSL JSON", rb'\s*\[?\s*\{(?=.*"(?:issued|accessed)"\s*:\s*\{\s*"date-parts"\s*:)', _BY_ZOTERO),
+    Unread("CSL JSON", rb'\s*+\[?+\s*+\{(?=.*"(?:issued|accessed)"\s*:\s*\{\s*"date-parts"\s*:)', _BY_ZOTERO),
     Unread(
         "PubMed's CSV, which has no abstracts",
         rb'"?PMID"?,"?Title"?,"?Authors"?,"?Citation"?,',
