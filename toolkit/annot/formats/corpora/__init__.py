@@ -13,14 +13,17 @@ from annot.formats.corpora.arxiv import ARXIV
 from annot.formats.corpora.cutting import Broken, Format, Piece, has_json_texts
 from annot.formats.corpora.heads import head_of, unknown
 from annot.formats.corpora.irds import IRDS
+from annot.formats.corpora.medline import MEDLINE
 from annot.formats.corpora.plain import ANNOT, BEIR, CSFCUBE, JSON
+from annot.formats.corpora.ris import RIS
 from annot.formats.corpora.s2orc import S2ORC
 from annot.formats.corpora.semantic_scholar import JOINED, SEMANTIC_SCHOLAR
 from annot.formats.corpora.tables import CSV, PARQUET
 from annot.formats.corpora.unread import refuse_unread
 
 FORMATS = {
-    form.name: form for form in (S2ORC, SEMANTIC_SCHOLAR, ARXIV, BEIR, CSFCUBE, ANNOT, JSON, ACL, PARQUET, CSV, IRDS)
+    form.name: form
+    for form in (S2ORC, SEMANTIC_SCHOLAR, ARXIV, BEIR, CSFCUBE, ANNOT, JSON, ACL, PARQUET, RIS, MEDLINE, CSV, IRDS)
 }
 """Those that people name, in the order in which they are told."""
 _ALL = FORMATS | {JOINED.name: JOINED}
