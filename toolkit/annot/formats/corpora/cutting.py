@@ -230,7 +230,8 @@ class Format:
     """Of file names, compressed or not, that tell the format; without any its files are JSON."""
     bibliographic: bool = False
     """Whether its records are those of a library or a database, whose ids there are several of: `paper` gives `doi`,
-    `pmid`, `openalex` and `key` in place of `paper_id`."""
+    `pmid`, `openalex` and `key` in place of `paper_id`. A record for which it gives `paper_id` (a row of a table with
+    ids of its own) is none."""
     by_name: bool = False
     """Whether what is given are names of datasets, not of files."""
 
