@@ -31,7 +31,7 @@ def paper(record: Mapping[str, Any]) -> dict[str, Any]:
     if work is None and given is not None:
         raise InputError("no work", faults=(f"id: found {given!r:.60}, expected a work, such as W2741809807",))
     if work == DELETED:
-        raise InputError("a deleted work", faults=(f"{DELETED} stands for all works that OpenAlex deleted",))
+        raise InputError("a deleted work", faults=(f"id: found {DELETED}, which OpenAlex gave to all deleted works",))
     cited = record.get("referenced_works")
     works = [_work(one) for one in cited] if isinstance(cited, list) else []
     return {
@@ -46,7 +46,7 @@ def paper(record: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _work(given: object) -> str | None:
-    """The id of a work without what stands before it; None for anything else."""
+    """The id of a work without the address before it; None for anything else."""
     found = _ENTITY.fullmatch(given) if isinstance(given, str) else None
     return f"W{found[2]}" if found and found[1] in "Ww" else None
 
