@@ -28,7 +28,8 @@ _INDENT = 200
 _MOST_JOINED = 100
 _LONGEST_VALUE, _MOST_IN_MACROS = 1 << 20, 1 << 24
 """Characters of a value put together from macros, and of all macros: they can double in each line."""
-_START = re.compile(r"@[ \t]*[A-Za-z][\w-]*[ \t]*[{(]")
+_START = re.compile(r"@[ \t]*[A-Za-z](?:[\w-]*[ \t]*[{(]|[^\s{}()]*,[ \t]*\n)")
+"""An entry; also one whose brace is missing, `@articlekey,` on a line of its own."""
 _SHAPE = re.compile(
     r"@[ \t]*(?:(?:comment|preamble|string)[ \t]*[{(]"
     r"|[A-Za-z][\w-]*+[ \t]*(?:\{\s*+(?:[^,{}=\n]*+[,\n])?|\(\s*+[^,{}()=\n]++[,\n])"
@@ -185,7 +186,8 @@ def _record(part: str, line: int, macros: _Macros) -> dict[str, Any] | Broken | 
     """The entry of a part, if it is one of a paper. Macros that it defines are put to the others."""
     head = _HEAD.match(part)
     if head is None:
-        return None
+        found = part.partition("\n")[0].strip()
+        return Broken("not valid BibTeX", (f"{found}: no brace after the kind of entry (line {line})",), part)
     try:
         entry = _entry(part, head, macros)
     except _Fault as fault:
