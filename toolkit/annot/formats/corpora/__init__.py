@@ -16,11 +16,13 @@ from annot.formats.corpora.plain import ANNOT, BEIR, CSFCUBE, JSON
 from annot.formats.corpora.s2orc import S2ORC
 from annot.formats.corpora.semantic_scholar import JOINED, SEMANTIC_SCHOLAR
 from annot.formats.corpora.tables import CSV, PARQUET
+from annot.formats.corpora.workbook import WORKBOOK
 
 _TOLD_FROM = 100
 """A file is told by its first record that can be read, of so many."""
 FORMATS = {
-    form.name: form for form in (ANNOT, CSFCUBE, JSON, S2ORC, SEMANTIC_SCHOLAR, ARXIV, ACL, BEIR, IRDS, CSV, PARQUET)
+    form.name: form
+    for form in (ANNOT, CSFCUBE, JSON, S2ORC, SEMANTIC_SCHOLAR, ARXIV, ACL, BEIR, IRDS, CSV, PARQUET, WORKBOOK)
 }
 """Those that people name, in the order in which they are told."""
 _ALL = FORMATS | {JOINED.name: JOINED}
