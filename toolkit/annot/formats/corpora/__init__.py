@@ -10,6 +10,7 @@ from pathlib import Path
 from annot.base.names import check_name
 from annot.formats.corpora.acl import ACL
 from annot.formats.corpora.arxiv import ARXIV
+from annot.formats.corpora.bibtex import BIBTEX
 from annot.formats.corpora.cord19 import CORD19
 from annot.formats.corpora.cutting import Broken, Format, Piece, has_json_texts
 from annot.formats.corpora.heads import head_of, unknown
@@ -22,12 +23,13 @@ from annot.formats.corpora.s2orc import S2ORC
 from annot.formats.corpora.semantic_scholar import JOINED, SEMANTIC_SCHOLAR
 from annot.formats.corpora.tables import CSV, PARQUET
 from annot.formats.corpora.unread import refuse_unread
+from annot.formats.corpora.workbook import WORKBOOK
 
 FORMATS = {
     form.name: form
     for form in (
         *(CORD19, OPENALEX, S2ORC, SEMANTIC_SCHOLAR, ARXIV, BEIR, CSFCUBE, ANNOT, JSON),
-        *(ACL, PARQUET, RIS, MEDLINE, CSV, IRDS),
+        *(ACL, PARQUET, WORKBOOK, RIS, MEDLINE, BIBTEX, CSV, IRDS),
     )
 }
 """Those that people name, in the order in which they are told."""
