@@ -9,6 +9,7 @@ from annot.base.settings import Kind
 from annot.cli.commands import command, group
 from annot.cli.options import ClusterOption, DryRunOption, argument, flag, option, setting
 from annot.cli.output import Output, listing, needs_a_person, progress, rendered, table
+from annot.formats.corpora import FORMATS
 
 if TYPE_CHECKING:
     from annot.study.workspace import Workspace
@@ -59,7 +60,7 @@ def corpus_add(
     form: Annotated[
         str | None,
         option(
-            "Format: annot, csfcube, json, s2orc, semantic-scholar, arxiv, acl, beir, irds, csv or parquet.",
+            f"Format: {', '.join([*FORMATS][:-1])} or {[*FORMATS][-1]}.",
             "--format",
             shown="detected",
         ),

@@ -175,8 +175,8 @@ def _given(names: Sequence[str], form: str | None) -> list[tuple[str, str]]:
         except InputError as error:
             errors.append(error)
     if len(errors) > 1:
-        faults = [f"{error.message}; {error.hint}" for error in errors]
-        raise InputError(f"{len(errors)} files cannot be read", faults=faults)
+        hints = "; ".join(dict.fromkeys(error.hint for error in errors if error.hint))
+        raise InputError(f"{len(errors)} files cannot be read", faults=[one.message for one in errors], hint=hints)
     if errors:
         raise errors[0]
     return found
