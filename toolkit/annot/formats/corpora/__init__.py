@@ -10,10 +10,13 @@ from pathlib import Path
 from annot.base.names import check_name
 from annot.formats.corpora.acl import ACL
 from annot.formats.corpora.arxiv import ARXIV
+from annot.formats.corpora.bibtex import BIBTEX
+from annot.formats.corpora.cord19 import CORD19
 from annot.formats.corpora.cutting import Broken, Format, Piece, has_json_texts
 from annot.formats.corpora.heads import head_of, unknown
 from annot.formats.corpora.irds import IRDS
 from annot.formats.corpora.medline import MEDLINE
+from annot.formats.corpora.openalex import OPENALEX
 from annot.formats.corpora.plain import ANNOT, BEIR, CSFCUBE, JSON
 from annot.formats.corpora.ris import RIS
 from annot.formats.corpora.s2orc import S2ORC
@@ -21,14 +24,18 @@ from annot.formats.corpora.semantic_scholar import JOINED, SEMANTIC_SCHOLAR
 from annot.formats.corpora.tables import CSV, PARQUET
 from annot.formats.corpora.text_encoding import UTF_8, encoding_of
 from annot.formats.corpora.unread import refuse_unread
+from annot.formats.corpora.workbook import WORKBOOK
 
 FORMATS = {
     form.name: form
-    for form in (S2ORC, SEMANTIC_SCHOLAR, ARXIV, BEIR, CSFCUBE, ANNOT, JSON, ACL, PARQUET, RIS, MEDLINE, CSV, IRDS)
+    for form in (
+        *(CORD19, OPENALEX, S2ORC, SEMANTIC_SCHOLAR, ARXIV, BEIR, CSFCUBE, ANNOT, JSON),
+        *(ACL, PARQUET, WORKBOOK, RIS, MEDLINE, BIBTEX, CSV, IRDS),
+    )
 }
 """Those that people name, in the order in which they are told."""
 _ALL = FORMATS | {JOINED.name: JOINED}
-_TEXTS = {form.name for form in (RIS, MEDLINE, CSV)}
+_TEXTS = {form.name for form in (RIS, MEDLINE, BIBTEX, CSV)}
 """Those of text that may be in another encoding than UTF-8."""
 
 

@@ -38,7 +38,7 @@ UNREAD = (
     Unread("the full text of an article (JATS)", _root(b"article|pmc-articleset"), _RECORDS),
     Unread("a feed", _root(b"feed|rss"), _RECORDS),
     Unread("DBLP's XML, which has no abstracts", _root(b"dblp"), _RECORDS),
-    Unread("a web page", _root(b"(?i:html|head|body|script)"), "open it in a browser: it may tell of an error"),
+    Unread("a web page", _root(b"(?i:html|head|body|script)"), "open it in a browser: it may show an error"),
     Unread(
         "Crossref's JSON",
         rb'\s*\{(?=.*"(?:message-type|reference-count)"\s*:)',
