@@ -76,7 +76,7 @@ def test_what_is_left_out_is_said_with_the_setting_and_comes_in_once_that_has_ch
     assert left_out(study) == first
     settings(study, least=1)
     again = annot_done("corpus", "add", "passages.jsonl", folder=study)
-    assert again.stdout.splitlines()[:3] == [
+    assert again.stdout.splitlines()[:4] == [
         "7 documents read, 3 kept; the corpus now has 5",
         "  passages.jsonl (annot): 7 records, 3 kept, 1 without a text",
         "  1 left out: all sentences too short (min_sentence_tokens = 2)",
