@@ -14,6 +14,7 @@ from pydantic import BaseModel, Field, ValidationError, model_validator
 from annot.base.errors import SettingsError
 from annot.base.names import counted, near
 from annot.base.settings import sections
+from annot.base.settings.labels import LabelSettings
 
 Kind = Literal["facets", "topics", "questions"]
 
@@ -57,7 +58,7 @@ class Settings(sections.Section):
     guidelines and the defaults of some settings. A study with facets and topics is of kind `facets`."""
     collection: sections.CollectionSettings = sections.CollectionSettings()
     scale: sections.ScaleSettings = sections.ScaleSettings()
-    labels: sections.LabelSettings = sections.LabelSettings()
+    labels: LabelSettings = LabelSettings()
     facets: dict[sections.FileName, tuple[str, ...]] = Field(
         default={"background": ("background", "objective"), "method": ("method",), "result": ("result",)}
     )
