@@ -116,7 +116,7 @@ def test_a_line_goes_before_the_usual_ones_and_adds_to_them() -> None:
     ("lines", "message"),
     [
         ({"methods": ["METHODS"]}, "unknown label 'methods'; did you mean 'method'"),
-        ({"method": ["Setting"], "result": ["SETTING:"]}, "'SETTING:' already belongs to 'method'"),
+        ({"method": ["Setting"], "result": ["SETTING:"]}, "heading 'SETTING:' already belongs to 'method'"),
     ],
 )
 def test_a_line_of_no_label_and_a_heading_of_two_are_refused(lines: dict[str, list[str]], message: str) -> None:

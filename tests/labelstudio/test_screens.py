@@ -12,7 +12,7 @@ from typing import get_args
 import pytest
 from annot.base.errors import InputError
 from annot.base.settings import Settings
-from annot.base.settings.labels import LabelSettings
+from annot.base.settings.sections import LabelSettings
 from annot.labelstudio import controls
 from annot.labelstudio.screens import (
     check_predictions,

@@ -19,6 +19,8 @@ TERM_AND_EMBEDDING_METHODS = (
 
 FileName = Annotated[str, Field(pattern=r"^\w[\w.+-]*$", max_length=100)]
 """What files are named after: letters, digits, and `_ . + -` within."""
+LabelName = Annotated[str, Field(pattern=r"^\w[\w-]*$", max_length=30)]
+"""A sentence label: letters, digits, `_` and `-`; it stands in the screen's style sheet and in lists with commas."""
 PaperType = Annotated[str, Field(pattern=r"^\S(.*\S)?$", max_length=60)]
 MissingPolicy = Literal["drop", "zero"]
 DrawMode = Literal["round-robin", "blocks", "depth"]
@@ -36,6 +38,8 @@ MOST_LETTERS = 100_000
 """Of one text."""
 CONTROL = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 """Control characters but tab and line ends, and those that turn the direction of a line."""
+MOST_LABELS = 16
+"""The letters that no other control of the labelling screen has as its key."""
 
 
 class Section(BaseModel):
@@ -120,6 +124,30 @@ class ScaleSettings(Section):
     @property
     def grades(self) -> tuple[int, ...]:
         return tuple(range(len(self.names)))
+
+
+class LabelSettings(Section):
+    """The labels of sentences. The packaged model knows only the five defaults. For others, train a model
+    with `annot facets train`.
+    """
+
+    names: tuple[LabelName, ...] = ("background", "objective", "method", "result", "other")
+    """All sentence labels; each gets a key on the screen. The defaults are those of CSAbstruct (Cohan et al., EMNLP
+    2019)."""
+    sections: dict[str, tuple[str, ...]] = Field(default={})
+    """Headings of structured abstracts, for each label: the sentences of a section have its label. The default labels
+    have the usual ones, such as `METHODS`; a line adds further ones."""
+
+    @field_validator("names")
+    @classmethod
+    def _told_apart(cls, names: tuple[str, ...]) -> tuple[str, ...]:
+        if not 2 <= len(names) <= MOST_LABELS:
+            raise ValueError(f"a study has 2 to {MOST_LABELS} labels (one letter key each)")
+        for position, name in enumerate(names):
+            for other in names[:position] + names[position + 1 :]:
+                if name.lower().endswith(other.lower()):
+                    raise ValueError(f"label {name!r} is or ends with label {other!r}: the screen would confuse them")
+        return names
 
 
 class CorpusSettings(Section):

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from annot.base.settings.labels import plain_heading
+from annot.base.names import plain_heading
 from annot.formats.paper_text import PARAGRAPH
 
 USUAL: Mapping[str, tuple[str, ...]] = {
