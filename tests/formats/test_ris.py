@@ -204,6 +204,7 @@ def test_an_abstract_may_be_in_several_places_and_is_taken_once(paper: Any) -> N
     assert paper("AB  - One.", "AB  - One.", "AB  - More.")["abstract"] == "One.\n\nMore."
     assert paper("AB  - ", "N2  - Two.")["abstract"] == "Two."
     assert paper("TI  - T")["abstract"] is None
+    assert paper("AB  - [No abstract available]")["abstract"] is None
 
 
 def test_a_structured_abstract_comes_in_its_parts(paper: Any) -> None:
