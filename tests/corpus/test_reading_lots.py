@@ -16,6 +16,7 @@ from annot.corpus.corpus_filters import KEPT, REASONS, Rejection, Tally
 from annot.corpus.rejects import PieceRead, Rejects
 from annot.formats.cleaning import Cleaned
 from annot.formats.corpora.cutting import Broken, Piece
+from annot.formats.corpora.sections import HeadingCount, SectionLabels
 from annot.formats.corpora.semantic_scholar import Spread
 
 GOOD = ["One two three four.", "Five six seven eight.", "Nine ten eleven twelve."]
@@ -29,7 +30,9 @@ def read(folder: Path, *lines: str, write: bool = True) -> adding.Brought:
     path = folder / "papers.jsonl"
     path.write_text("".join(f"{one}\n" for one in lines))
     (folder / "out").mkdir(exist_ok=True)
-    reader = LotReader(folder / "out" if write else None, CorpusSettings(), ("method",))
+    reader = LotReader(
+        folder / "out" if write else None, CorpusSettings(), ("method",), SectionLabels({}, faceted=True)
+    )
     return reader((7, [Piece(str(path), "annot", 0, None)]))
 
 
@@ -108,11 +111,11 @@ def test_a_hundred_faults_of_a_piece_are_told_and_all_records_are_kept(tmp_path:
 def test_only_papers_that_are_not_known_stay_in_the_file(tmp_path: Path) -> None:
     tally, cleanings = Tally(), CleaningCount()
     first = read(tmp_path, line("a", GOOD), line("a", GOOD), line("b", GOOD))
-    assert first.keep(tally, cleanings) == first.papers
+    assert first.keep(tally, cleanings, HeadingCount()) == first.papers
     assert pq.read_table(first.papers)["paper_id"].to_pylist() == ["a", "b"]
-    assert read(tmp_path, line("b", GOOD)).keep(tally, cleanings) is None
+    assert read(tmp_path, line("b", GOOD)).keep(tally, cleanings, HeadingCount()) is None
     third = read(tmp_path, line("c", [*GOOD[:2], "Nine &amp; ten eleven twelve."]))
-    assert third.keep(tally, cleanings) == third.papers
+    assert third.keep(tally, cleanings, HeadingCount()) == third.papers
     assert sum(cleanings.facts.values()) >= 1
 
 
@@ -245,8 +248,8 @@ def test_each_piece_knows_what_it_brought(tmp_path: Path) -> None:
     files[0].write_text(line("a", GOOD) + "\n" + line("b", []) + "\n" + line("a", GOOD) + "\n")
     files[1].write_text("{}\n" + line("a", GOOD) + "\n" + line("c", GOOD).replace("}", ', "year": 2001}') + "\n")
     (tmp_path / "out").mkdir()
-    reader = LotReader(tmp_path / "out", CorpusSettings(), ("method",))
+    reader = LotReader(tmp_path / "out", CorpusSettings(), ("method",), SectionLabels({}, faceted=True))
     brought = reader((0, [Piece(str(path), "annot", 0, None) for path in files]))
-    brought.keep(Tally(), CleaningCount())
+    brought.keep(Tally(), CleaningCount(), HeadingCount())
     counts = [(one.read, one.kept, one.without_abstract, one.without_year) for one in brought.pieces]
     assert counts == [(3, 1, 1, 3), (2, 1, 0, 1)]

@@ -22,6 +22,7 @@ from annot.corpus.corpus_filters import SETTING_OF, Rejection, Tally
 from annot.corpus.files_read import FileRead, FilesRead, files_of, merged
 from annot.corpus.rejects import Rejects
 from annot.formats.corpora import format_named, format_of
+from annot.formats.corpora.sections import HeadingCount, SectionLabels, Structured
 from annot.formats.corpora.semantic_scholar import JOINED, SEMANTIC_SCHOLAR, Spreading, shares_of
 from annot.pools.near_duplicates import near_duplicates
 from annot.store import papers
@@ -54,6 +55,8 @@ class AddedPapers:
     """Where the records that cannot be read were written, with what is wrong with each; None for none."""
     cleaned: Cleanings
     """What was cleaned of the texts of the papers that are kept."""
+    structured: Structured
+    """Those of the papers that are kept whose abstracts have sections, and the labels of these."""
     sha256: str | None
     limits: dict[str, str]
     """By reason, the line of `[corpus]` in annot.toml by which papers were left out."""
@@ -109,7 +112,7 @@ def add(
     given = _given(names, form)
     files = FilesRead(given)
     engine = Engine.in_place(ws.machine)
-    tally, cleaning = Tally(), CleaningCount()
+    tally, cleaning, headings = Tally(), CleaningCount(), HeadingCount()
     there = papers.groups_of(ws.corpus) if ws.has_corpus else []
     for known in map_shards(known_marks, there, engine=engine):
         tally.remember(known)
@@ -117,11 +120,13 @@ def add(
     with _scratch(ws.corpus, dry_run) as scratch:
         rejects = Rejects(ws.settings.document_word, told=REPORTED)
         given = _joined(given, scratch, engine, rejects)
-        reader = LotReader(None if dry_run else scratch, ws.settings.corpus, ws.settings.labels.names)
+        labels = ws.settings.labels
+        sections = SectionLabels.of(labels.names, labels.sections, faceted=ws.settings.faceted)
+        reader = LotReader(None if dry_run else scratch, ws.settings.corpus, labels.names, sections)
         parts = []
         for brought in map_shards(reader, list(enumerate(lots_of(given))), engine=engine):
             rejects.count(brought.pieces, brought.rejected)
-            if (part := brought.keep(tally, cleaning)) is not None:
+            if (part := brought.keep(tally, cleaning, headings)) is not None:
                 parts.append(part)
             files.take(brought.pieces)
             advance(tally.read, None)
@@ -135,7 +140,9 @@ def add(
             rejected_file = rejects.write(ws.corpus / f"rejected-{content[:12]}.jsonl")
             cleaned = cleaning.written(ws.corpus, content)
             facts = {"read": read, "kept": tally.kept, "rejected": rejected, "cleaned": cleaning.facts}
-            _remember(ws, content, facts | {"files": files.facts(hashes)})
+            facts |= {"files": files.facts(hashes)}
+            facts |= {"sections": headings.facts} if headings.facts else {}
+            _remember(ws, content, facts)
             append_parts(ws.corpus, parts)
             digest = write_corpus_manifest(ws) if tally.known else None
     return AddedPapers(
@@ -149,6 +156,7 @@ def add(
         faults=tuple(rejects.faults),
         rejected_file=rejected_file,
         cleaned=cleaned,
+        structured=headings.found,
         sha256=digest,
         limits={_told(reason, ws): _limit(reason, ws) for reason in sorted(tally.rejected) if reason in SETTING_OF},
     )
@@ -232,6 +240,10 @@ def _remember(ws: Workspace, content: str, facts: Mapping[str, Any]) -> None:
             }
             if "files" in before:
                 more["files"] = merged([before["files"], facts["files"]])
+            headings = HeadingCount()
+            for one in (before, facts):
+                headings.remember(one.get("sections", {}))
+            more |= {"sections": headings.facts} if headings.facts else {}
             put_import(session, Imported(Source.CORPUS, content, {**before, **more}))
 
 
