@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from itertools import islice
@@ -83,11 +83,13 @@ class CleaningCount:
 class Rejects:
     """What could not be read, over all pieces in their order.
 
-    what: a record is of what. told: how many faults are kept to be told.
+    what: a record is of what. told: how many faults are kept to be told. part_of: of a file, the folder that was given.
+    A folder is like one file: it can be read if any of its files can.
     """
 
-    def __init__(self, what: str, *, told: int) -> None:
+    def __init__(self, what: str, *, told: int, part_of: Mapping[str, str] | None = None) -> None:
         self._what = what
+        self._part_of = part_of or {}
         self.faults: list[str] = []
         self._told = told
         self._reasons: Counter[str] = Counter()
@@ -123,22 +125,28 @@ class Rejects:
         for one in pieces:
             name = "papers and abstracts" if one.piece.format == JOINED.name else one.piece.path
             origins.append((name, self._places[name]))
-            first = self._first.setdefault(name, [])
-            first += [f"{name}:{self._places[name] + place}: {fault}" for place, fault in one.faults]
+            whole = self._part_of.get(name, name)
+            first = self._first.setdefault(whole, [])
+            faults = [f"{name}:{self._places[name] + place}: {fault}" for place, fault in one.faults]
+            broken = one.broken
+            if whole != name and one.piece[2:] == (0, None) and not (one.read or broken):
+                broken, faults = Counter(["the file is empty"]), [self._nothing_in(name)]
+            first += faults
             del first[MOST_FAULTS:]
             self._places[name] += one.places
-            self._read[name] += one.read
-            self._broken[name] += one.broken.total()
-            self._reasons += one.broken
-            if not self._read[name] and self._broken[name] >= MOST_FAULTS:
-                self._raise([name], f"{name}: the first {self._broken[name]} records cannot be read, reading stopped")
+            self._read[whole] += one.read
+            self._broken[whole] += broken.total()
+            self._reasons += broken
+            if not self._read[whole] and self._broken[whole] >= MOST_FAULTS:
+                total = self._broken[whole]
+                self._raise([whole], f"{whole}: the first {total} records cannot be read, reading stopped")
         if rejected is not None and rejected.is_file():
             self._files.append((rejected, origins))
         self.faults = [fault for first in self._first.values() for fault in first][: self._told]
 
     def raise_if_unreadable(self) -> None:
         """Raise InputError with the faults of every file of which no record could be read."""
-        if bad := [name for name in self._places if not self._read[name]]:
+        if bad := [whole for whole in self._first if not self._read[whole]]:
             self._raise(bad, f"{', '.join(bad)}: no {self._what} can be read")
 
     def write(self, path: Path) -> str | None:
@@ -157,13 +165,11 @@ class Rejects:
         return str(path)
 
     def _raise(self, names: list[str], message: str) -> None:
-        faults = [
-            fault
-            for name in names
-            for fault in self._first[name]
-            or [f"{name}: found no line, or only blank ones, expected one {self._what} per line"]
-        ]
+        faults = [fault for name in names for fault in self._first[name] or [self._nothing_in(name)]]
         raise InputError(message, faults=faults, hint="nothing was kept; check the files and --format")
+
+    def _nothing_in(self, name: str) -> str:
+        return f"{name}: found no line, or only blank ones, expected one {self._what} per line"
 
 
 AT_ONCE = 1_000

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import shutil
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from annot.base.errors import InputError
+from annot.base.names import counted
 from annot.base.records import Advance, Source
 from annot.base.shards import Engine, map_shards
 from annot.corpus.adding import CleaningCount, Cleanings, LotReader, Rejects, known_marks, lots_of
@@ -80,13 +83,16 @@ def contents(ws: Workspace, *, advance: Advance) -> CorpusContents:
 def add(
     ws: Workspace, sources: Sequence[str | Path], *, form: str | None, dry_run: bool, advance: Advance
 ) -> AddedPapers:
-    """Add the papers of files, or of datasets that `form` knows by name; the same ones again add nothing.
+    """Add the papers of files and of all in folders, or of datasets that `form` knows by name; the same again add none.
 
-    form: None tells the format of each file from its name and first record. Records that cannot be read are counted and
-    written aside. Raises InputError, and keeps nothing, where a file has no record that can be read.
+    form: None tells the format of each file from how it begins. Records that cannot be read are counted and written
+    aside. Raises InputError, and keeps nothing, where a file or folder has no record that can be read, and where a
+    folder has files of no known format.
     """
-    names = [str(source) for source in sources]
-    given = _given(names, form)
+    by_name = form is not None and format_named(form).by_name
+    files = [(str(source), str(source)) for source in sources] if by_name else _files(map(str, sources))
+    names = [name for name, _ in files]
+    given = _given(files, form)
     engine = Engine.in_place(ws.machine)
     tally, cleaning = Tally(), CleaningCount()
     there = papers.groups_of(ws.corpus) if ws.has_corpus else []
@@ -94,7 +100,7 @@ def add(
         tally.remember(known)
     before, titles_before = tally.known, len(tally.same_title)
     with _scratch(ws.corpus, dry_run) as scratch:
-        rejects = Rejects(ws.settings.document_word, told=REPORTED)
+        rejects = Rejects(ws.settings.document_word, told=REPORTED, part_of=dict(files))
         given = _joined(given, scratch, engine, rejects)
         reader = LotReader(None if dry_run else scratch, ws.settings.corpus, ws.settings.labels.names)
         parts = []
@@ -140,11 +146,51 @@ def _limit(reason: Rejection, ws: Workspace) -> str:
     return f"{SETTING_OF[reason]} = {json.dumps(value)}"
 
 
-def _given(names: Sequence[str], form: str | None) -> list[tuple[str, str]]:
-    """(format, name) of each. Raises InputError with every file that is not there."""
-    by_name = form is not None and format_named(form).by_name
-    check_files(() if by_name else map(Path, names))
-    return [(format_of(name, form), name) for name in names]
+def _files(sources: Iterable[str]) -> list[tuple[str, str]]:
+    """The files, each with what was given: itself, or a folder that it is in, of which all that is not hidden counts.
+
+    Raises InputError with every file that is not there, and every folder without one.
+    """
+    given = list(sources)
+    check_files(path for path in map(Path, given) if not path.is_dir())
+    found: list[tuple[str, str]] = []
+    for source in given:
+        below = _files_below(source) if Path(source).is_dir() else [source]
+        if not below:
+            raise InputError(f"{source}: an empty folder, expected files of papers")
+        found += [(name, source) for name in below]
+    return found
+
+
+def _files_below(folder: str) -> list[str]:
+    """In the order of their names; links to other folders are not followed."""
+    found = []
+    for place, folders, names in os.walk(folder):
+        folders[:] = [name for name in folders if not name.startswith(".")]
+        found += [Path(place, name) for name in names if not name.startswith(".")]
+    return sorted(str(path) for path in found if path.is_file())
+
+
+def _given(files: Sequence[tuple[str, str]], form: str | None) -> list[tuple[str, str]]:
+    """(format, name) of each. Raises InputError for a file that is in no known format, and for all of a folder."""
+    given, unknown = [], list[tuple[str, str]]()
+    for name, source in files:
+        try:
+            given.append((format_of(name, form), name))
+        except InputError as error:
+            if source == name:
+                raise
+            unknown.append((source, error.message))
+    if unknown:
+        folder = unknown[0][0]
+        faults = [fault for source, fault in unknown if source == folder]
+        of = sum(source == folder for _, source in files)
+        raise InputError(
+            f"{folder}: {len(faults):,} of {counted(of, 'file')} cannot be read",
+            faults=faults,
+            hint="nothing was kept; move them out of the folder, or name the files to add",
+        )
+    return given
 
 
 def _joined(given: list[tuple[str, str]], scratch: Path, engine: Engine, rejects: Rejects) -> list[tuple[str, str]]:
