@@ -20,6 +20,7 @@ from annot.formats.corpora.ris import RIS
 from annot.formats.corpora.s2orc import S2ORC
 from annot.formats.corpora.semantic_scholar import JOINED, SEMANTIC_SCHOLAR
 from annot.formats.corpora.tables import CSV, PARQUET
+from annot.formats.corpora.workbook import WORKBOOK
 
 _TOLD_FROM = 100
 """A file is told by its first record that can be read, of so many."""
@@ -39,6 +40,7 @@ FORMATS = {
         IRDS,
         CSV,
         PARQUET,
+        WORKBOOK,
         RIS,
         MEDLINE,
     )
