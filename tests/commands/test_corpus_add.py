@@ -144,7 +144,7 @@ def test_a_file_of_another_kind_is_given_up_early(
     source = write(tmp_path / "x.jsonl", ["nothing"] * 20_000)
     small_pieces(monkeypatch, 16_000)
     with pytest.raises(InputError, match="the first 2000 records cannot be read, reading stopped"):
-        add(ws, source)
+        corpus.add(ws, [source], form="annot", dry_run=False, advance=lambda done, total: None)
 
 
 KILLED = """
@@ -276,6 +276,9 @@ def test_a_folder_is_its_files_in_the_order_of_their_names(ws: Workspace, tmp_pa
     (folder / "link").symlink_to(folder)
     added = add(ws, folder, write(tmp_path / "own", [line(7)]))
     assert (added.read, added.kept) == (5, 5)
+    assert [(one.name, one.format, one.kept) for one in added.files] == [
+        ("parses: 4 files", "annot", 4), ("own", "annot", 1),
+    ]  # fmt: skip
     assert [paper.paper_id for paper in read_papers(ws.corpus)] == ["p3", "p4", "p2", "p1", "p7"]
     assert add(ws, folder).kept == 0
 
@@ -291,6 +294,17 @@ def test_a_file_of_a_folder_that_cannot_be_read_is_left_out_and_named(ws: Worksp
     assert [fault.partition(": ")[0] for fault in added.faults] == [f"{folder}/2:1", f"{folder}/3", f"{folder}/5"]
     assert added.rejected_file is not None
     assert json.loads(Path(added.rejected_file).read_text())["file"] == f"{folder}/2"
+
+
+def test_files_of_a_folder_that_are_no_papers_are_all_named_and_nothing_is_kept(ws: Workspace, tmp_path: Path) -> None:
+    folder = tmp_path / "parses"
+    folder.mkdir()
+    for name, content in {"1": line(1), "2.pdf": "%PDF-1.7", "3.txt": "Read me."}.items():
+        write(folder / name, [content])
+    with pytest.raises(InputError, match="2 files cannot be read") as caught:
+        add(ws, folder)
+    assert [fault.partition(": ")[0] for fault in caught.value.faults] == [f"{folder}/2.pdf", f"{folder}/3.txt"]
+    assert not ws.has_corpus
 
 
 def test_a_folder_without_a_paper_that_can_be_read_is_refused(ws: Workspace, tmp_path: Path) -> None:

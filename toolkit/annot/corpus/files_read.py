@@ -1,0 +1,119 @@
+"""What each file brought to the corpus, by its name and format: what is printed, and what the study remembers."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from annot.base.names import counted
+from annot.corpus.rejects import PieceRead
+from annot.formats.corpora import encoding_in
+from annot.formats.corpora.semantic_scholar import JOINED, SEMANTIC_SCHOLAR
+
+
+@dataclass(frozen=True, slots=True)
+class FileRead:
+    """What one file brought; the files of Semantic Scholar, whose rows are joined, are one."""
+
+    name: str
+    """Without folders, which are those of a machine."""
+    format: str
+    encoding: str
+    """Of its text, if that is not UTF-8; otherwise empty."""
+    read: int = 0
+    """Records, those that cannot be read too."""
+    kept: int = 0
+    """Papers that are new in the corpus."""
+    without_abstract: int = 0
+    without_year: int = 0
+    without_id: int = 0
+    """Records of a library without any id; their papers have one made from title and year."""
+
+
+_MANY = 100
+COUNTS = ("read", "kept", "without_abstract", "without_year", "without_id")
+
+
+class FilesRead:
+    """What the files brought. given: their formats and names. folders: of a file, the folder in whose place it was
+    read; the files of one folder that have one format are one."""
+
+    def __init__(self, given: Sequence[tuple[str, str]], folders: Mapping[str, str]) -> None:
+        several: dict[str, list[str]] = {}
+        self._found: dict[str, FileRead] = {}
+        self._key: dict[str, str] = {JOINED.name: JOINED.name}
+        for form, name in given:
+            encoding = encoding_in(form, name)
+            whole = folders.get(name, name)
+            key = JOINED.name if form == SEMANTIC_SCHOLAR.name else name if whole == name else f"{form} {whole}"
+            key = f"{key} {encoding}" if encoding and whole != name else key
+            self._key[name] = key
+            several.setdefault(key, []).append(name)
+            self._found.setdefault(key, FileRead(Path(whole).name or whole, form, encoding))
+        self._names = {key: tuple(names) for key, names in several.items()}
+        for key, names in self._names.items():
+            one, more = self._found[key], len(names) - 1
+            if folders.get(names[0], names[0]) != names[0] and key != JOINED.name:
+                self._found[key] = replace(one, name=f"{one.name}: {counted(more + 1, 'file')}")
+            elif more:
+                self._found[key] = replace(one, name=f"{one.name} and {counted(more, 'more file')}")
+
+    def take(self, pieces: Iterable[PieceRead]) -> None:
+        """Count what these pieces brought."""
+        for one in pieces:
+            name = self._key[JOINED.name if one.piece.format == JOINED.name else one.piece.path]
+            more = {
+                "read": one.read + one.broken.total(),
+                **{count: getattr(one, count) for count in COUNTS if count != "read"},
+            }
+            self._found[name] = _sum(self._found[name], more)
+
+    @property
+    def found(self) -> tuple[FileRead, ...]:
+        """In the order in which they were read."""
+        return tuple(self._found[name] for name in self._names)
+
+    def facts(self, sha256: Mapping[str, str]) -> list[dict[str, Any]]:
+        """As the study remembers them; sha256: by name."""
+        return [
+            asdict(self._found[key]) | {"sha256": _in_short([sha256[name] for name in names])}
+            for key, names in self._names.items()
+        ]
+
+
+def _in_short(hashes: list[str]) -> list[str]:
+    """The hashes, or the one of all where there are many."""
+    return hashes if len(hashes) < _MANY else [hashlib.sha256("".join(sorted(hashes)).encode()).hexdigest()]
+
+
+def merged(several: Iterable[Sequence[Mapping[str, Any]]]) -> list[dict[str, Any]]:
+    """Facts of files, of which those that were added again come once: with all papers that they brought, and the other
+    counts of the last time."""
+    found: dict[tuple[str, ...], dict[str, Any]] = {}
+    for facts in several:
+        for one in facts:
+            key = tuple(one["sha256"])
+            before = found.get(key, {"name": one["name"], "kept": 0})
+            found[key] = {**one, "name": before["name"], "kept": before["kept"] + one["kept"]}
+    return list(found.values())
+
+
+def files_of(facts: Iterable[Mapping[str, Any]]) -> tuple[FileRead, ...]:
+    """The same as records; facts of another version may have others, which are passed over."""
+    return tuple(FileRead(**{name: one[name] for name in FileRead.__slots__ if name in one}) for one in facts)
+
+
+def by_format(files: Iterable[FileRead]) -> dict[str, tuple[int, FileRead]]:
+    """How many files there are of each format, and what they brought together."""
+    found: dict[str, tuple[int, FileRead]] = {}
+    for one in files:
+        count, before = found.get(one.format, (0, FileRead("", one.format, "")))
+        found[one.format] = count + 1, _sum(before, asdict(one))
+    return found
+
+
+def _sum(one: FileRead, more: Mapping[str, Any]) -> FileRead:
+    return replace(one, **{count: getattr(one, count) + more[count] for count in COUNTS})
