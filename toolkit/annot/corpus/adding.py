@@ -25,6 +25,7 @@ from annot.corpus.corpus_filters import KEPT, Marks, Tally, joined, marks_of
 from annot.formats.cleaning import Cleaned, CleanedCounts, counts_of, kinds
 from annot.formats.corpora import Broken, format_named
 from annot.formats.corpora.cutting import PIECE_BYTES, Piece
+from annot.formats.corpora.sections import HeadingCount, Headings, SectionLabels
 from annot.formats.corpora.semantic_scholar import JOINED, SEMANTIC_SCHOLAR, Spread
 from annot.formats.json_lines import AS_JSON, json_lines
 from annot.formats.paper_lines import document_of_record
@@ -199,11 +200,14 @@ class Brought:
     none."""
     cleaned: dict[int, Changed]
     """What cleaning changed, by the position of the paper among the marks."""
+    headings: dict[int, Headings]
+    """Of structured abstracts, by the same."""
 
-    def keep(self, tally: Tally, cleanings: CleaningCount) -> Path | None:
+    def keep(self, tally: Tally, cleanings: CleaningCount, headings: HeadingCount) -> Path | None:
         """Count the papers, and leave those to keep in the file; its path, None where it has none."""
         kept = tally.take(self.marks)
         cleanings.take(self.cleaned[at] for at in kept.tolist() if at in self.cleaned)
+        headings.take(self.headings[at] for at in kept.tolist() if at in self.headings)
         if self.papers is None or not len(kept):
             return None
         passing = np.flatnonzero(self.marks.reason == KEPT)
@@ -237,12 +241,14 @@ def lots_of(files: Iterable[tuple[str, str]]) -> list[tuple[Piece, ...]]:
 class LotReader:
     """Reads the lots that a process is given.
 
-    folder: where the files go; None writes none. labels: those that sentences can have.
+    folder: where the files go; None writes none. labels: those that sentences can have. sections: those that the
+    sentences of a section have.
     """
 
     folder: Path | None
     settings: CorpusSettings
     labels: tuple[str, ...]
+    sections: SectionLabels
 
     def __call__(self, numbered: tuple[int, Sequence[Piece]]) -> Brought:
         """Read the lot with this number, which names its files."""
@@ -252,10 +258,11 @@ class LotReader:
         rejected = self.folder / f"{name}.jsonl" if self.folder else None
         reading = [PieceRead(piece) for piece in lot]
         cleaned: dict[int, Changed] = {}
+        headings: dict[int, Headings] = {}
         parts = [marks_of((), self.settings)]
         writer = PaperWriter(self.folder, name=f"{name}.parquet") if self.folder else None
         with writer or nullcontext(), rejected.open("w", encoding="utf-8") if rejected else nullcontext() as rejects:
-            source = self._papers(reading, rejects, cleaned)
+            source = self._papers(reading, rejects, cleaned, headings)
             while some := list(islice(source, AT_ONCE)):
                 parts.append(marks_of(some, self.settings))
                 if writer:
@@ -264,12 +271,18 @@ class LotReader:
                             writer.add(paper)
         if rejected and not any(one.broken for one in reading):
             rejected.unlink()
-        return Brought(tuple(reading), joined(parts), writer.path if writer else None, rejected, cleaned)
+        return Brought(tuple(reading), joined(parts), writer.path if writer else None, rejected, cleaned, headings)
 
     def _papers(
-        self, reading: Sequence[PieceRead], rejects: IO[str] | None, cleaned: dict[int, Changed]
+        self,
+        reading: Sequence[PieceRead],
+        rejects: IO[str] | None,
+        cleaned: dict[int, Changed],
+        headings: dict[int, Headings],
     ) -> Iterator[Paper]:
         position = 0
+        # Papers share the few headings that there are, here and on their way to another process.
+        shared: dict[Headings, Headings] = {}
         for at, read in enumerate(reading):
             form = format_named(read.piece.format)
             for place, record in form.records(read.piece):
@@ -279,7 +292,8 @@ class LotReader:
                 if not isinstance(record, Broken):
                     try:
                         changed: list[Cleaned] = []
-                        paper = document_of_record(form.paper(record), self.labels, changed=changed)
+                        fields, named = self.sections.applied(form.paper(record))
+                        paper = document_of_record(fields, self.labels, changed=changed)
                     except InputError as error:
                         record = Broken(
                             error.message, error.faults, json.dumps(record, ensure_ascii=False, default=str)
@@ -287,6 +301,8 @@ class LotReader:
                     else:
                         for one in changed:
                             cleaned[position] = (kinds(one), one if len(cleaned) < MOST else None)
+                        if named:
+                            headings[position] = shared.setdefault(named, named)
                         position += 1
                         read.read += 1
                         yield paper

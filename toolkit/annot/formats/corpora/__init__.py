@@ -18,6 +18,7 @@ from annot.formats.corpora.irds import IRDS
 from annot.formats.corpora.medline import MEDLINE
 from annot.formats.corpora.openalex import OPENALEX
 from annot.formats.corpora.plain import ANNOT, BEIR, CSFCUBE, JSON
+from annot.formats.corpora.pubmed import PUBMED
 from annot.formats.corpora.ris import RIS
 from annot.formats.corpora.s2orc import S2ORC
 from annot.formats.corpora.semantic_scholar import JOINED, SEMANTIC_SCHOLAR
@@ -29,7 +30,7 @@ FORMATS = {
     form.name: form
     for form in (
         *(CORD19, OPENALEX, S2ORC, SEMANTIC_SCHOLAR, ARXIV, BEIR, CSFCUBE, ANNOT, JSON),
-        *(ACL, PARQUET, WORKBOOK, RIS, MEDLINE, BIBTEX, CSV, IRDS),
+        *(PUBMED, ACL, PARQUET, WORKBOOK, RIS, MEDLINE, BIBTEX, CSV, IRDS),
     )
 }
 """Those that people name, in the order in which they are told."""
