@@ -13,8 +13,8 @@ import pytest
 from annot.base.errors import InputError
 from annot.formats.cleaning import clean
 from annot.formats.corpora import cutting
-from annot.formats.corpora.acl import refuse_entities
 from annot.formats.corpora.cutting import Piece, read_lines
+from annot.formats.corpora.xml_records import refuse_entities
 from annot.formats.paper_text import split_sentences
 
 LETTERS = 50_000

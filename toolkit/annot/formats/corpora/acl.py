@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
-from xml.parsers import expat
 
-from annot.base.errors import InputError
-from annot.formats.corpora.cutting import Broken, Format, Piece, Records, in_one_piece, opened
+from annot.formats.corpora.cutting import Broken, Format, Piece, Records, in_one_piece
+from annot.formats.corpora.xml_records import xml_records
 
 
 def anthology_id(collection: str, volume: str, number: str) -> str:
@@ -29,46 +27,16 @@ def anthology_id(collection: str, volume: str, number: str) -> str:
 
 def records(piece: Piece) -> Records:
     """The papers of the file, without front matter; the year is that of their volume."""
-    number, collection, volume, year = 0, "", "", None
-    try:
-        refuse_entities(Path(piece.path))
-        with opened(Path(piece.path)) as file:
-            for event, element in ElementTree.iterparse(file, ("start", "end")):
-                if event == "start":
-                    collection = element.get("id", "") if element.tag == "collection" else collection
-                    volume = element.get("id", "") if element.tag == "volume" else volume
-                elif element.tag == "meta":
-                    year = element.findtext("year")
-                elif element.tag == "paper":
-                    number += 1
-                    yield number, _paper(element, collection, volume, year)
-                    element.clear()
-    except ElementTree.ParseError as error:
-        yield number + 1, Broken("not valid XML", (f"not valid XML: {error}",), "")
-
-
-def refuse_entities(path: Path) -> None:
-    """Raise InputError where the XML file declares entities of its own: a short file can say a long text with them.
-
-    Only what comes before the first element can declare any.
-    """
-
-    class Begun(Exception):
-        """The first element."""
-
-    def begun(*_: object) -> None:
-        raise Begun
-
-    def declared(name: str, *_: object) -> None:
-        raise InputError(
-            f"{path}: declares the entity {name!r}, expected XML without entities",
-            hint="remove the entity declarations",
-        )
-
-    parser = expat.ParserCreate()
-    parser.EntityDeclHandler, parser.StartElementHandler = declared, begun
-    with opened(path) as file, suppress(Begun, expat.ExpatError):
-        parser.ParseFile(file)
+    number, year = 0, None
+    for found in xml_records(Path(piece.path), depth=2):
+        if isinstance(found, Broken):
+            yield number + 1, found
+        elif found.element.tag == "meta":
+            year = found.element.findtext("year")
+        elif found.element.tag == "paper":
+            number += 1
+            collection, volume = (element.get("id", "") for element in found.around)
+            yield number, _paper(found.element, collection, volume, year)
 
 
 def _paper(element: ElementTree.Element, collection: str, volume: str, year: str | None) -> dict[str, Any] | Broken:
