@@ -28,7 +28,7 @@ def read(folder: Path, *lines: str, write: bool = True) -> adding.Brought:
     path = folder / "papers.jsonl"
     path.write_text("".join(f"{one}\n" for one in lines))
     (folder / "out").mkdir(exist_ok=True)
-    reader = LotReader(folder / "out" if write else None, CorpusSettings(), ("method",))
+    reader = LotReader(folder / "out" if write else None, CorpusSettings(), ("method",), works=False)
     return reader((7, [Piece(str(path), "annot", 0, None)]))
 
 

@@ -22,9 +22,11 @@ from annot.base.errors import MOST_FAULTS, InputError
 from annot.base.records import Paper
 from annot.base.settings.sections import CorpusSettings
 from annot.corpus.corpus_filters import KEPT, Marks, Tally, joined, marks_of
+from annot.corpus.other_ids import Known, RowsAside, RowWriter
 from annot.formats.cleaning import Cleaned, CleanedCounts, counts_of, kinds
 from annot.formats.corpora import Broken, format_named
 from annot.formats.corpora.cutting import PIECE_BYTES, Piece
+from annot.formats.corpora.identified import identified
 from annot.formats.corpora.semantic_scholar import JOINED, SEMANTIC_SCHOLAR, Spread
 from annot.formats.json_lines import AS_JSON, json_lines
 from annot.formats.paper_lines import document_of_record
@@ -183,6 +185,8 @@ class PieceRead:
     """Records that cannot be read, by reason."""
     faults: list[tuple[int, str]] = field(default_factory=list)
     """What is wrong with the first of them, with their places from 1 in the piece."""
+    without_id: int = 0
+    """Records of a library that have no id of any kind."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,6 +203,8 @@ class Brought:
     none."""
     cleaned: dict[int, Changed]
     """What cleaning changed, by the position of the paper among the marks."""
+    aside: RowsAside
+    """The other ids of the papers, and what they cite."""
 
     def keep(self, tally: Tally, cleanings: CleaningCount) -> Path | None:
         """Count the papers, and leave those to keep in the file; its path, None where it has none."""
@@ -212,9 +218,16 @@ class Brought:
         return self.papers
 
 
-def known_marks(group: papers.RowGroups) -> Marks:
-    """The marks of papers that are in the corpus: those of one group of rows."""
-    return marks_of(papers.read_group(group, ("paper_id", "title", "sentences", "year", papers.PART_OF)), None)
+@dataclass(frozen=True, slots=True)
+class KnownMarks:
+    """The marks of papers that are in the corpus: those of one group of rows. works: of their works, too."""
+
+    works: bool
+
+    def __call__(self, group: papers.RowGroups) -> Marks:
+        """The marks of this group."""
+        columns = ("paper_id", "title", "sentences", "year", papers.PART_OF)
+        return marks_of(papers.read_group(group, columns), None, works=self.works)
 
 
 def lots_of(files: Iterable[tuple[str, str]]) -> list[tuple[Piece, ...]]:
@@ -237,12 +250,14 @@ def lots_of(files: Iterable[tuple[str, str]]) -> list[tuple[Piece, ...]]:
 class LotReader:
     """Reads the lots that a process is given.
 
-    folder: where the files go; None writes none. labels: those that sentences can have.
+    folder: where the files go; None writes none. labels: those that sentences can have. works: whether papers are told
+    by their works, as a file of a library is added.
     """
 
     folder: Path | None
     settings: CorpusSettings
     labels: tuple[str, ...]
+    works: bool
 
     def __call__(self, numbered: tuple[int, Sequence[Piece]]) -> Brought:
         """Read the lot with this number, which names its files."""
@@ -252,23 +267,29 @@ class LotReader:
         rejected = self.folder / f"{name}.jsonl" if self.folder else None
         reading = [PieceRead(piece) for piece in lot]
         cleaned: dict[int, Changed] = {}
-        parts = [marks_of((), self.settings)]
+        parts = [marks_of((), self.settings, works=self.works)]
+        aside = RowWriter(self.folder, name)
         writer = PaperWriter(self.folder, name=f"{name}.parquet") if self.folder else None
-        with writer or nullcontext(), rejected.open("w", encoding="utf-8") if rejected else nullcontext() as rejects:
+        text = rejected.open("w", encoding="utf-8") if rejected else nullcontext()
+        with aside, writer or nullcontext(), text as rejects:
             source = self._papers(reading, rejects, cleaned)
-            while some := list(islice(source, AT_ONCE)):
-                parts.append(marks_of(some, self.settings))
+            while found := list(islice(source, AT_ONCE)):
+                some, known = zip(*found, strict=True)
+                aside.add(known)
+                ids = [one and one.ids for one in known]
+                parts.append(marks_of(some, self.settings, ids, works=self.works))
                 if writer:
                     for paper, reason in zip(some, parts[-1].reason.tolist(), strict=True):
                         if reason == KEPT:
                             writer.add(paper)
         if rejected and not any(one.broken for one in reading):
             rejected.unlink()
-        return Brought(tuple(reading), joined(parts), writer.path if writer else None, rejected, cleaned)
+        path = writer.path if writer else None
+        return Brought(tuple(reading), joined(parts), path, rejected, cleaned, aside.written)
 
     def _papers(
         self, reading: Sequence[PieceRead], rejects: IO[str] | None, cleaned: dict[int, Changed]
-    ) -> Iterator[Paper]:
+    ) -> Iterator[tuple[Paper, Known]]:
         position = 0
         for at, read in enumerate(reading):
             form = format_named(read.piece.format)
@@ -279,7 +300,12 @@ class LotReader:
                 if not isinstance(record, Broken):
                     try:
                         changed: list[Cleaned] = []
-                        paper = document_of_record(form.paper(record), self.labels, changed=changed)
+                        fields, known = form.paper(record), None
+                        if form.bibliographic:
+                            known = identified(fields, self.settings.ids)
+                            fields = known.record
+                            read.without_id += known.made
+                        paper = document_of_record(fields, self.labels, changed=changed)
                     except InputError as error:
                         record = Broken(
                             error.message, error.faults, json.dumps(record, ensure_ascii=False, default=str)
@@ -289,7 +315,7 @@ class LotReader:
                             cleaned[position] = (kinds(one), one if len(cleaned) < MOST else None)
                         position += 1
                         read.read += 1
-                        yield paper
+                        yield paper, known
                         continue
                 read.broken[record.reason] += 1
                 read.faults += [(place, fault) for fault in record.faults[: TOLD - len(read.faults)]]

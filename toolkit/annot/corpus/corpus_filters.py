@@ -323,7 +323,8 @@ def _repeated(values: NDArray[np.uint64]) -> NDArray[np.bool_]:
     """Which rows have a value that another has, too; 0 is none."""
     _, inverse, counts = np.unique(values.ravel(), return_inverse=True, return_counts=True)
     several = (counts[inverse].reshape(values.shape) > 1) & (values != 0)
-    return np.logical_or.reduce(several, axis=1)
+    found: NDArray[np.bool_] = several.any(axis=1)
+    return found
 
 
 def rejection(paper: Paper, settings: CorpusSettings) -> Rejection | None:

@@ -15,9 +15,10 @@ from typing import Any
 
 from annot.base.records import Advance, Source
 from annot.base.shards import Engine, map_shards
-from annot.corpus.adding import CleaningCount, Cleanings, LotReader, Rejects, known_marks, lots_of
+from annot.corpus.adding import CleaningCount, Cleanings, KnownMarks, LotReader, Rejects, lots_of
 from annot.corpus.corpus_facts import corpus_facts, write_corpus_manifest
 from annot.corpus.corpus_filters import SETTING_OF, Rejection, Tally
+from annot.corpus.other_ids import BesidePapers, know_ids
 from annot.formats.corpora import format_named, format_of
 from annot.formats.corpora.semantic_scholar import JOINED, SEMANTIC_SCHOLAR, Spreading, shares_of
 from annot.pools.near_duplicates import near_duplicates
@@ -44,6 +45,12 @@ class AddedPapers:
     """Repeated ids with other content; the first paper is kept."""
     same_title: tuple[tuple[str, str], ...]
     """Pairs of ids with one normalised title; both are kept."""
+    same_paper: tuple[tuple[str, str], ...]
+    """Ids of a paper that is kept and of another record of it, from a library, that is not."""
+    without_id: int
+    """Records of libraries without an id, whose papers have one made from title and year."""
+    citations: int
+    """Citations by papers of the corpus that the records have."""
     faults: tuple[str, ...]
     """What is wrong with the first records that cannot be read."""
     rejected_file: str | None
@@ -90,18 +97,24 @@ def add(
     engine = Engine.in_place(ws.machine)
     tally, cleaning = Tally(), CleaningCount()
     there = papers.groups_of(ws.corpus) if ws.has_corpus else []
-    for known in map_shards(known_marks, there, engine=engine):
+    works = any(format_named(form).bibliographic for form, _ in given)
+    for known in map_shards(KnownMarks(works=works), there, engine=engine):
         tally.remember(known)
+    if works:
+        know_ids(tally, ws.corpus)
+    beside, without_id, citations = BesidePapers(tally), 0, 0
     before, titles_before = tally.known, len(tally.same_title)
     with _scratch(ws.corpus, dry_run) as scratch:
         rejects = Rejects(ws.settings.document_word, told=REPORTED)
         given = _joined(given, scratch, engine, rejects)
-        reader = LotReader(None if dry_run else scratch, ws.settings.corpus, ws.settings.labels.names)
+        reader = LotReader(None if dry_run else scratch, ws.settings.corpus, ws.settings.labels.names, works=works)
         parts = []
         for brought in map_shards(reader, list(enumerate(lots_of(given))), engine=engine):
             rejects.take(brought)
             if (part := brought.keep(tally, cleaning)) is not None:
                 parts.append(part)
+            beside.take(brought.marks.works, brought.aside)
+            without_id += sum(one.without_id for one in brought.pieces)
             advance(tally.read, None)
         rejects.raise_if_unreadable()
         digest, rejected_file, cleaned = None, None, cleaning.written(None, "")
@@ -113,8 +126,10 @@ def add(
             cleaned = cleaning.written(ws.corpus, content)
             facts = {"read": read, "kept": tally.kept, "rejected": rejected, "cleaned": cleaning.facts}
             _remember(ws, content, facts)
+            beside.write_ids(ws.corpus, content, scratch)
             append_parts(ws.corpus, parts)
             digest = write_corpus_manifest(ws) if tally.known else None
+            citations = beside.write_citations(ws.corpus, content, names, digest, scratch) if digest else 0
     return AddedPapers(
         read=read,
         kept=tally.kept,
@@ -122,6 +137,9 @@ def add(
         rejected=rejected,
         differing_ids=tuple(tally.differing),
         same_title=tuple(tally.same_title[titles_before:]),
+        same_paper=tuple(tally.same_paper),
+        without_id=without_id,
+        citations=citations,
         faults=tuple(rejects.faults),
         rejected_file=rejected_file,
         cleaned=cleaned,
@@ -198,7 +216,7 @@ def _remember(ws: Workspace, content: str, facts: Mapping[str, Any]) -> None:
             put_import(session, Imported(Source.CORPUS, content, {**before, **more}))
 
 
-REPEATED = (Rejection.DUPLICATE_ID, Rejection.DIFFERING_ID)
+REPEATED = (Rejection.DUPLICATE_ID, Rejection.DIFFERING_ID, Rejection.SAME_PAPER)
 
 
 def _limited(facts: Mapping[str, Any]) -> dict[str, int]:
