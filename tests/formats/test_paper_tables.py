@@ -32,7 +32,7 @@ from annot.formats.corpora.tables import CSV, PARQUET, csv_rows, paper, parquet_
     ],
 )
 def test_a_cell_means_what_its_column_holds(given: dict[str, Any], read: dict[str, Any]) -> None:
-    assert paper(given) == read
+    assert paper({"id": "1"} | given) == {"paper_id": "1"} | read
 
 
 def rows(path: Path, text: bytes) -> list[tuple[int, Any]]:
@@ -51,13 +51,14 @@ def test_rows_have_the_line_on_which_they_end(tmp_path: Path, name: str, between
 
 
 def test_a_row_that_cannot_be_read_is_broken_and_the_next_is_read(tmp_path: Path) -> None:
-    text = b"id,title\n1\n2,\xff\x7f\xff\n3,c\n4,d,e\n5,\x80\n"
+    text = b"id,title\n1\n2,\xff\x7f\xff\n3,c\n4,d,e\n5,\x80\n" + "6,中文\n".encode()
     assert rows(tmp_path / "p.csv", text) == [
         (2, Broken("another number of columns", ("1 columns, expected 2",), "1")),
         (3, Broken("not UTF-8", ("not UTF-8",), "2,\ufffd\x7f\ufffd")),
         (4, {"id": "3", "title": "c"}),
         (5, Broken("another number of columns", ("3 columns, expected 2",), "4,d,e")),
         (6, Broken("not UTF-8", ("not UTF-8",), "5,\ufffd")),
+        (7, {"id": "6", "title": "中文"}),
     ]
 
 

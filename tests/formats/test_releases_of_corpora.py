@@ -11,7 +11,7 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 from annot.formats.corpora import arxiv, irds, plain, s2orc, semantic_scholar
-from annot.formats.corpora.cutting import Broken, Piece
+from annot.formats.corpora.cutting import Broken, Piece, json_records
 from annot.formats.corpora.semantic_scholar import SEMANTIC_SCHOLAR, Spreading, joined, shares_of
 
 
@@ -84,7 +84,7 @@ def test_a_document_of_a_dataset_has_its_first_text_as_abstract() -> None:
 
 def entries(path: Path, text: str) -> list[tuple[int, Any]]:
     path.write_text(text)
-    return list(plain.json_entries(Piece(str(path), "json", 0, None)))
+    return list(json_records(Piece(str(path), "json", 0, None)))
 
 
 def test_one_json_text_has_the_papers_of_its_object_or_list(tmp_path: Path) -> None:

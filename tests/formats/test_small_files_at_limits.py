@@ -16,8 +16,8 @@ from annot.formats.cleaning import Cleaned, CleanedCounts, Way, clean, counts_of
 from annot.formats.corpora import Broken, Piece, format_of
 from annot.formats.corpora.acl import anthology_id
 from annot.formats.corpora.acl import records as acl_records
+from annot.formats.corpora.cutting import json_records
 from annot.formats.corpora.irds import paper as irds_paper
-from annot.formats.corpora.plain import json_entries
 from annot.formats.json_lines import Strict, read_models, read_objects
 from annot.formats.matches import Match, match_lines, read_matches
 from annot.formats.paper_text import paper_of
@@ -160,7 +160,7 @@ def test_a_file_is_told_by_its_first_hundred_lines(tmp_path: Path, broken: int, 
 def test_an_entry_that_is_no_object_is_shown_with_forty_characters(tmp_path: Path) -> None:
     path = tmp_path / "papers.json"
     path.write_text(json.dumps([{"id": "a"}, "x" * 60]))
-    (_, (place, broken)) = json_entries(Piece(str(path), "json", 0, None))
+    (_, (place, broken)) = json_records(Piece(str(path), "json", 0, None))
     assert place == 2
     assert isinstance(broken, Broken)
     assert broken.faults == ('found "' + "x" * 39 + ", expected a JSON object",)

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import IO, Any, NamedTuple
 
 from annot.base.errors import InputError, json_problem
+from annot.formats.corpora.json_texts import NotJson, entries, is_json_text
 
 PIECE_BYTES = 1 << 24
 """16 MiB: some 14,000 abstracts with their sentences."""
@@ -25,6 +26,8 @@ LONGEST_LINE = 1 << 25
 UNPACKED = 100
 """A compressed file holds at most so many times its size, and `LONGEST_LINE`: text has about ten times."""
 NOT_WHOLE = "the file may be incomplete; download it again"
+_FIRST = 100
+"""A file is told by its first record that can be read, of so many."""
 _GZIP = b"\x1f\x8b"
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _DECODER = json.JSONDecoder(parse_constant=lambda _: None)
@@ -58,34 +61,72 @@ Records = Iterator[tuple[int, dict[str, Any] | Broken | None]]
 
 
 def cut_lines(name: str) -> list[tuple[int, int | None]]:
-    """Where the pieces of a file of lines begin and end; a compressed file is one piece."""
+    """Where the pieces of a file of lines begin and end; a compressed file is one piece, and one of JSON texts."""
     path = Path(name)
     size = path.stat().st_size
-    if size <= PIECE_BYTES or is_gzip(path):
+    if size <= PIECE_BYTES or is_gzip(path) or _has_texts(path):
         return [(0, None)]
     starts = range(0, size, PIECE_BYTES)
     return [(start, min(start + PIECE_BYTES, size)) for start in starts]
 
 
 def json_records(piece: Piece) -> Records:
-    """The JSON object on each line of the piece; NaN and infinity are read as null."""
+    """The JSON objects of the piece, one a line or in one text over all lines; NaN and infinity are read as null."""
+    whole = piece.start == 0 and piece.stop is None
+    return _of_text(piece) if whole and _has_texts(Path(piece.path)) else _of_lines(piece)
+
+
+def first_object(name: str) -> Mapping[str, Any]:
+    """The first JSON object of a file, of its first hundred lines or entries; empty where there is none."""
+    first = itertools.islice(json_records(Piece(name, "", 0, None)), _FIRST)
+    return next((record for _, record in first if isinstance(record, dict)), {})
+
+
+def _has_texts(path: Path) -> bool:
+    with opened(path) as file:
+        return is_json_text(file, LONGEST_LINE)
+
+
+def _of_text(piece: Piece) -> Records:
+    number = 0
+    with opened(Path(piece.path)) as file:
+        try:
+            for number, (value, raw) in enumerate(entries(file, LONGEST_LINE), start=1):
+                yield number, _object(value, raw, "a JSON object")
+        except NotJson as error:
+            yield number + 1, Broken("not valid JSON", (str(error),), error.text)
+        except UnicodeDecodeError as error:
+            yield number + 1, _not_utf_8(error)
+
+
+def _of_lines(piece: Piece) -> Records:
     for number, line in read_lines(piece):
         if not line or line.isspace():
             yield number, None
             continue
         try:
-            record = _DECODER.decode(line.decode("utf-8").rstrip("\r\n"))
+            text = line.decode("utf-8")
+            yield number, _object(_DECODER.decode(text.rstrip("\r\n")), text, "one JSON object per line")
         except UnicodeDecodeError as error:
-            fault = f"not UTF-8: {error.reason} (bytes {error.object[error.start : error.end]!r})"
-            yield number, Broken("not UTF-8", (fault,), line.decode("utf-8", "replace"))
+            yield number, _not_utf_8(error)
         except (ValueError, RecursionError) as error:
             yield number, Broken("not valid JSON", (json_problem(error),), line.decode("utf-8"))
-        else:
-            if isinstance(record, dict):
-                yield number, record
-            else:
-                fault = f"found {json.dumps(record)[:40]}, expected one JSON object per line"
-                yield number, Broken("not a JSON object", (fault,), line.decode("utf-8"))
+
+
+def _object(value: Any, raw: str, expected: str) -> dict[str, Any] | Broken:
+    if not raw.isascii():
+        try:
+            raw.encode()
+        except UnicodeEncodeError:
+            return Broken("not UTF-8", ("not UTF-8",), raw.encode(errors="surrogateescape").decode(errors="replace"))
+    if isinstance(value, dict):
+        return value
+    return Broken("not a JSON object", (f"found {json.dumps(value)[:40]}, expected {expected}",), raw)
+
+
+def _not_utf_8(error: UnicodeDecodeError) -> Broken:
+    fault = f"not UTF-8: {error.reason} (bytes {error.object[error.start : error.end]!r})"
+    return Broken("not UTF-8", (fault,), error.object.decode("utf-8", "replace"))
 
 
 def read_lines(piece: Piece) -> Iterator[tuple[int, bytes]]:
@@ -174,7 +215,7 @@ class Head(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """A format of papers, JSON Lines unless it says otherwise."""
+    """A format of papers, JSON unless it says otherwise: an object a line, or all in one text."""
 
     name: str
     paper: Callable[[Mapping[str, Any]], Mapping[str, Any]] = lambda record: record
@@ -186,10 +227,11 @@ class Format:
     told: Callable[[Head], bool] = lambda _head: False
     """Whether a file that begins so is of this format, where it is not JSON."""
     endings: tuple[str, ...] = ()
-    """Of file names, compressed or not, that tell the format; without any its files are JSON Lines."""
+    """Of file names, compressed or not, that tell the format; without any its files are JSON."""
     bibliographic: bool = False
     """Whether its records are those of a library or a database, whose ids there are several of: `paper` gives `doi`,
-    `pmid`, `openalex` and `key` in place of `paper_id`."""
+    `pmid`, `openalex` and `key` in place of `paper_id`. A record for which it gives `paper_id` (a row of a table with
+    ids of its own) is none."""
     by_name: bool = False
     """Whether what is given are names of datasets, not of files."""
 

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
-from annot.formats.corpora.cutting import Broken, Format, Piece, Records, in_one_piece, json_records, opened
+from annot.formats.corpora.cutting import Format
 
 IDS = ("paper_id", "passage_id", "id", "_id", "doc_id", "docid", "document_id", "doc")
 """Names of the field of the id; the first that is there and not null counts."""
@@ -39,29 +37,9 @@ def _is_id(value: object) -> bool:
     return isinstance(value, int) or (isinstance(value, str) and len(value.split()) == 1)
 
 
-def json_entries(piece: Piece) -> Records:
-    """The values of the one object of a file (as SciDocs writes its papers by id), or the entries of its one list;
-    a file that is not one JSON text has JSON Lines."""
-    try:
-        with opened(Path(piece.path)) as file:
-            content = json.load(file)
-    except (ValueError, RecursionError):
-        yield from json_records(piece)
-        return
-    if isinstance(content, dict):
-        several = bool(content) and all(isinstance(value, dict) for value in content.values())
-        content = list(content.values()) if several else [content]
-    for number, record in enumerate(content if isinstance(content, list) else [content], start=1):
-        if isinstance(record, dict):
-            yield number, record
-        else:
-            raw = json.dumps(record)
-            yield number, Broken("not a JSON object", (f"found {raw[:40]}, expected a JSON object",), raw)
-
-
 ANNOT = Format("annot", paper=document, fits=lambda _record: True)
 CSFCUBE = Format("csfcube", fits=lambda record: "pred_labels" in record)
-JSON = Format("json", paper=document, records=json_entries, cut=in_one_piece, endings=(".json",))
+JSON = Format("json", paper=document, endings=(".json",))
 
 
 def paper(record: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,84 +1,167 @@
-"""Tables of papers, one a row: CSV with a header, and Parquet. The columns are named as the fields of JSON Lines."""
+"""Tables of papers, one a row: CSV with a header, and Parquet. `columns` says what their columns mean.
+
+CSV is what RFC 4180 says (https://www.rfc-editor.org/rfc/rfc4180), and what programs make of it: a semicolon, a tab or
+a bar between cells, found by the header; a first line `sep=;` of Excel; lines before the header; any line ends; any
+encoding that `text_encoding` finds. A quote that is never closed costs its own line, not those that follow.
+"""
 
 from __future__ import annotations
 
 import csv
-import io
-import math
 import re
-from collections.abc import Mapping
+from collections import deque
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TextIO
 
 from annot.base.errors import InputError
-from annot.formats.corpora.cutting import NOT_WHOLE, Broken, Format, Piece, Records, in_one_piece, opened
-from annot.formats.corpora.plain import FIELDS, document
+from annot.formats.corpora.columns import meaning, paper, unusable
+from annot.formats.corpora.cutting import LONGEST_LINE, NOT_WHOLE, Broken, Format, Head, Piece, Records, in_one_piece
+from annot.formats.corpora.text_encoding import not_utf8, text_of
 
-_LISTED = ("citations", "outbound_citations")
-_OTHERS = ("title", "abstract", "year", "metadata", "labels", "pred_labels", "pred_labels_truncated")
-COLUMNS = FIELDS | {*_OTHERS, *_LISTED}
-_BETWEEN = re.compile(r"[\s;,|]+")
-_ROWS = 1_000
+DELIMITERS = ",;\t|"
+HEADER_WITHIN = 10
+"""Lines among which the header is."""
 _LONGEST = 1 << 24
-
-
-def paper(record: Mapping[str, Any]) -> dict[str, Any]:
-    """The row's fields. An empty cell of a year is none; ids that are cited may be a list, or one text, with spaces,
-    semicolons, commas or bars between them; a year may be a number with a point, as pandas writes them."""
-    fields = {name: value for name, value in record.items() if name in COLUMNS}
-    year = fields.get("year")
-    if isinstance(year, float):
-        fields["year"] = None if math.isnan(year) else int(year) if year.is_integer() else year
-    elif isinstance(year, str):
-        fields["year"] = year.strip().removesuffix(".0") or None
-    for name in _LISTED:
-        if isinstance(cell := fields.get(name), str):
-            fields[name] = [one for one in _BETWEEN.split(cell) if one]
-    return document(fields)
+_ROWS = 1_000
+_SEP = re.compile(r'"?sep=([^"\w\s]|\t)"?\s*', re.IGNORECASE)
+_OPEN = "not valid CSV: a quote in the row is not closed, or one within a cell is not doubled"
+_CELLS_OPEN = ("expected after", "unexpected end of data")
 
 
 def csv_rows(piece: Piece) -> Records:
-    """The rows of a CSV file, comma or tab between cells; places are lines, as cells may hold line ends."""
+    """The rows of a CSV file; places are lines, as cells may hold line ends."""
     csv.field_size_limit(_LONGEST)
-    delimiter = "\t" if Path(piece.path).name.removesuffix(".gz").endswith(".tsv") else ","
-    with opened(Path(piece.path)) as file:
-        text = io.TextIOWrapper(file, "utf-8-sig", errors="surrogateescape", newline="")
-        rows = csv.reader(text, delimiter=delimiter)
+    with text_of(Path(piece.path), newline="") as text:
+        lines = _Lines(text)
+        delimiter, before = _dialect(lines.ahead(HEADER_WITHIN), piece.path)
+        for _ in range(before):
+            next(lines)
+        rows = csv.reader(lines, delimiter=delimiter, strict=True)
         header: list[str] | None = None
         while True:
+            lines.forget()
             try:
                 row = next(rows)
             except StopIteration:
                 return
             except csv.Error as error:
-                yield rows.line_num, Broken("not valid CSV", (f"not valid CSV: {error}",), "")
-                continue
-            raw = delimiter.join(row)
+                alone = lines.give_back()
+                row = _alone(alone, delimiter, len(header or ()))
+                if not row:
+                    fault = _OPEN if any(part in str(error) for part in _CELLS_OPEN) else f"not valid CSV: {error}"
+                    yield lines.number, Broken("not valid CSV", (fault,), alone.rstrip("\r\n"))
+                    continue
             if header is None:
+                if not row:
+                    continue
                 header = row
-                if fault := _of_header(header):
-                    yield 1, Broken("the columns cannot be used", (fault,), raw)
+                if fault := unusable(header):
+                    yield lines.number, Broken("the columns cannot be used", (fault,), delimiter.join(row))
                     return
-            elif not row:
-                yield rows.line_num, None
+                continue
+            if len(row) > len(header) and not any(row[len(header) :]):
+                del row[len(header) :]
+            raw = delimiter.join(row)
+            if not any(row):
+                yield lines.number, None
             elif len(row) != len(header):
                 fault = f"{len(row)} columns, expected {len(header)}"
-                yield rows.line_num, Broken("another number of columns", (fault,), raw)
-            elif not raw.isascii() and any("\udc80" <= char <= "\udcff" for char in raw):
-                shown = raw.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
-                yield rows.line_num, Broken("not UTF-8", ("not UTF-8",), shown)
+                yield lines.number, Broken("another number of columns", (fault,), raw)
+            elif broken := not_utf8(raw):
+                yield lines.number, broken
             else:
-                yield rows.line_num, dict(zip(header, row, strict=True))
+                yield lines.number, dict(zip(header, row, strict=True))
 
 
-def _of_header(header: list[str]) -> str:
-    """Why a file with this header has no papers; "" where it may have."""
-    twice = sorted({name for name in header if name in COLUMNS and header.count(name) > 1})
-    if twice:
-        return f"columns: found {', '.join(twice)} twice, expected each once"
-    if header and not COLUMNS & {*header}:
-        return f"columns: found {', '.join(header):.80}, expected an id and a text among them"
-    return ""
+class _Lines:
+    """The lines of a text, of which those taken last can be given back."""
+
+    def __init__(self, text: TextIO) -> None:
+        self._text = text
+        self._back: deque[str] = deque()
+        self._taken: list[str] = []
+        self._size = 0
+        self.number = 0
+        """Of the line taken last."""
+
+    def __iter__(self) -> Iterator[str]:
+        return self
+
+    def __next__(self) -> str:
+        line = self._back.popleft() if self._back else next(self._text)
+        self._taken.append(line)
+        self._size += len(line)
+        self.number += 1
+        if self._size > LONGEST_LINE:
+            raise csv.Error(f"a row of more than {LONGEST_LINE} characters")
+        return line
+
+    def ahead(self, count: int) -> list[str]:
+        """So many of the first lines, which are not taken by this; fewer of long ones."""
+        while len(self._back) < count and sum(map(len, self._back)) < LONGEST_LINE:
+            if not (line := self._text.readline()):
+                break
+            self._back.append(line)
+        return [*self._back]
+
+    def forget(self) -> None:
+        """Those taken so far cannot be given back."""
+        self._taken.clear()
+        self._size = 0
+
+    def give_back(self) -> str:
+        """Give back all but the first line of those taken, and return that."""
+        first, *back = self._taken
+        self._back.extendleft(reversed(back))
+        self.number -= len(back)
+        return first
+
+
+def _dialect(lines: Sequence[str], name: str) -> tuple[str, int]:
+    """The delimiter, and how many of these first lines come before the header.
+
+    The header is the first line that is not blank, or, where no cell of that means anything, the first line of which
+    two do. The delimiter is the one with most such cells.
+    """
+    if lines and (told := _SEP.fullmatch(lines[0])):
+        return told[1], 1
+    delimiters = "\t,;|" if name.removesuffix(".gz").endswith((".tsv", ".tab")) else DELIMITERS
+    known = [max((_known(line, one), -at, one) for at, one in enumerate(delimiters)) for line in lines]
+    first = next((at for at, line in enumerate(lines) if line.strip()), 0)
+    if known and not known[first][0]:
+        first = next((at for at, (count, _, _) in enumerate(known) if count > 1), first)
+    return known[first][2] if known else delimiters[0], first
+
+
+def _known(line: str, delimiter: str) -> int:
+    try:
+        return len(meaning(tuple(next(csv.reader([line], delimiter=delimiter), ()))))
+    except csv.Error:
+        return 0
+
+
+def _alone(line: str, delimiter: str, columns: int) -> list[str]:
+    """The cells of a line with quotes out of place, if they are closed and as many as the header has; of cells between
+    tabs, quotes may be part of the text. Empty if it cannot be read so."""
+    line = line.rstrip("\r\n")
+    reader = csv.reader([line, ""], delimiter=delimiter)
+    try:
+        row = next(reader, [])
+    except csv.Error:
+        return []
+    if delimiter == "\t" and (reader.line_num > 1 or len(row) != columns):
+        row = line.split("\t")
+    elif reader.line_num > 1:
+        return []
+    return row if len(row) == columns else []
+
+
+def _has_known_columns(head: Head) -> bool:
+    """Whether one of the first lines names two columns that are known."""
+    lines = head.start.decode("utf-8", "replace").splitlines(keepends=True)[:HEADER_WITHIN]
+    delimiter, before = _dialect(lines, head.name)
+    return before < len(lines) and _known(lines[before], delimiter) > 1
 
 
 def row_groups(name: str) -> list[tuple[int, int | None]]:
@@ -98,7 +181,7 @@ def parquet_rows(piece: Piece) -> Records:
     import pyarrow.parquet
 
     file = pyarrow.parquet.ParquetFile(piece.path)
-    columns = [name for name in file.schema_arrow.names if name in COLUMNS]
+    columns = [*meaning(tuple(file.schema_arrow.names))]
     stop = file.metadata.num_row_groups if piece.stop is None else piece.stop
     number = 0
     try:
@@ -110,5 +193,15 @@ def parquet_rows(piece: Piece) -> Records:
         raise InputError(f"{piece.path}: not readable: {error}", hint=NOT_WHOLE) from None
 
 
-CSV = Format("csv", paper=paper, records=csv_rows, cut=in_one_piece, endings=(".csv", ".tsv"))
-PARQUET = Format("parquet", paper=paper, records=parquet_rows, cut=row_groups, endings=(".parquet",))
+CSV = Format(
+    "csv",
+    paper=paper,
+    records=csv_rows,
+    cut=in_one_piece,
+    told=_has_known_columns,
+    endings=(".csv", ".tsv"),
+    bibliographic=True,
+)
+PARQUET = Format(
+    "parquet", paper=paper, records=parquet_rows, cut=row_groups, endings=(".parquet",), bibliographic=True
+)
