@@ -37,6 +37,7 @@ PURE = (
     "formats",
     "corpus.facets",
     "ranking.systems",
+    "pools.pair_sample",
     "pools.pooling",
     "pools.selection",
     "measuring.agreement",

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 from annot.base.settings import Settings
-from annot.base.settings.sections import MOST, MOST_LETTERS, AdjudicationSettings, MachineSettings
+from annot.base.settings.section import MOST, MOST_LETTERS
+from annot.base.settings.sections import AdjudicationSettings, MachineSettings
 from pydantic import ValidationError
 
 NUMBERS = {

@@ -9,7 +9,7 @@ import tomlkit
 
 from annot.base.errors import InputError, MissingInput
 from annot.base.settings import Kind, Settings, settings_of
-from annot.base.settings.sections import CONTROL
+from annot.base.settings.section import CONTROL
 from annot.base.templating import render
 from annot.store.database import open_store
 from annot.study.archive import BACKUPS

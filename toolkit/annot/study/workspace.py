@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import tempfile
@@ -15,7 +16,6 @@ from annot.base.errors import InputError, MissingInput
 from annot.base.names import counted
 from annot.base.settings import Settings, read_settings
 from annot.base.settings.sections import MachineSettings
-from annot.store.files_at_url import sha256_of as sha256_of
 from annot.study.doors import check_door, check_links, is_inside, is_named_inside
 
 if TYPE_CHECKING:
@@ -269,3 +269,9 @@ def given_text(path: Path, *, expected: str) -> str:
         return given_bytes(path, expected=expected).decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise InputError(f"{path}: not UTF-8 text at byte {error.start}, expected {expected}") from None
+
+
+def sha256_of(path: Path) -> str:
+    """The SHA-256 of a file's bytes."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -14,6 +14,7 @@ from pydantic import BaseModel, Field, ValidationError, model_validator
 from annot.base.errors import SettingsError
 from annot.base.names import counted, near
 from annot.base.settings import sections
+from annot.base.settings.section import Section
 
 Kind = Literal["facets", "topics", "questions"]
 
@@ -47,7 +48,7 @@ OF_KIND: dict[str, dict[str, Any]] = {
 """By kind, the defaults that are not those of facets."""
 
 
-class Settings(sections.Section):
+class Settings(Section):
     """The whole study."""
 
     seed: Annotated[int, Field(ge=0)] = 13

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
 from datetime import date
-from itertools import chain
 from pathlib import PurePath
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, PlainValidator, field_validator
+from pydantic import Field, PlainValidator, field_validator
+
+from annot.base.settings.section import Section
 
 TERM_AND_EMBEDDING_METHODS = (
     *("title_tfidf", "abs_tfidf", "title_cbow200", "abs_cbow200"),
@@ -30,42 +29,8 @@ RELEVANT_FROM = 2
 """The lowest relevant grade of a scale that has it."""
 AlphaLevel = Literal["ordinal", "nominal", "interval"]
 """How far apart two grades are: what Krippendorff calls the level of measurement."""
-
-
-MOST = 1_000_000_000
-"""No number of a study is larger, and work that grows with one still ends."""
-MOST_LETTERS = 100_000
-"""Of one text."""
-CONTROL = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
-"""Control characters but tab and line ends, and those that turn the direction of a line."""
 MOST_LABELS = 16
 """The letters that no other control of the labelling screen has as its key."""
-
-
-class Section(BaseModel):
-    """A table of annot.toml; an unknown key is refused, and so is what no person writes into one."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    @field_validator("*", mode="before")
-    @classmethod
-    def _as_people_write(cls, value: Any) -> Any:
-        for found in _within(value):
-            if isinstance(found, str) and (control := CONTROL.search(found)):
-                raise ValueError(f"found the control character U+{ord(control[0]):04X}, expected text")
-            if isinstance(found, str) and len(found) > MOST_LETTERS:
-                raise ValueError(f"found {len(found)} characters, expected at most {MOST_LETTERS}")
-            if isinstance(found, int | float) and not abs(found) <= MOST:
-                raise ValueError(f"found {found:.3g}, expected at most {MOST}")
-        return value
-
-
-def _within(value: Any) -> Iterator[Any]:
-    """The value, or what is in a list of it; of a table the keys, since what they hold is looked at by itself."""
-    if isinstance(value, list | tuple | dict):
-        yield from chain.from_iterable(map(_within, value))
-    else:
-        yield value
 
 
 class CollectionSettings(Section):

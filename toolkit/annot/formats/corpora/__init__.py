@@ -12,7 +12,9 @@ from annot.formats.corpora.acl import ACL
 from annot.formats.corpora.arxiv import ARXIV
 from annot.formats.corpora.cutting import Broken, Format, Piece, json_records
 from annot.formats.corpora.irds import IRDS
+from annot.formats.corpora.medline import MEDLINE
 from annot.formats.corpora.plain import ANNOT, BEIR, CSFCUBE, JSON
+from annot.formats.corpora.ris import RIS
 from annot.formats.corpora.s2orc import S2ORC
 from annot.formats.corpora.semantic_scholar import JOINED, SEMANTIC_SCHOLAR
 from annot.formats.corpora.tables import CSV, PARQUET
@@ -20,7 +22,8 @@ from annot.formats.corpora.tables import CSV, PARQUET
 _TOLD_FROM = 100
 """A file is told by its first record that can be read, of so many."""
 FORMATS = {
-    form.name: form for form in (ANNOT, CSFCUBE, JSON, S2ORC, SEMANTIC_SCHOLAR, ARXIV, ACL, BEIR, IRDS, CSV, PARQUET)
+    form.name: form
+    for form in (ANNOT, CSFCUBE, JSON, S2ORC, SEMANTIC_SCHOLAR, ARXIV, ACL, BEIR, IRDS, CSV, PARQUET, RIS, MEDLINE)
 }
 """Those that people name, in the order in which they are told."""
 _ALL = FORMATS | {JOINED.name: JOINED}

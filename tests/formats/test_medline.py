@@ -1,0 +1,231 @@
+"""PubMed's own format (.nbib): what is read of articles and books, old and new, and how abstracts are divided."""
+
+from __future__ import annotations
+
+import textwrap
+import tracemalloc
+from pathlib import Path
+from typing import Any
+
+import pytest
+from annot.formats.corpora.cutting import Broken, Head, Piece
+from annot.formats.corpora.headings import parts_of
+from annot.formats.corpora.medline import MEDLINE
+
+
+def piece(path: Path, text: str | bytes) -> Piece:
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return Piece(str(path), MEDLINE.name, *MEDLINE.cut(str(path))[0])
+
+
+def papers(path: Path, text: str | bytes) -> list[tuple[int, Any]]:
+    found = MEDLINE.records(piece(path, text))
+    return [(at, MEDLINE.paper(record) if isinstance(record, dict) else record) for at, record in found]
+
+
+NEW = """
+PMID- 30000001
+OWN - NLM
+STAT- MEDLINE
+IS  - 1234-5678 (Electronic)
+DP  - 2018 Mar-Apr
+TI  - Rye bread in small ovens: a randomized trial of <i>Secale</i> with a very long 
+      name.
+LID - S1234(18)00001-2 [pii]
+LID - 10.1000/182 [doi]
+AB  - BACKGROUND: Ovens differ in size. METHODS: We baked 20 loaves, the CONTROL 
+      GROUP: none. RESULTS: All were eaten (P < 0.05). CONCLUSIONS: More is 
+      needed.
+CI  - Copyright 2018.
+FAU - Müller, Anna
+AU  - Müller A
+AD  - Department of Bread, University of Ovens, 
+      Town.
+PT  - Journal Article
+MH  - Bread
+PMC - PMC1234567
+EDAT- 2018/03/01 06:00
+AID - 10.1000/other [doi]
+SO  - Bread. 2018 Mar-Apr;1(1):1-2.
+"""
+OLD = """
+UI  - 90000001
+PMID- 2000001
+DA  - 19900101
+TI  - [On ovens]
+PG  - 1-2
+AB  - Old lines are shorter, and
+      have no space at their ends.
+AU  - Baker A
+DP  - 1989 Winter
+SO  - Bread 1989 Winter;1(1):1-2
+"""
+BOOK = """
+PMID- 20000001
+OWN - NLM
+STAT- Publisher
+PB  - National Bakery
+CTI - All about bread
+BTI - Handbook of ovens
+DP  - 1993
+ISBN- 0000000000
+AB  - A chapter on stoves.
+PT  - Review
+"""
+
+
+def test_an_article_of_today_is_read(tmp_path: Path) -> None:
+    assert papers(tmp_path / "p.nbib", NEW) == [
+        (
+            2,
+            {
+                "title": "Rye bread in small ovens: a randomized trial of <i>Secale</i> with a very long name.",
+                "sections": [
+                    ("BACKGROUND", "BACKGROUND", "Ovens differ in size."),
+                    ("METHODS", "METHODS", "We baked 20 loaves, the CONTROL GROUP: none."),
+                    ("RESULTS", "RESULTS", "All were eaten (P < 0.05)."),
+                    ("CONCLUSIONS", "CONCLUSIONS", "More is needed."),
+                ],
+                **{"year": "2018", "doi": "10.1000/182", "pmid": "30000001"},
+            },
+        )
+    ]
+
+
+def test_an_old_article_and_a_book_are_read(tmp_path: Path) -> None:
+    (at, old), (book_at, book) = papers(tmp_path / "p.txt", (OLD + BOOK).replace("\n", "\r\n"))
+    assert (at, book_at) == (2, 13)
+    assert old == {
+        "title": "[On ovens]",
+        "abstract": "Old lines are shorter, and have no space at their ends.",
+        **{"year": "1989", "doi": None, "pmid": "2000001"},
+    }
+    assert book == {
+        "title": "Handbook of ovens",
+        "abstract": "A chapter on stoves.",
+        **{"year": "1993", "doi": None, "pmid": "20000001"},
+    }
+    ((_, chapter),) = papers(tmp_path / "p.txt", BOOK + "TI  - Stoves\n")
+    assert chapter["title"] == "Stoves"
+
+
+@pytest.mark.parametrize(
+    ("lines", "field", "value"),
+    [
+        ("TI  - T", "title", "T"),
+        ("TT  - Über Öfen", "title", "Über Öfen"),
+        ("TT  - Über Öfen\nTI  - On ovens", "title", "On ovens"),
+        ("TI  - ", "title", None),
+        ("FT  - x", "title", None),
+        ("AB  - A.\nOAB - Publisher: B.", "abstract", "A."),
+        ("OAB - PIP: B.\nOABL- eng", "abstract", "B."),
+        ("OAB - Publisher: Abstract available from the publisher.\nOABL- spa", "abstract", None),
+        ("TI  - T", "abstract", None),
+        ("DEP - 20201105", "year", "2020"),
+        ("DP  - 1999 Dec-2000 Jan\nDEP - 20201105", "year", "1999"),
+        ("TI  - T", "year", None),
+        ("AID - 10.1000/182 [doi]", "doi", "10.1000/182"),
+        ("AID - S0140 [pii]\nAID - NBK1234 [bookaccession]", "doi", None),
+    ],
+)
+def test_each_field_has_one_of_several_tags(tmp_path: Path, lines: str, field: str, value: str | None) -> None:
+    ((_, found),) = papers(tmp_path / "p.nbib", f"PMID- 1\n{lines}\n")
+    assert found[field] == value
+    assert found["pmid"] == "1"
+
+
+def test_a_record_begins_after_a_blank_line_or_with_another_number(tmp_path: Path) -> None:
+    text = "Saved from PubMed\n\nPMID- 1\nTI  - One\nPMC - PMC9\nPMID- 2\nTI  - Two\n"
+    text += "\nPMC - PMC3\nPMID- 3\nTI  - Three\nfoot"
+    found = papers(tmp_path / "p.nbib", "\ufeff" + text)
+    assert [(at, one["pmid"], one["title"]) for at, one in found] == [
+        (3, "1", "One"),
+        (6, "2", "Two"),
+        (9, "3", "Three"),
+    ]
+
+
+def test_a_record_that_is_not_utf_8_is_broken_and_the_next_is_read(tmp_path: Path) -> None:
+    text = "PMID- 1\nTI  - Öl und Äpfel\n\nPMID- 2\nTI  - ".encode() + b"\xff\n\nPMID- 3\nTI  - Three\n"
+    (_, one), (at, two), (_, three) = papers(tmp_path / "p.nbib", text)
+    assert (one["title"], three["title"]) == ("Öl und Äpfel", "Three")
+    assert (at, two) == (4, Broken("not UTF-8", ("not UTF-8",), "PMID- 2\nTI  - \ufffd\n\n"))
+
+
+@pytest.mark.parametrize(
+    ("abstract", "parts"),
+    [
+        ("BACKGROUND AND AIMS: A.", [("BACKGROUND AND AIMS", "OBJECTIVE")]),
+        ("PATIENTS & METHODS: B.", [("PATIENTS & METHODS", "METHODS")]),
+        ("OBJECTIVES/HYPOTHESIS: A.", [("OBJECTIVES/HYPOTHESIS", "OBJECTIVE")]),
+        ("STUDY DESIGN: A. DISCUSSION: B.", [("STUDY DESIGN", "METHODS"), ("DISCUSSION", "CONCLUSIONS")]),
+        ("METHODS AND RESULTS: A.", [("METHODS AND RESULTS", "RESULTS")]),
+        ("DESIGN, SETTING, AND PARTICIPANTS: A.", [("DESIGN, SETTING, AND PARTICIPANTS", "METHODS")]),
+        ("CONCLUSIONS AND RELEVANCE: A. FUNDING: B.", [("CONCLUSIONS AND RELEVANCE", "CONCLUSIONS"), ("FUNDING", "")]),
+        ("What it is. METHODS: A.", [("", ""), ("METHODS", "METHODS")]),
+        ("METHODS: RESULTS: A.", [("METHODS", "METHODS")]),
+        ("DNA: a molecule. RNA: another.", []),
+        ("We compare the METHODS: none.", []),
+        ("Methods: in small letters. results: too.", []),
+        ("METHODS:without a space", []),
+        ("", []),
+    ],
+)
+def test_an_abstract_is_divided_at_its_headings_only(abstract: str, parts: list[tuple[str, str]]) -> None:
+    assert [part[:2] for part in parts_of(abstract)] == parts
+
+
+def test_no_text_of_a_structured_abstract_is_lost() -> None:
+    abstract = 'It is. AIM: To see (DNA: none). METHODS: We looked! RESULTS: "Yes." CONCLUSION: Good.'
+    found = parts_of(abstract)
+    assert " ".join(f"{heading}: {text}" if heading else text for heading, _, text in found) == abstract
+    assert len(found) == 5
+
+
+def written(n: int) -> str:
+    """Records as PubMed prints them; every seventh has no abstract."""
+
+    def field(tag: str, text: str) -> str:
+        lines = textwrap.wrap(text, 82, drop_whitespace=True)
+        return f"{tag:<4}- " + " \n      ".join(lines) + "\n"
+
+    return "".join(
+        f"PMID- {1 + number}\nOWN - NLM\nDP  - {1950 + number % 70} Mar\n"
+        + field("TI", f"Was über Öfen und Brot in Straße {number} zu sagen ist, {'und mehr ' * 9}")
+        + (field("AB", "Viele Wörter über Öfen und Brot. " * 40) if number % 7 else "")
+        + "".join(f"FAU - Müller, {name}\nAU  - Müller {name}\n" for name in "ABCDEFGHIJ")
+        + f"AID - 10.1000/{number} [doi]\nSO  - Brot. 1999.\n\n"
+        for number in range(n)
+    )
+
+
+def test_every_record_of_a_large_file_is_read_and_memory_does_not_grow(tmp_path: Path) -> None:
+    def peak(n: int) -> int:
+        one = piece(tmp_path / f"{n}.nbib", written(n))
+        tracemalloc.start()
+        assert sum(1 for _, record in MEDLINE.records(one) if isinstance(record, dict)) == n
+        highest = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        return highest
+
+    peak(10)
+    assert peak(1_200) < 1.5 * peak(300)
+    found = [one for _, one in papers(tmp_path / "p.nbib", written(20))]
+    assert [one["pmid"] for one in found] == [str(number) for number in range(1, 21)]
+    assert [one["abstract"] is None for one in found] == [number % 7 == 0 for number in range(20)]
+    assert found[3]["abstract"] == ("Viele Wörter über Öfen und Brot. " * 40).strip()
+    assert found[3]["title"] == f"Was über Öfen und Brot in Straße 3 zu sagen ist, {'und mehr ' * 9}".strip()
+
+
+@pytest.mark.parametrize(
+    "start", ["PMID- 1\nOWN - NLM\n", "\n\nPMC - PMC1\r\nPMID- 1\r\n", "UI  - 2\rPMID- 1\rTI  - T\r"]
+)
+def test_the_format_is_told_by_a_pmid(start: str) -> None:
+    assert MEDLINE.told(Head("p.txt", start.encode(), {}))
+
+
+@pytest.mark.parametrize(
+    "start", ["", "TY  - JOUR\nAN  - 1\n", '{"a": "PMID- 1"}\n', "see PMID- 1\n", "PMID,Title\n1,T\n"]
+)
+def test_other_text_is_not_told_as_medline(start: str) -> None:
+    assert not MEDLINE.told(Head("p.nbib", start.encode(), {}))

@@ -1,0 +1,64 @@
+"""The headings of a structured abstract that comes as one text: `BACKGROUND: ... METHODS: ...`.
+
+PubMed prints the abstracts of its journals so, and what others export from it has them so. A heading is in capitals,
+with a colon after it, where the abstract or a sentence begins; at least one of its words is one of those that the
+headings of MEDLINE have. Each such word belongs to one of the five categories of the National Library of Medicine:
+Ripple, Mork, Knecht and Humphreys: A retrospective cohort study of structured abstracts in MEDLINE, 1992-2006. Journal
+of the Medical Library Association 99 (2011), https://doi.org/10.3163/1536-5050.99.2.009.
+"""
+
+from __future__ import annotations
+
+import re
+
+_WORDS = {
+    "BACKGROUND": "BACKGROUND CONTEXT IMPORTANCE INTRODUCTION KNOWN RATIONALE",
+    "OBJECTIVE": "AIM AIMS GOAL GOALS HYPOTHESES HYPOTHESIS OBJECTIVE OBJECTIVES PURPOSE PURPOSES QUESTION QUESTIONS",
+    "METHODS": "ANALYSES ANALYSIS ANIMAL ANIMALS APPROACH CASE CASES CRITERIA DESIGN ELIGIBILITY EXPOSURE EXPOSURES "
+    "EXTRACTION INTERVENTION INTERVENTIONS MATERIAL MATERIALS MEASURE MEASUREMENT MEASUREMENTS MEASURES METHOD "
+    "METHODOLOGY METHODS OUTCOME OUTCOMES PARTICIPANT PARTICIPANTS PATIENT PATIENTS POPULATION PROCEDURE PROCEDURES "
+    "PROTOCOL SAMPLE SEARCH SELECTION SETTING SETTINGS SOURCE SOURCES SUBJECT SUBJECTS SYNTHESIS",
+    "RESULTS": "FINDING FINDINGS OBSERVATION OBSERVATIONS RESULT RESULTS",
+    "CONCLUSIONS": "COMMENT CONCLUSION CONCLUSIONS DISCUSSION IMPLICATION IMPLICATIONS INTERPRETATION LIMITATION "
+    "LIMITATIONS MESSAGE MESSAGES RECOMMENDATION RECOMMENDATIONS RELEVANCE SIGNIFICANCE SUMMARY",
+    "": "DISSEMINATION ETHICS EVIDENCE FUNDING KEYWORDS REGISTRATION",
+}
+_CATEGORY = {word: category for category, words in _WORDS.items() for word in words.split()}
+_COLON = re.compile(r":\s+(?=\S)")
+_BEFORE_COLON = re.compile(r"[A-Z][A-Z &/,()'’-]*\Z")
+_WORD = re.compile("[A-Z]+")
+_SENTENCE_END = re.compile(r"[.!?][)\]\"'”’]{0,2}\s*\Z")
+_LONGEST = 80
+
+
+def parts_of(abstract: str) -> list[tuple[str, str, str]]:
+    """The parts of a structured abstract, as (heading, category, text); empty where the abstract has no heading.
+
+    A text before the first heading has the heading and the category "".
+
+    >>> parts_of("AIMS/HYPOTHESIS: To see. METHODS: We split DNA: twice. CONCLUSION: It works.")
+    [('AIMS/HYPOTHESIS', 'OBJECTIVE', 'To see.'), ('METHODS', 'METHODS', 'We split DNA: twice.'), \
+('CONCLUSION', 'CONCLUSIONS', 'It works.')]
+    """
+    parts = []
+    heading, category, begin = "", "", 0
+    for colon in _COLON.finditer(abstract):
+        found = _BEFORE_COLON.search(abstract, max(0, colon.start() - _LONGEST), colon.start())
+        if found and (of := _category(found[0], abstract[max(0, found.start() - 8) : found.start()])) is not None:
+            parts.append((heading, category, abstract[begin : found.start()].strip()))
+            heading, category, begin = found[0], of, colon.end()
+    if not heading:
+        return []
+    parts.append((heading, category, abstract[begin:].strip()))
+    return [part for part in parts if part[2]]
+
+
+def _category(heading: str, before: str) -> str | None:
+    """The category of what may be a heading, None where it is none.
+
+    Of several it is the last, as NLM has it for `BACKGROUND AND AIMS`, but results go before all others.
+    """
+    of = [_CATEGORY[word] for word in _WORD.findall(heading) if word in _CATEGORY]
+    if not of or (before.strip() and not _SENTENCE_END.search(before)):
+        return None
+    return "RESULTS" if "RESULTS" in of else of[-1]

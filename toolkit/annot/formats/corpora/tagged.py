@@ -1,0 +1,43 @@
+"""Files of tagged lines, as RIS and MEDLINE are: the lines of one record after those of another."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from annot.formats.corpora.cutting import Broken
+from annot.formats.corpora.text_encoding import not_utf8, text_of
+
+LONGEST_RECORD = 1 << 22
+"""Characters: four million, more than a record with thousands of authors or cited works has."""
+_SHOWN = 1_000
+
+
+def tagged_records(path: Path, begins: Callable[[str, list[str]], object]) -> Iterator[tuple[int, list[str] | Broken]]:
+    """The lines of each record, with the number of its first line.
+
+    begins: whether a line begins a record, given the lines of the record that it would end. Lines before the first
+    record are passed over.
+    """
+    block: list[str] = []
+    first = length = 0
+    with text_of(path) as lines:
+        for number, line in enumerate(lines, start=1):
+            if begins(line, block):
+                if block:
+                    yield first, _whole(block, length)
+                block, first, length = [line], number, len(line)
+            elif block:
+                length += len(line)
+                if length <= LONGEST_RECORD:
+                    block.append(line)
+    if block:
+        yield first, _whole(block, length)
+
+
+def _whole(block: list[str], length: int) -> list[str] | Broken:
+    raw = "".join(block)
+    if length > LONGEST_RECORD:
+        fault = f"a record of {length} characters, expected at most {LONGEST_RECORD}"
+        return Broken("too long", (fault,), raw[:_SHOWN])
+    return not_utf8(raw) or block

@@ -1,0 +1,233 @@
+"""Drawing a share of the pairs of the pools for judgement, each with a probability that is known.
+
+The pair at rank r of the fused rankings is drawn with probability pi = min(1, c / (r + 9)): the best ten or so of a
+large share for certain, the others ever more rarely, none never. Ranks are frozen: they count from 1 in the
+reciprocal-rank fusion (k = 60; Cormack, Clarke and Buettcher 2009, Reciprocal Rank Fusion Outperforms Condorcet and
+Individual Rank Learning Methods, SIGIR) of the rankings that were there. c makes the expected number of pairs the share
+that was asked for. Pairs are drawn independently (Poisson sampling): each has one permanent random number, which
+follows from the seed and the pair alone (Ohlsson 1995, Coordination of Samples Using Permanent Random Numbers). So a
+larger share only adds pairs, and two ways to the same share give the same pairs.
+
+`probabilities` is the design, `drawn` the draw, `share_within` the share that a number of hours allows. Documents that
+come later make a batch of their own, with ranks among themselves and a c of their own: what was drawn before keeps its
+probability.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import NamedTuple
+
+from annot.base.errors import InputError
+from annot.base.records import CITED, Pool, ScoredDoc, grouped, ranked
+
+FUSION = 60
+"""k of the fusion."""
+OFFSET = 9
+"""What is added to a rank: the probability of rank 11 is half that of rank 1."""
+LEAST = 8
+"""Pairs expected of a query at least; all where its pool has fewer."""
+DIGITS = 6
+"""Decimals of a probability, which is used as it is written."""
+ACROSS = ("query", "study")
+"""What the share is of: every query's pool, or all of them together."""
+SHARES = 10_000
+"""A share that is sought is a multiple of 1 / this."""
+
+Ranks = Mapping[str, Mapping[str, int]]
+"""By method, the rank of each document that it has, from 1."""
+Probabilities = dict[str, dict[str, float]]
+"""By query, then document."""
+
+
+class FrozenRank(NamedTuple):
+    """Where a document of a pool is in the fusion."""
+
+    rank: int | None
+    """None where no method ranked it, as a paper that is cited or was found by hand."""
+    batch: int = 1
+    """1 for the pool as it was when it was first sampled, a higher number for what came later together."""
+
+
+Frozen = Mapping[str, Mapping[str, FrozenRank]]
+"""By query, then document."""
+
+
+@dataclass(frozen=True, slots=True)
+class SampleRule:
+    """What does not change from the first sample on, whatever the share."""
+
+    seed: int
+    across: str
+    """One of ACROSS."""
+    floor: float
+    """No pair has a smaller probability."""
+    unranked: float
+    """The probability of a document without a rank, in a pool that has ranks."""
+
+    def __post_init__(self) -> None:
+        faults = [f"across: found {self.across!r}, expected query or study"] if self.across not in ACROSS else []
+        for name in ("floor", "unranked"):
+            if not 10**-DIGITS <= getattr(self, name) <= 1:
+                faults.append(f"{name}: found {getattr(self, name)}, expected 0.000001 to 1")
+        if faults:
+            raise InputError("the pairs cannot be sampled", faults=faults)
+
+
+def ranks_on_record(pool: Pool) -> dict[str, dict[str, int]]:
+    """The ranks that the pool's methods gave its documents, by method; citing is no ranking."""
+    found = grouped(
+        (one.method, (entry.doc_id, one.rank))
+        for entry in pool.entries
+        for one in (entry.drawn, *entry.also)
+        if one.method != CITED and one.rank is not None
+    )
+    return {method: {doc_id: rank for doc_id, rank in of if rank is not None} for method, of in sorted(found.items())}
+
+
+def frozen_ranks(ranks: Ranks, documents: Collection[str], *, batch: int = 1) -> dict[str, FrozenRank]:
+    """The places of `documents` in the fusion of the rankings, among themselves. Ties by the one tie rule.
+
+    ranks: of documents in their methods' own rankings; others than `documents` may be among them. For documents that
+    came later these are only the new ones: they get ranks of their own.
+    """
+    scores = {
+        doc_id: math.fsum(1 / (FUSION + of[doc_id]) for of in ranks.values() if doc_id in of) for doc_id in documents
+    }
+    order = ranked(ScoredDoc(doc_id, score) for doc_id, score in scores.items() if score)
+    places = {doc.doc_id: at for at, doc in enumerate(order, start=1)}
+    return {doc_id: FrozenRank(places.get(doc_id), batch) for doc_id in sorted(documents)}
+
+
+def probabilities(frozen: Frozen, *, share: float, rule: SampleRule) -> Probabilities:
+    """pi of every pair when `share` of the pools is asked for; never smaller with a larger share.
+
+    Of the first batch at least `LEAST` pairs are expected in every query. A first batch without any rank has equal
+    probabilities. Raises InputError for a share that is not above 0 and at most 1.
+    """
+    if not 0 < share <= 1:
+        raise InputError(f"share {share:g}: expected more than 0, at most 1")
+    strata: dict[str, dict[int, _Stratum]] = {
+        query_id: {batch: _Stratum(places, batch == 1, share, rule) for batch, places in _batches(of)}
+        for query_id, of in frozen.items()
+    }
+    together = grouped((batch, stratum) for of in strata.values() for batch, stratum in of.items())
+    over_study = {batch: _solved(of, share) for batch, of in together.items()} if rule.across == "study" else {}
+    found: Probabilities = {}
+    for query_id, of in strata.items():
+        pi = {
+            batch: stratum.by_rank(over_study[batch] if over_study else _solved([stratum], share))
+            for batch, stratum in of.items()
+        }
+        found[query_id] = {doc_id: pi[place.batch][place.rank] for doc_id, place in frozen[query_id].items()}
+    return found
+
+
+def number_of(seed: int, query_id: str, doc_id: str) -> float:
+    """The permanent random number of a pair, from 0 to below 1: the same on every machine."""
+    digest = hashlib.sha256("\x1f".join((str(seed), "pair", query_id, doc_id)).encode()).digest()
+    return (int.from_bytes(digest[:8], "big") >> 11) / 2**53
+
+
+def drawn(pi: Mapping[str, Mapping[str, float]], *, seed: int) -> dict[str, tuple[str, ...]]:
+    """The documents of each query that are to be judged, by id: those whose number is below their probability."""
+    return {
+        query_id: tuple(sorted(doc_id for doc_id, of_pair in of.items() if number_of(seed, query_id, doc_id) < of_pair))
+        for query_id, of in pi.items()
+    }
+
+
+class ExpectedPairs(NamedTuple):
+    """How many pairs a draw has."""
+
+    mean: float
+    deviation: float
+    """The standard deviation over draws."""
+    of: int
+    """Pairs of the pools."""
+
+
+def expected_pairs(pi: Mapping[str, Mapping[str, float]]) -> ExpectedPairs:
+    """How many pairs are drawn with these probabilities."""
+    every = [one for of in pi.values() for one in of.values()]
+    return ExpectedPairs(math.fsum(every), math.sqrt(math.fsum(one * (1 - one) for one in every)), len(every))
+
+
+def share_within(frozen: Frozen, *, limit: float, acts: Callable[[Probabilities], float], rule: SampleRule) -> float:
+    """The largest share whose expected acts are within the limit: hours, money or judgements.
+
+    acts: what a design is expected to take; it must not fall as probabilities rise. Raises InputError where not even
+    the smallest share is within the limit.
+    """
+    low, high = 0, SHARES
+    while low < high:
+        middle = (low + high + 1) // 2
+        if acts(probabilities(frozen, share=middle / SHARES, rule=rule)) <= limit:
+            low = middle
+        else:
+            high = middle - 1
+    if not low:
+        least = acts(probabilities(frozen, share=1 / SHARES, rule=rule))
+        raise InputError(f"the least that a sample takes is {least:,.1f}, and {limit:,.1f} was allowed")
+    return low / SHARES
+
+
+class _Stratum:
+    """The documents of one query that came together. Their ranks are 1 to so many."""
+
+    def __init__(self, places: Sequence[FrozenRank], first: bool, share: float, rule: SampleRule) -> None:
+        self.size = len(places)
+        self._ranked = sum(place.rank is not None for place in places)
+        self._floor = rule.floor
+        self._least = min(LEAST, self.size) if first else 0
+        equal = first and not self._ranked
+        self._unranked = max(share, rule.floor, self._least / self.size) if equal else max(share, rule.unranked)
+        self.top = float(OFFSET + self._ranked)
+        # Of no rank, of rank 1, of ranks 1 and 2, ...: what c is divided by.
+        self._inverses = [0.0, *accumulate(1 / (rank + OFFSET) for rank in range(1, self._ranked + 1))]
+        self._lowest = _bisected(self.expected, self._least, self.top) if self.expected(0.0) < self._least else 0.0
+
+    def expected(self, c: float) -> float:
+        """Pairs drawn with this c."""
+        certain = min(self._ranked, max(0, int(c) - OFFSET))
+        above = min(self._ranked, max(certain, int(c / self._floor) - OFFSET))
+        between = c * (self._inverses[above] - self._inverses[certain])
+        return (self.size - self._ranked) * self._unranked + certain + between + (self._ranked - above) * self._floor
+
+    def raised(self, c: float) -> float:
+        """The c with which enough pairs are expected."""
+        return max(c, self._lowest)
+
+    def by_rank(self, c: float) -> dict[int | None, float]:
+        """The probability of each rank as it is written, and that of no rank."""
+        c = self.raised(c)
+        of_rank = ((rank, max(self._floor, min(1.0, c / (rank + OFFSET)))) for rank in range(1, self._ranked + 1))
+        return {None: round(self._unranked, DIGITS)} | {rank: round(pi, DIGITS) for rank, pi in of_rank}
+
+
+def _batches(of: Mapping[str, FrozenRank]) -> Iterable[tuple[int, list[FrozenRank]]]:
+    return sorted(grouped((place.batch, place) for place in of.values()).items())
+
+
+def _solved(strata: Collection[_Stratum], share: float) -> float:
+    """The c with which the share is expected of these together."""
+    size, top = sum(one.size for one in strata), max(one.top for one in strata)
+    if share == 1:
+        return top
+    return _bisected(lambda c: math.fsum(one.expected(one.raised(c)) for one in strata), share * size, top)
+
+
+def _bisected(rising: Callable[[float], float], target: float, top: float) -> float:
+    """Where the function reaches the target; a higher target never gives a lower place."""
+    low, high = 0.0, top
+    for _ in range(60):
+        middle = (low + high) / 2
+        if rising(middle) < target:
+            low = middle
+        else:
+            high = middle
+    return high
