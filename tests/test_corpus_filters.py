@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 from annot.base.records import Paper
 from annot.base.settings.sections import CorpusSettings
-from annot.corpus.corpus_filters import SETTING_OF, Rejection, Tally, marks_of, normalised_title, rejection
+from annot.corpus.corpus_filters import SETTING_OF, Rejection, Tally, marks_of, rejection
+from annot.formats.same_work import normalised_title
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

@@ -8,7 +8,8 @@ import numpy as np
 import pyarrow as pa
 from annot.base.records import Paper
 from annot.base.settings.sections import CorpusSettings
-from annot.corpus.corpus_filters import Ids, Marks, Rejection, Tally, hashes_of, marks_of, work_text
+from annot.corpus.corpus_filters import Ids, Marks, Rejection, Tally, hashes_of, marks_of
+from annot.formats.same_work import work_text
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

@@ -7,8 +7,6 @@ among ten million papers two ids fall on one hash with a chance of 3 in a millio
 from __future__ import annotations
 
 import hashlib
-import re
-import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from enum import StrEnum
@@ -19,8 +17,7 @@ from numpy.typing import NDArray
 
 from annot.base.records import Paper
 from annot.base.settings.sections import CorpusSettings
-
-_NOT_ASCII_WORD = re.compile("[^a-z0-9]+")
+from annot.formats.same_work import normalised_title, work_text
 
 
 class Rejection(StrEnum):
@@ -124,21 +121,6 @@ def _work(paper: Paper) -> int:
         return 0
     text = work_text(paper.title, paper.year, " ".join(paper.sentences))
     return _hash(text) if text else 0
-
-
-TELLING = 30
-"""Letters of a title that is one work's: `Introduction to the special issue` has 29, and many journals one a year."""
-
-
-def work_text(title: str, year: object, abstract: str) -> str:
-    """What two records of one paper have in common: title and year, and of a short title, as editorials and reviews of
-    books share it, the abstract too; "" without a title. A sign of Chinese, Japanese or Korean says as much as three
-    letters."""
-    name = normalised_title(title)
-    if not name:
-        return ""
-    letters = len(name) if name.isascii() else sum(3 if char > "\u2e7f" else 1 for char in name)
-    return "\0".join((name, str(year), *([] if letters >= TELLING else [normalised_title(abstract)])))
 
 
 def title_mark(title: str) -> int:
@@ -343,19 +325,6 @@ def rejection(paper: Paper, settings: CorpusSettings) -> Rejection | None:
     if longest < settings.min_sentence_tokens:
         return Rejection.SHORT_SENTENCES
     return None
-
-
-def normalised_title(title: str) -> str:
-    """`title` without what differs between two records of one paper: case, form of characters, all but letters and
-    digits. Empty for a title without any; such titles are never taken for the same.
-
-    >>> normalised_title('All You Need is"Love"') == normalised_title("All you need is “love”.")
-    True
-    """
-    if title.isascii():
-        return _NOT_ASCII_WORD.sub("", title.lower())
-    folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", title).casefold())
-    return "".join(char for char in folded if char.isalnum())
 
 
 def _hash(text: str) -> int:

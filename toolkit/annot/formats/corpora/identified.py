@@ -17,8 +17,8 @@ from urllib.parse import unquote
 
 from annot.base.errors import InputError
 from annot.base.settings.sections import IdKind
-from annot.corpus.corpus_filters import work_text
 from annot.formats.cleaning import clean
+from annot.formats.same_work import work_text
 
 ID_KINDS: tuple[IdKind, ...] = get_args(IdKind)
 """In the order in which a paper takes its id from them, unless the settings state another."""
@@ -26,6 +26,8 @@ GLOBAL: tuple[IdKind, ...] = ("doi", "pmid", "openalex")
 MADE = "made-"
 """How an id begins that was made from a title and a year."""
 LONGEST = 500
+_PLAIN_DOI = re.compile(r"(?:https://doi\.org/)?(10\.[0-9]{4,9}/[a-z0-9./_-]*[a-z0-9])")
+"""As nearly all are written; found in a quarter of the time."""
 _DOI = re.compile(r"10\.[0-9]{4,9}(?:\.[0-9]+)*/\S+")
 _URL = re.compile("https?://", re.IGNORECASE)
 _PMID = re.compile(r"(?:.*\bpmid\W{0,3}|https?://\S*/|med:)?0*([1-9][0-9]{0,8})(?:\.[0-9]+)?/?(?:\W.*)?", re.I | re.S)
@@ -77,12 +79,16 @@ def normalised_id(kind: IdKind, raw: object) -> str | None:
     """What stands for the id in all its spellings; None where it is none of the kind."""
     if raw is None or isinstance(raw, bool) or not isinstance(raw, str | int | float):
         return None
-    text = "".join(char if char.isprintable() else " " if char.isspace() else "" for char in str(raw)).strip()
+    text = str(raw).strip()
+    if not text.isprintable():
+        text = "".join(char if char.isprintable() else " " if char.isspace() else "" for char in text).strip()
     one = _NORMAL[kind](text) if text and len(text) <= 4 * LONGEST else None
     return one if one and len(one) <= LONGEST else None
 
 
 def _doi(text: str) -> str | None:
+    if found := _PLAIN_DOI.fullmatch(text):
+        return found.group(1)
     text = html.unescape(text)
     if _URL.match(text):
         text = text.partition("?")[0].partition("#")[0]
