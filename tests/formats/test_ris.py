@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import sys
+import time
 import tracemalloc
 from pathlib import Path
 from typing import Any
@@ -204,6 +205,7 @@ def test_an_abstract_may_be_in_several_places_and_is_taken_once(paper: Any) -> N
     assert paper("AB  - One.", "AB  - One.", "AB  - More.")["abstract"] == "One.\n\nMore."
     assert paper("AB  - ", "N2  - Two.")["abstract"] == "Two."
     assert paper("TI  - T")["abstract"] is None
+    assert paper("AB  - [No abstract available]")["abstract"] is None
 
 
 def test_a_structured_abstract_comes_in_its_parts(paper: Any) -> None:
@@ -306,6 +308,18 @@ def test_memory_does_not_grow_with_the_file(tmp_path: Path) -> None:
 
     peak(10)
     assert peak(1_200) < 1.5 * peak(300)
+
+
+@pytest.mark.parametrize(
+    "run", [" ", ".\n\n", ": ", "A", "METHODS: ", ". AIM: x", "doi: ", "10.1000", "doi.org/10.1234", "/", "19"]
+)
+def test_long_runs_of_any_text_take_linear_time(tmp_path: Path, run: str) -> None:
+    """What costs the square of a run's length takes minutes for so many characters."""
+    long = run * (40_000 // len(run))
+    lines = [f"{tag}  - {start}{long}x\n" for tag in ("AB", "M3", "N1", "UR", "PY", "AN", "TI") for start in ("", "x")]
+    begin = time.process_time()
+    papers(tmp_path / "p.ris", "".join(["TY  - JOUR\n", *lines, "ER  - \n"]))
+    assert time.process_time() - begin < 5
 
 
 @pytest.mark.parametrize(

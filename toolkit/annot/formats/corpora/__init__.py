@@ -10,20 +10,40 @@ from itertools import islice
 from annot.base.names import check_name
 from annot.formats.corpora.acl import ACL
 from annot.formats.corpora.arxiv import ARXIV
+from annot.formats.corpora.cord19 import CORD19
 from annot.formats.corpora.cutting import Broken, Format, Piece, json_records
 from annot.formats.corpora.irds import IRDS
 from annot.formats.corpora.medline import MEDLINE
+from annot.formats.corpora.openalex import OPENALEX
 from annot.formats.corpora.plain import ANNOT, BEIR, CSFCUBE, JSON
 from annot.formats.corpora.ris import RIS
 from annot.formats.corpora.s2orc import S2ORC
 from annot.formats.corpora.semantic_scholar import JOINED, SEMANTIC_SCHOLAR
 from annot.formats.corpora.tables import CSV, PARQUET
+from annot.formats.corpora.workbook import WORKBOOK
 
 _TOLD_FROM = 100
 """A file is told by its first record that can be read, of so many."""
 FORMATS = {
     form.name: form
-    for form in (ANNOT, CSFCUBE, JSON, S2ORC, SEMANTIC_SCHOLAR, ARXIV, ACL, BEIR, IRDS, CSV, PARQUET, RIS, MEDLINE)
+    for form in (
+        ANNOT,
+        CSFCUBE,
+        JSON,
+        CORD19,
+        OPENALEX,
+        S2ORC,
+        SEMANTIC_SCHOLAR,
+        ARXIV,
+        ACL,
+        BEIR,
+        IRDS,
+        CSV,
+        PARQUET,
+        WORKBOOK,
+        RIS,
+        MEDLINE,
+    )
 }
 """Those that people name, in the order in which they are told."""
 _ALL = FORMATS | {JOINED.name: JOINED}
@@ -46,7 +66,7 @@ def format_of(name: str, form: str | None) -> str:
         return by_ending[0]
     first = islice(json_records(Piece(name, ANNOT.name, 0, None)), _TOLD_FROM)
     record = next((record for _, record in first if isinstance(record, dict)), {})
-    order = (S2ORC, SEMANTIC_SCHOLAR, ARXIV, BEIR, CSFCUBE, ANNOT)
+    order = (CORD19, OPENALEX, S2ORC, SEMANTIC_SCHOLAR, ARXIV, BEIR, CSFCUBE, ANNOT)
     return next(known.name for known in order if known.fits(record))
 
 

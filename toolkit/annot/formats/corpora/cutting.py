@@ -232,6 +232,9 @@ class Format:
     """Whether its records are those of a library or a database, whose ids there are several of: `paper` gives `doi`,
     `pmid`, `openalex` and `key` in place of `paper_id`. A record for which it gives `paper_id` (a row of a table with
     ids of its own) is none."""
+    remark: Callable[[str], str] = lambda _name: ""
+    """What is said of a file beside its format: an encoding that is not UTF-8, or which sheet is read; "" for nothing.
+    """
     by_name: bool = False
     """Whether what is given are names of datasets, not of files."""
 

@@ -53,15 +53,16 @@ def records(piece: Piece) -> Records:
 
 
 def _values(block: list[str]) -> dict[str, list[str]]:
-    values: dict[str, list[str]] = {}
+    values: dict[str, list[list[str]]] = {}
     last: list[str] = []
     for line in block:
         if line[4:5] == "-" and (tag := _TAG.match(line)):
-            last = values.setdefault(tag[1], []) if tag[1] in _READ else []
-            last.append(line[5:].strip())
-        elif last and line[:1].isspace():
-            last[-1] = f"{last[-1]} {line.strip()}".rstrip()
-    return values
+            last = [line[5:].strip()]
+            if tag[1] in _READ:
+                values.setdefault(tag[1], []).append(last)
+        elif line[:1].isspace():
+            last.append(line.strip())
+    return {tag: [" ".join(lines).strip() for lines in several] for tag, several in values.items()}
 
 
 def paper(record: Mapping[str, Any]) -> dict[str, Any]:

@@ -39,7 +39,7 @@ def _is_id(value: object) -> bool:
 
 ANNOT = Format("annot", paper=document, fits=lambda _record: True)
 CSFCUBE = Format("csfcube", fits=lambda record: "pred_labels" in record)
-JSON = Format("json", paper=document, endings=(".json",))
+JSON = Format("json", paper=document)
 
 
 def paper(record: Mapping[str, Any]) -> dict[str, Any]:

@@ -51,6 +51,8 @@ _PMIDS = {
     "UR": re.compile(r".*?(?:pubmed\.ncbi\.nlm\.nih\.gov|ncbi\.nlm\.nih\.gov/pubmed)/(\d+)"),
 }
 _PMID_OF_DATABASE = {"AN": re.compile("pubmed|medline", re.IGNORECASE), "C2": re.compile("scopus", re.IGNORECASE)}
+_NO_ABSTRACT = re.compile(r"\[?no abstract (?:is )?available\.?\]?", re.IGNORECASE)
+"""What Scopus and others write in place of one."""
 _PARAGRAPH = re.compile(r"(?<=[.!?:)\]\"”])\s*\n\s*\n\s*")
 
 
@@ -120,7 +122,7 @@ def paper(record: Mapping[str, Any]) -> dict[str, Any]:
     """The title of a book is `BT` in old files; a key is the reference's own id, or its number in the database."""
     books = ("BT",) if record["TY"] and record["TY"][0].upper() in ("BOOK", "UNPB") else ()
     texts = [part for text in _first(record, _ABSTRACTS) for part in _PARAGRAPH.split(text.strip())]
-    abstract = "\n\n".join(" ".join(text.split()) for text in dict.fromkeys(texts))
+    abstract = "\n\n".join(" ".join(text.split()) for text in dict.fromkeys(texts) if not _NO_ABSTRACT.fullmatch(text))
     parts = parts_of(abstract)
     years = [found[0] for tag in _DATES for date in record.get(tag, ()) if (found := _YEAR.search(date.strip("/ ")))]
     return {

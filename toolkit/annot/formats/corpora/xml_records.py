@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import NamedTuple
+from typing import IO, NamedTuple
 from xml.etree import ElementTree
 from xml.parsers import expat
 
@@ -30,23 +30,26 @@ def xml_records(path: Path, *, depth: int) -> Iterator[XmlRecord | Broken]:
     entities, or has a record larger than `LONGEST_LINE`.
     """
     refuse_entities(path)
+    with opened(path) as source:
+        yield from records_in(source, str(path), depth=depth)
+
+
+def records_in(source: IO[bytes], name: str, *, depth: int) -> Iterator[XmlRecord | Broken]:
+    """The same of XML that is no file of its own, and declares no entities."""
     builder = ElementTree.TreeBuilder()
     parser = ElementTree.XMLParser(target=builder)
     # The tree is looked at after each chunk: to be given each element, as `iterparse` does, takes twice as long.
     file = builder.start("file", {})
     since_last = 0
     try:
-        with opened(path) as source:
-            while chunk := source.read(_AT_ONCE):
-                parser.feed(chunk)
-                since_last += len(chunk)
-                for record in _whole((file,), depth, None):
-                    since_last = 0
-                    yield record
-                if since_last > LONGEST_LINE:
-                    raise InputError(
-                        f"{path}: a record of more than {LONGEST_LINE} bytes", hint="is it the right file?"
-                    )
+        while chunk := source.read(_AT_ONCE):
+            parser.feed(chunk)
+            since_last += len(chunk)
+            for record in _whole((file,), depth, None):
+                since_last = 0
+                yield record
+            if since_last > LONGEST_LINE:
+                raise InputError(f"{name}: a record of more than {LONGEST_LINE} bytes", hint="is it the right file?")
         parser.close()
     except ElementTree.ParseError as error:
         yield from _whole((file,), depth, _closed(builder, file))
@@ -87,6 +90,12 @@ def refuse_entities(path: Path) -> None:
 
     Only what comes before the first element can declare any.
     """
+    with opened(path) as file:
+        refuse_entities_in(file, str(path))
+
+
+def refuse_entities_in(file: IO[bytes], name: str) -> None:
+    """The same of XML that is no file of its own."""
 
     class Begun(Exception):
         """The first element."""
@@ -94,13 +103,13 @@ def refuse_entities(path: Path) -> None:
     def begun(*_: object) -> None:
         raise Begun
 
-    def declared(name: str, *_: object) -> None:
+    def declared(entity: str, *_: object) -> None:
         raise InputError(
-            f"{path}: declares the entity {name!r}, expected XML without entities",
+            f"{name}: declares the entity {entity!r}, expected XML without entities",
             hint="remove the entity declarations",
         )
 
     parser = expat.ParserCreate()
     parser.EntityDeclHandler, parser.StartElementHandler = declared, begun
-    with opened(path) as file, suppress(Begun, expat.ExpatError):
+    with suppress(Begun, expat.ExpatError):
         parser.ParseFile(file)
