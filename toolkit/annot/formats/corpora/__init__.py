@@ -10,6 +10,7 @@ from itertools import islice
 from annot.base.names import check_name
 from annot.formats.corpora.acl import ACL
 from annot.formats.corpora.arxiv import ARXIV
+from annot.formats.corpora.bibtex import BIBTEX
 from annot.formats.corpora.cord19 import CORD19
 from annot.formats.corpora.cutting import Broken, Format, Piece, json_records
 from annot.formats.corpora.irds import IRDS
@@ -43,6 +44,7 @@ FORMATS = {
         WORKBOOK,
         RIS,
         MEDLINE,
+        BIBTEX,
     )
 }
 """Those that people name, in the order in which they are told."""

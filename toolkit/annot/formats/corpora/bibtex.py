@@ -1,0 +1,340 @@
+r"""BibTeX and biblatex, as managers of references, publishers and DBLP write them.
+
+The syntax is BibTeX's (Patashnik: BibTeXing, 1988; Markey: Tame the BeaST, 2009), the fields are BibTeX's and
+biblatex's (https://ctan.org/pkg/biblatex). More is allowed than by BibTeX: no comma, or several, between fields; a key
+of any characters; a field twice, of which the first counts; a macro that is not defined, which says its name.
+Encodings: `text_encoding`; JabRef's `% Encoding: ...` counts in a file that is not UTF-8.
+"""
+
+from __future__ import annotations
+
+import codecs
+import io
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, NamedTuple, TextIO
+from urllib.parse import unquote
+
+from annot.base.errors import InputError
+from annot.formats.corpora.cutting import LONGEST_LINE, Broken, Format, Head, Piece, Records, in_one_piece, opened
+from annot.formats.corpora.tex import unicode_of
+from annot.formats.corpora.text_encoding import WINDOWS_1252, encoding_of, not_utf8, text_of
+
+_BLOCK = 1 << 20
+_INDENT = 200
+_MOST_JOINED = 100
+_LONGEST_VALUE, _MOST_IN_MACROS = 1 << 20, 1 << 24
+"""Characters of a value put together from macros, and of all macros: they can double in each line."""
+_START = re.compile(r"@[ \t]*[A-Za-z](?:[\w-]*[ \t]*[{(]|[^\s{}()]*,[ \t]*\n)")
+"""An entry; also one whose brace is missing, `@articlekey,` on a line of its own."""
+_SHAPE = re.compile(
+    r"@[ \t]*(?:(?:comment|preamble|string)[ \t]*[{(]"
+    r"|[A-Za-z][\w-]*+[ \t]*(?:\{\s*+(?:[^,{}=\n]*+[,\n])?|\(\s*+[^,{}()=\n]++[,\n])"
+    r"\s*+[A-Za-z][\w-]*+\s*+=\s*+[\w{\"])",
+    re.IGNORECASE,
+)
+"""An entry of a paper with its first field, or one of no paper."""
+_HEAD = re.compile(r"@[ \t]*([A-Za-z][\w-]*)[ \t]*([{(])")
+_KEY = re.compile(r"\s*+((?![A-Za-z][\w-]*\s*=\s*[{\"\d])[^,\n}]*?)\s*(?=[,\n}]|$)")
+_BETWEEN = re.compile(r"(?:[\s,]++|%[^\n]*)*")
+_FIELD = re.compile(r"([^\s=,{}()\"#@%]+)\s*=\s*")
+_AFTER = re.compile(r"\s*+,?\s*+[A-Za-z][\w-]*\s*=\s*[{\"]")
+"""A field after the end of its entry."""
+_WORD = re.compile(r"[^\s#,{}()\"=]+")
+_AND = re.compile(r"\s*#\s*")
+_BRACE = re.compile("[{}]")
+# `\"` is an accent that its writer forgot to put into braces.
+_IN_QUOTES = re.compile(r'\\["\\]|[{}"]')
+_ESCAPED_BRACE = re.compile(r"(?<!\\)((?:\\\\)*)\\([{}])")
+_MONTHS = (
+    *("January", "February", "March", "April", "May", "June", "July"),
+    *("August", "September", "October", "November", "December"),
+)
+_NO_PAPER = re.compile(r"@[ \t]*(?:comment|preamble|string)\b", re.IGNORECASE)
+_NO_PAPERS = ("comment", "preamble", "string", "control", "ieeetranbstctl", "xdata", "set")
+_BOOKS = ("book", "mvbook", "proceedings", "mvproceedings", "collection", "mvcollection")
+
+_LINKS = ("url", "ee", "bdsk-url-1", "howpublished")
+_READ = frozenset(
+    (
+        *("title", "subtitle", "booktitle", "abstract", "year", "date", "doi", *_LINKS),
+        *("pmid", "eprint", "eprinttype", "archiveprefix", "note"),
+    )
+)
+"""The fields that mean something here."""
+_YEAR = re.compile(r"(?<!\d)\d{4}(?!\d)")
+_DOI_LINK = re.compile(r"doi\.org/(10\.\d[^\s{}]*)", re.IGNORECASE)
+_PMID = re.compile(r"\bPMID:?\s*(\d+)", re.IGNORECASE)
+_ENCODING = re.compile(rb"^%[ \t]*Encoding:[ \t]*(?:x-)?([\w-]+)", re.MULTILINE)
+_OF_ONE_BYTE = re.compile(r"(?:cp|iso8859|mac|koi8)[\w-]*")
+
+
+class _Fault(Exception):
+    """Something at this place of the text keeps the entry from being read."""
+
+    def __init__(self, at: int, words: str) -> None:
+        self.at, self.words = at, words
+
+
+class _Entry(NamedTuple):
+    kind: str
+    key: str
+    fields: dict[str, str]
+    """Their names in lower case, macros put in; TeX as it is. Of an entry of papers those of `_READ`."""
+
+
+class _Macros:
+    """What each macro says. Every style defines the months."""
+
+    def __init__(self) -> None:
+        self._values = {month[:3].lower(): month for month in _MONTHS}
+        self._size = 0
+
+    def value(self, name: str) -> str:
+        return self._values.get(name.lower(), name)
+
+    def define(self, name: str, value: str) -> None:
+        self._size += len(value)
+        if self._size <= _MOST_IN_MACROS:
+            self._values[name] = value
+
+
+def records(piece: Piece) -> Records:
+    """The entries, each at the line where it begins; macros hold from their definition on."""
+    macros, line = _Macros(), 0
+    with _text(Path(piece.path)) as text:
+        for line, part in _joined(_parts(text, piece.path)):
+            yield line, _record(part, line, macros)
+    if not line:
+        yield 1, Broken("no BibTeX entry", ("found no `@` with an entry at the beginning of a line",), "")
+
+
+@contextmanager
+def _text(path: Path) -> Iterator[TextIO]:
+    with opened(path) as file:
+        said = _ENCODING.search(file.read(1 << 12))
+    if said and encoding_of(path) == WINDOWS_1252 and (encoding := _of_one_byte(said[1].decode("ascii", "replace"))):
+        with opened(path) as file, io.TextIOWrapper(file, encoding, errors="replace") as text:
+            yield text
+    else:
+        with text_of(path) as text:
+            yield text
+
+
+def _of_one_byte(java_name: str) -> str:
+    """Python's name of the encoding; "" where it is another than one of one byte a character."""
+    try:
+        name = codecs.lookup(java_name).name
+    except LookupError:
+        return ""
+    return name if _OF_ONE_BYTE.fullmatch(name) else ""
+
+
+def _parts(text: TextIO, name: str) -> Iterator[tuple[int, str]]:
+    """What the file has from each `@word{` to the next, with its line. Before the first one all is comment."""
+    rest, line = "", 1
+    while block := text.read(_BLOCK):
+        rest += block
+        if len(rest) > LONGEST_LINE:
+            raise InputError(
+                f"{name}:{line}: an entry of more than {LONGEST_LINE} characters, expected many short ones",
+                hint="is the file in another format?",
+            )
+        starts = [found.start() for found in _START.finditer(rest) if _begins(rest, found.start())]
+        first = starts[0] if starts else rest.rfind("\n") + 1
+        line += rest.count("\n", 0, first)
+        for start, stop in pairwise(starts):
+            yield line, rest[start:stop]
+            line += rest.count("\n", start, stop)
+        rest = rest[starts[-1] if starts else first :]
+    if _START.match(rest):
+        yield line, rest
+
+
+def _begins(text: str, at: int) -> bool:
+    """Whether an entry may begin here: at the beginning of a line, or after the end of another one."""
+    before = text[max(0, at - _INDENT) : at].rstrip(" \t")
+    return not before or before[-1] in "\n})"
+
+
+def _joined(parts: Iterator[tuple[int, str]]) -> Iterator[tuple[int, str]]:
+    """The parts, several in one where an abstract has what looks like the beginning of an entry: the first has too few
+    closing braces, and the next as many too many, or not the shape of an entry."""
+    line, first = next(parts, (0, ""))
+    held, depth = [first], _depth(first)
+    for next_line, part in parts:
+        more = _depth(part)
+        inside = depth > 0 and not _NO_PAPER.match(held[0]) and (depth + more == 0 or not _SHAPE.match(part))
+        if inside and len(held) < _MOST_JOINED:
+            held.append(part)
+            depth += more
+        else:
+            yield line, "".join(held)
+            line, held, depth = next_line, [part], more
+    if line:
+        yield line, "".join(held)
+
+
+def _depth(part: str) -> int:
+    return part.count("{") - part.count("}")
+
+
+def _record(part: str, line: int, macros: _Macros) -> dict[str, Any] | Broken | None:
+    """The entry of a part, if it is one of a paper. Macros that it defines are put to the others."""
+    head = _HEAD.match(part)
+    if head is None:
+        found = part.partition("\n")[0].strip()
+        return Broken("not valid BibTeX", (f"{found}: no brace after the kind of entry (line {line})",), part)
+    try:
+        entry = _entry(part, head, macros)
+    except _Fault as fault:
+        # BibTeX counts `\{` as a brace; those who write it do not always.
+        meant = _ESCAPED_BRACE.sub(_named_brace, part)
+        if meant != part:
+            read = _record(meant, line, macros)
+            return read._replace(record=part) if isinstance(read, Broken) else read
+        key = _KEY.match(part, head.end())
+        place = line + part.count("\n", 0, fault.at)
+        words = f"@{head[1]} {key[1] if key else ''}".strip()
+        return Broken("not valid BibTeX", (f"{words}: {fault.words} (line {place})",), part)
+    if entry.kind == "string":
+        for name, value in entry.fields.items():
+            macros.define(name, value)
+    return None if entry.kind in _NO_PAPERS else not_utf8(part) or {**entry.fields, "@": entry.kind, "@key": entry.key}
+
+
+def _named_brace(found: re.Match[str]) -> str:
+    return f"{found[1]}\\{'lbrace' if found[2] == '{' else 'rbrace'}{{}}"
+
+
+def _entry(text: str, head: re.Match[str], macros: _Macros) -> _Entry:
+    kind = head[1].lower()
+    if kind in ("comment", "preamble"):
+        return _Entry(kind, "", {})
+    closing = "}" if head[2] == "{" else ")"
+    at, key = head.end(), ""
+    if kind != "string" and (found := _KEY.match(text, at)):
+        at, key = found.end(), found[1]
+    fields: dict[str, str] = {}
+    while True:
+        at = _after(_BETWEEN, text, at)
+        if text.startswith(closing, at):
+            break
+        field = _FIELD.match(text, at)
+        if at == len(text):
+            raise _Fault(len(text.rstrip()), f"no {closing!r} before the next entry or the end")
+        if field is None:
+            raise _Fault(at, f"found {_shown(text, at)}, expected a field or {closing!r}")
+        value, at = _value(text, field.end(), macros)
+        name = field[1].lower()
+        if kind == "string" or name in _READ:
+            fields[name] = fields.get(name) or value
+    if _AFTER.match(text, at + 1):
+        raise _Fault(at, f"the entry ends here, but fields follow: {_shown(text, at + 1)}")
+    return _Entry(kind, key, fields)
+
+
+def _value(text: str, at: int, macros: _Macros) -> tuple[str, int]:
+    """The value that begins here, and where it ends: texts in braces or quotation marks, numbers and macros, with `#`
+    between them."""
+    parts: list[str] = []
+    size = 0
+    while True:
+        start = at
+        if text.startswith("{", at):
+            at = _closed(text, at)
+            parts.append(text[start + 1 : at - 1])
+        elif text.startswith('"', at):
+            at = _quoted(text, at)
+            parts.append(text[start + 1 : at - 1])
+        elif word := _WORD.match(text, at):
+            at = word.end()
+            parts.append(macros.value(word[0]))
+        size += len(parts[-1]) if parts else 0
+        if len(parts) > 1 and size > _LONGEST_VALUE:
+            raise _Fault(start, f"a value of more than {_LONGEST_VALUE} characters of macros")
+        if (between := _AND.match(text, at)) is None:
+            return parts[0] if len(parts) == 1 else "".join(parts), at
+        at = between.end()
+
+
+def _closed(text: str, at: int) -> int:
+    """Where the group ends that opens here."""
+    depth = 0
+    for brace in _BRACE.finditer(text, at):
+        depth += 1 if brace[0] == "{" else -1
+        if depth == 0:
+            return brace.end()
+    raise _Fault(at, f"this brace is not closed: {_shown(text, at)}")
+
+
+def _quoted(text: str, at: int) -> int:
+    """Where the text in quotation marks ends that begins here; those in braces are part of it."""
+    depth = 0
+    for found in _IN_QUOTES.finditer(text, at + 1):
+        if found[0] == '"' and depth == 0:
+            return found.end()
+        depth += {"{": 1, "}": -1}.get(found[0], 0)
+        if depth < 0:
+            break
+    raise _Fault(at, f"this quotation mark is not closed: {_shown(text, at)}")
+
+
+def _after(pattern: re.Pattern[str], text: str, at: int) -> int:
+    found = pattern.match(text, at)
+    return found.end() if found else at
+
+
+def _shown(text: str, at: int) -> str:
+    return repr(" ".join(text[at : at + 60].split())[:40])
+
+
+def paper(record: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields of the paper. A book may have its title in `booktitle`; the subtitle is part of the title; the year is
+    the first of four digits in `year` or `date`; a DOI may be in a link, a PMID in a note."""
+    title = record.get("title") or (record.get("booktitle") if record["@"] in _BOOKS else None)
+    if title and record.get("subtitle"):
+        title = f"{title}: {record['subtitle']}"
+    years = [found[0] for name in ("year", "date") if (found := _YEAR.search(unicode_of(record.get(name, ""))))]
+    abstract = record.get("abstract")
+    return {
+        "key": record["@key"] or None,
+        "title": unicode_of(title) if title else None,
+        "abstract": unicode_of(abstract) if abstract else None,
+        "year": years[0] if years else None,
+        "doi": _doi(record),
+        "pmid": _pmid(record),
+    }
+
+
+def _doi(record: Mapping[str, Any]) -> str | None:
+    if found := _id(record.get("doi", "")):
+        return found
+    links = (_DOI_LINK.search(_id(record.get(name, ""))) for name in _LINKS)
+    return next((unquote(link[1]) for link in links if link), None)
+
+
+def _pmid(record: Mapping[str, Any]) -> str | None:
+    if found := _id(record.get("pmid", "")):
+        return found
+    if record.get("eprinttype", record.get("archiveprefix", "")).lower() == "pubmed":
+        return _id(record.get("eprint", "")) or None
+    note = _PMID.search(record.get("note", ""))
+    return note[1] if note else None
+
+
+def _id(text: str) -> str:
+    # `$<$` is how some programs write the angles of DOIs.
+    return unicode_of(text, in_print=False).strip()
+
+
+def _told(head: Head) -> bool:
+    start = head.start.replace(b"\0", b"").lstrip(codecs.BOM_UTF8 + codecs.BOM_UTF16).lstrip().decode("latin-1")
+    begins = (found.start() for found in _START.finditer(start) if _begins(start, found.start()))
+    return start[:1] not in ("{", "[") and _SHAPE.match(start, next(begins, 0)) is not None
+
+
+BIBTEX = Format("bibtex", paper=paper, records=records, cut=in_one_piece, told=_told, bibliographic=True)
