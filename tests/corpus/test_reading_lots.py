@@ -15,6 +15,7 @@ from annot.corpus.adding import CleaningCount, LotReader, PieceRead, Rejects, lo
 from annot.corpus.corpus_filters import KEPT, REASONS, Rejection, Tally
 from annot.formats.cleaning import Cleaned
 from annot.formats.corpora.cutting import Broken, Piece
+from annot.formats.corpora.sections import HeadingCount, SectionLabels
 from annot.formats.corpora.semantic_scholar import Spread
 
 GOOD = ["One two three four.", "Five six seven eight.", "Nine ten eleven twelve."]
@@ -28,7 +29,8 @@ def read(folder: Path, *lines: str, write: bool = True) -> adding.Brought:
     path = folder / "papers.jsonl"
     path.write_text("".join(f"{one}\n" for one in lines))
     (folder / "out").mkdir(exist_ok=True)
-    reader = LotReader(folder / "out" if write else None, CorpusSettings(), ("method",), works=False)
+    sections = SectionLabels({}, faceted=True)
+    reader = LotReader(folder / "out" if write else None, CorpusSettings(), ("method",), sections, works=False)
     return reader((7, [Piece(str(path), "annot", 0, None)]))
 
 
@@ -107,11 +109,11 @@ def test_a_hundred_faults_of_a_piece_are_told_and_all_records_are_kept(tmp_path:
 def test_only_papers_that_are_not_known_stay_in_the_file(tmp_path: Path) -> None:
     tally, cleanings = Tally(), CleaningCount()
     first = read(tmp_path, line("a", GOOD), line("a", GOOD), line("b", GOOD))
-    assert first.keep(tally, cleanings) == first.papers
+    assert first.keep(tally, cleanings, HeadingCount()) == first.papers
     assert pq.read_table(first.papers)["paper_id"].to_pylist() == ["a", "b"]
-    assert read(tmp_path, line("b", GOOD)).keep(tally, cleanings) is None
+    assert read(tmp_path, line("b", GOOD)).keep(tally, cleanings, HeadingCount()) is None
     third = read(tmp_path, line("c", [*GOOD[:2], "Nine &amp; ten eleven twelve."]))
-    assert third.keep(tally, cleanings) == third.papers
+    assert third.keep(tally, cleanings, HeadingCount()) == third.papers
     assert sum(cleanings.facts.values()) >= 1
 
 

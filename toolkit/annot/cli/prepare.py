@@ -72,6 +72,7 @@ def corpus_add(
     with progress("reading papers") as advance:
         added = step.add(ws, files, form=form, dry_run=dry_run, advance=advance)
     words = {"noun": ws.settings.document_word, "files": len(files), "reported": step.REPORTED}
+    words["labels"] = ws.settings.labels.names
     cleaned = sentences("commands.cleaned", cleanings=added.cleaned, noun=words["noun"])
     return Output(added, rendered("added", added=added, cleaned=cleaned, **words))
 

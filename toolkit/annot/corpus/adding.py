@@ -27,6 +27,8 @@ from annot.formats.cleaning import Cleaned, CleanedCounts, counts_of, kinds
 from annot.formats.corpora import Broken, format_named
 from annot.formats.corpora.cutting import PIECE_BYTES, Piece
 from annot.formats.corpora.identified import identified
+from annot.formats.corpora.plain import IDS
+from annot.formats.corpora.sections import HeadingCount, Headings, SectionLabels
 from annot.formats.corpora.semantic_scholar import JOINED, SEMANTIC_SCHOLAR, Spread
 from annot.formats.json_lines import AS_JSON, json_lines
 from annot.formats.paper_lines import document_of_record
@@ -203,13 +205,16 @@ class Brought:
     none."""
     cleaned: dict[int, Changed]
     """What cleaning changed, by the position of the paper among the marks."""
+    headings: dict[int, Headings]
+    """Of structured abstracts, by the same."""
     aside: RowsAside
     """The other ids of the papers, and what they cite."""
 
-    def keep(self, tally: Tally, cleanings: CleaningCount) -> Path | None:
+    def keep(self, tally: Tally, cleanings: CleaningCount, headings: HeadingCount) -> Path | None:
         """Count the papers, and leave those to keep in the file; its path, None where it has none."""
         kept = tally.take(self.marks)
         cleanings.take(self.cleaned[at] for at in kept.tolist() if at in self.cleaned)
+        headings.take(self.headings[at] for at in kept.tolist() if at in self.headings)
         if self.papers is None or not len(kept):
             return None
         passing = np.flatnonzero(self.marks.reason == KEPT)
@@ -250,13 +255,14 @@ def lots_of(files: Iterable[tuple[str, str]]) -> list[tuple[Piece, ...]]:
 class LotReader:
     """Reads the lots that a process is given.
 
-    folder: where the files go; None writes none. labels: those that sentences can have. works: whether papers are told
-    by their works, as a file of a library is added.
+    folder: where the files go; None writes none. labels: those that sentences can have. sections: those that the
+    sentences of a section have. works: whether papers are told by their works, as a file of a library is added.
     """
 
     folder: Path | None
     settings: CorpusSettings
     labels: tuple[str, ...]
+    sections: SectionLabels
     works: bool
 
     def __call__(self, numbered: tuple[int, Sequence[Piece]]) -> Brought:
@@ -267,12 +273,13 @@ class LotReader:
         rejected = self.folder / f"{name}.jsonl" if self.folder else None
         reading = [PieceRead(piece) for piece in lot]
         cleaned: dict[int, Changed] = {}
+        headings: dict[int, Headings] = {}
         parts = [marks_of((), self.settings, works=self.works)]
         aside = RowWriter(self.folder, name)
         writer = PaperWriter(self.folder, name=f"{name}.parquet") if self.folder else None
         text = rejected.open("w", encoding="utf-8") if rejected else nullcontext()
         with aside, writer or nullcontext(), text as rejects:
-            source = self._papers(reading, rejects, cleaned)
+            source = self._papers(reading, rejects, cleaned, headings)
             while found := list(islice(source, AT_ONCE)):
                 some, known = zip(*found, strict=True)
                 aside.add(known)
@@ -285,12 +292,18 @@ class LotReader:
         if rejected and not any(one.broken for one in reading):
             rejected.unlink()
         path = writer.path if writer else None
-        return Brought(tuple(reading), joined(parts), path, rejected, cleaned, aside.written)
+        return Brought(tuple(reading), joined(parts), path, rejected, cleaned, headings, aside.written)
 
     def _papers(
-        self, reading: Sequence[PieceRead], rejects: IO[str] | None, cleaned: dict[int, Changed]
+        self,
+        reading: Sequence[PieceRead],
+        rejects: IO[str] | None,
+        cleaned: dict[int, Changed],
+        headings: dict[int, Headings],
     ) -> Iterator[tuple[Paper, Known]]:
         position = 0
+        # Papers share the few headings that there are, here and on their way to another process.
+        shared: dict[Headings, Headings] = {}
         for at, read in enumerate(reading):
             form = format_named(read.piece.format)
             for place, record in form.records(read.piece):
@@ -301,10 +314,10 @@ class LotReader:
                     try:
                         changed: list[Cleaned] = []
                         fields, known = form.paper(record), None
-                        if form.bibliographic:
+                        if form.bibliographic and fields.keys().isdisjoint(IDS):
                             known = identified(fields, self.settings.ids)
                             fields = known.record
-                            read.without_id += known.made
+                        fields, named = self.sections.applied(fields)
                         paper = document_of_record(fields, self.labels, changed=changed)
                     except InputError as error:
                         record = Broken(
@@ -313,8 +326,11 @@ class LotReader:
                     else:
                         for one in changed:
                             cleaned[position] = (kinds(one), one if len(cleaned) < MOST else None)
+                        if named:
+                            headings[position] = shared.setdefault(named, named)
                         position += 1
                         read.read += 1
+                        read.without_id += known is not None and known.made
                         yield paper, known
                         continue
                 read.broken[record.reason] += 1

@@ -20,6 +20,7 @@ from annot.corpus.corpus_facts import corpus_facts, write_corpus_manifest
 from annot.corpus.corpus_filters import SETTING_OF, Rejection, Tally
 from annot.corpus.other_ids import BesidePapers, know_ids
 from annot.formats.corpora import format_named, format_of
+from annot.formats.corpora.sections import HeadingCount, SectionLabels, Structured
 from annot.formats.corpora.semantic_scholar import JOINED, SEMANTIC_SCHOLAR, Spreading, shares_of
 from annot.pools.near_duplicates import near_duplicates
 from annot.store import papers
@@ -57,6 +58,8 @@ class AddedPapers:
     """Where the records that cannot be read were written, with what is wrong with each; None for none."""
     cleaned: Cleanings
     """What was cleaned of the texts of the papers that are kept."""
+    structured: Structured
+    """Those of the papers that are kept whose abstracts have sections, and the labels of these."""
     sha256: str | None
     limits: dict[str, str]
     """By reason, the line of `[corpus]` in annot.toml by which papers were left out."""
@@ -95,7 +98,7 @@ def add(
     names = [str(source) for source in sources]
     given = _given(names, form)
     engine = Engine.in_place(ws.machine)
-    tally, cleaning = Tally(), CleaningCount()
+    tally, cleaning, headings = Tally(), CleaningCount(), HeadingCount()
     there = papers.groups_of(ws.corpus) if ws.has_corpus else []
     works = any(format_named(form).bibliographic for form, _ in given)
     for known in map_shards(KnownMarks(works=works), there, engine=engine):
@@ -107,11 +110,13 @@ def add(
     with _scratch(ws.corpus, dry_run) as scratch:
         rejects = Rejects(ws.settings.document_word, told=REPORTED)
         given = _joined(given, scratch, engine, rejects)
-        reader = LotReader(None if dry_run else scratch, ws.settings.corpus, ws.settings.labels.names, works=works)
+        labels = ws.settings.labels
+        sections = SectionLabels.of(labels.names, labels.sections, faceted=ws.settings.faceted)
+        reader = LotReader(None if dry_run else scratch, ws.settings.corpus, labels.names, sections, works=works)
         parts = []
         for brought in map_shards(reader, list(enumerate(lots_of(given))), engine=engine):
             rejects.take(brought)
-            if (part := brought.keep(tally, cleaning)) is not None:
+            if (part := brought.keep(tally, cleaning, headings)) is not None:
                 parts.append(part)
             beside.take(brought.marks.works, brought.aside)
             without_id += sum(one.without_id for one in brought.pieces)
@@ -125,6 +130,7 @@ def add(
             rejected_file = rejects.write(ws.corpus / f"rejected-{content[:12]}.jsonl")
             cleaned = cleaning.written(ws.corpus, content)
             facts = {"read": read, "kept": tally.kept, "rejected": rejected, "cleaned": cleaning.facts}
+            facts |= {"sections": headings.facts} if headings.facts else {}
             _remember(ws, content, facts)
             beside.write_ids(ws.corpus, content, scratch)
             append_parts(ws.corpus, parts)
@@ -143,6 +149,7 @@ def add(
         faults=tuple(rejects.faults),
         rejected_file=rejected_file,
         cleaned=cleaned,
+        structured=headings.found,
         sha256=digest,
         limits={_told(reason, ws): _limit(reason, ws) for reason in sorted(tally.rejected) if reason in SETTING_OF},
     )
@@ -213,6 +220,10 @@ def _remember(ws: Workspace, content: str, facts: Mapping[str, Any]) -> None:
                 "rejected": repeated | _limited(facts),
                 "cleaned": dict(Counter(before.get("cleaned", {})) + Counter(facts["cleaned"])),
             }
+            headings = HeadingCount()
+            for one in (before, facts):
+                headings.remember(one.get("sections", {}))
+            more |= {"sections": headings.facts} if headings.facts else {}
             put_import(session, Imported(Source.CORPUS, content, {**before, **more}))
 
 
