@@ -104,7 +104,7 @@ def test_records_that_have_ids_of_their_own_are_told_by_these_alone(ws: Workspac
 def test_a_key_is_one_files_own_and_a_number_is_none(ws: Workspace, add: Add) -> None:
     add(record("First", key="smith"), record(LONG, key="1"))
     other = add(record("Second", key="smith"), record("Third", key="1"), name="more.jsonl")
-    assert (other.kept, other.differing_ids, other.without_id) == (1, ("smith",), 1)
+    assert (other.kept, other.differing_ids, other.files[0].without_id) == (1, ("smith",), 1)
     made = [name for name in ids(ws) if name != "smith"]
     assert [name.startswith("made-") for name in made] == [True, True]
 

@@ -13,12 +13,15 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from annot.base.errors import InputError
 from annot.base.records import Advance, Source
 from annot.base.shards import Engine, map_shards
-from annot.corpus.adding import CleaningCount, Cleanings, KnownMarks, LotReader, Rejects, lots_of
+from annot.corpus.adding import CleaningCount, Cleanings, KnownMarks, LotReader, lots_of
 from annot.corpus.corpus_facts import corpus_facts, write_corpus_manifest
 from annot.corpus.corpus_filters import SETTING_OF, Rejection, Tally
+from annot.corpus.files_read import FileRead, FilesRead, files_of, merged
 from annot.corpus.other_ids import BesidePapers, know_ids
+from annot.corpus.rejects import Rejects
 from annot.formats.corpora import format_named, format_of
 from annot.formats.corpora.sections import HeadingCount, SectionLabels, Structured
 from annot.formats.corpora.semantic_scholar import JOINED, SEMANTIC_SCHOLAR, Spreading, shares_of
@@ -38,6 +41,7 @@ SCRATCH = ".adding"
 class AddedPapers:
     """What became of the papers read."""
 
+    files: tuple[FileRead, ...]
     read: int
     kept: int
     in_corpus: int
@@ -48,8 +52,6 @@ class AddedPapers:
     """Pairs of ids with one normalised title; both are kept."""
     same_paper: tuple[tuple[str, str], ...]
     """Ids of a paper that is kept and of another record of it, from a library, that is not."""
-    without_id: int
-    """Records of libraries without an id, whose papers have one made from title and year."""
     citations: int
     """Citations by papers of the corpus that the records have."""
     faults: tuple[str, ...]
@@ -77,6 +79,10 @@ class CorpusContents:
     """Groups of papers with nearly the same abstract, of which a pool has one."""
     passages: int
     """How many of them are passages of documents."""
+    files: tuple[FileRead, ...]
+    """What was added from which file; a file that came again is there once."""
+    from_others: int
+    """Papers that came otherwise: with a release, or before annot wrote down the files."""
 
 
 def contents(ws: Workspace, *, advance: Advance) -> CorpusContents:
@@ -84,7 +90,19 @@ def contents(ws: Workspace, *, advance: Advance) -> CorpusContents:
     papers.count_papers(ws.corpus)
     facts = corpus_facts(ws)
     alike = near_duplicates(ws, keep=True, advance=advance).texts
-    return CorpusContents(facts.papers, facts.years, facts.without_year, alike, papers.count_passages(ws.corpus))
+    with ws.reading() as session:
+        files = files_of(
+            merged(one.facts.get("files", ()) for one in read_imports(session) if one.what == Source.CORPUS)
+        )
+    return CorpusContents(
+        papers=facts.papers,
+        years=facts.years,
+        without_year=facts.without_year,
+        near_duplicates=alike,
+        passages=papers.count_passages(ws.corpus),
+        files=files,
+        from_others=max(0, facts.papers - sum(one.kept for one in files)),
+    )
 
 
 def add(
@@ -92,11 +110,12 @@ def add(
 ) -> AddedPapers:
     """Add the papers of files, or of datasets that `form` knows by name; the same ones again add nothing.
 
-    form: None tells the format of each file from its name and first record. Records that cannot be read are counted and
+    form: None tells the format of each file from its beginning. Records that cannot be read are counted and
     written aside. Raises InputError, and keeps nothing, where a file has no record that can be read.
     """
     names = [str(source) for source in sources]
     given = _given(names, form)
+    files = FilesRead(given)
     engine = Engine.in_place(ws.machine)
     tally, cleaning, headings = Tally(), CleaningCount(), HeadingCount()
     there = papers.groups_of(ws.corpus) if ws.has_corpus else []
@@ -105,7 +124,7 @@ def add(
         tally.remember(known)
     if works:
         know_ids(tally, ws.corpus)
-    beside, without_id, citations = BesidePapers(tally), 0, 0
+    beside, citations = BesidePapers(tally), 0
     before, titles_before = tally.known, len(tally.same_title)
     with _scratch(ws.corpus, dry_run) as scratch:
         rejects = Rejects(ws.settings.document_word, told=REPORTED)
@@ -115,21 +134,23 @@ def add(
         reader = LotReader(None if dry_run else scratch, ws.settings.corpus, labels.names, sections, works=works)
         parts = []
         for brought in map_shards(reader, list(enumerate(lots_of(given))), engine=engine):
-            rejects.take(brought)
+            rejects.count(brought.pieces, brought.rejected)
             if (part := brought.keep(tally, cleaning, headings)) is not None:
                 parts.append(part)
             beside.take(brought.marks.works, brought.aside)
-            without_id += sum(one.without_id for one in brought.pieces)
+            files.take(brought.pieces)
             advance(tally.read, None)
         rejects.raise_if_unreadable()
         digest, rejected_file, cleaned = None, None, cleaning.written(None, "")
         rejected = {_told(reason, ws): count for reason, count in sorted(tally.rejected.items())} | rejects.counts
         read = tally.read + sum(rejects.counts.values())
         if not dry_run:
-            content = hashlib.sha256("".join(sorted(map(_hash_of, names))).encode()).hexdigest()
+            hashes = {name: _hash_of(name) for name in names}
+            content = hashlib.sha256("".join(sorted(hashes.values())).encode()).hexdigest()
             rejected_file = rejects.write(ws.corpus / f"rejected-{content[:12]}.jsonl")
             cleaned = cleaning.written(ws.corpus, content)
             facts = {"read": read, "kept": tally.kept, "rejected": rejected, "cleaned": cleaning.facts}
+            facts |= {"files": files.facts(hashes)}
             facts |= {"sections": headings.facts} if headings.facts else {}
             _remember(ws, content, facts)
             beside.write_ids(ws.corpus, content, scratch)
@@ -137,6 +158,7 @@ def add(
             digest = write_corpus_manifest(ws) if tally.known else None
             citations = beside.write_citations(ws.corpus, content, names, digest, scratch) if digest else 0
     return AddedPapers(
+        files=files.found,
         read=read,
         kept=tally.kept,
         in_corpus=before + tally.kept,
@@ -144,7 +166,6 @@ def add(
         differing_ids=tuple(tally.differing),
         same_title=tuple(tally.same_title[titles_before:]),
         same_paper=tuple(tally.same_paper),
-        without_id=without_id,
         citations=citations,
         faults=tuple(rejects.faults),
         rejected_file=rejected_file,
@@ -169,7 +190,18 @@ def _given(names: Sequence[str], form: str | None) -> list[tuple[str, str]]:
     """(format, name) of each. Raises InputError with every file that is not there."""
     by_name = form is not None and format_named(form).by_name
     check_files(() if by_name else map(Path, names))
-    return [(format_of(name, form), name) for name in names]
+    found, errors = [], []
+    for name in names:
+        try:
+            found.append((format_of(name, form), name))
+        except InputError as error:
+            errors.append(error)
+    if len(errors) > 1:
+        hints = "; ".join(dict.fromkeys(error.hint for error in errors if error.hint))
+        raise InputError(f"{len(errors)} files cannot be read", faults=[one.message for one in errors], hint=hints)
+    if errors:
+        raise errors[0]
+    return found
 
 
 def _joined(given: list[tuple[str, str]], scratch: Path, engine: Engine, rejects: Rejects) -> list[tuple[str, str]]:
@@ -220,6 +252,8 @@ def _remember(ws: Workspace, content: str, facts: Mapping[str, Any]) -> None:
                 "rejected": repeated | _limited(facts),
                 "cleaned": dict(Counter(before.get("cleaned", {})) + Counter(facts["cleaned"])),
             }
+            if "files" in before:
+                more["files"] = merged([before["files"], facts["files"]])
             headings = HeadingCount()
             for one in (before, facts):
                 headings.remember(one.get("sections", {}))

@@ -23,6 +23,7 @@ from annot.formats.corpora.ris import RIS
 from annot.formats.corpora.s2orc import S2ORC
 from annot.formats.corpora.semantic_scholar import JOINED, SEMANTIC_SCHOLAR
 from annot.formats.corpora.tables import CSV, PARQUET
+from annot.formats.corpora.text_encoding import UTF_8, encoding_of
 from annot.formats.corpora.unread import refuse_unread
 from annot.formats.corpora.workbook import WORKBOOK
 
@@ -35,6 +36,8 @@ FORMATS = {
 }
 """Those that people name, in the order in which they are told."""
 _ALL = FORMATS | {JOINED.name: JOINED}
+_TEXTS = {form.name for form in (RIS, MEDLINE, BIBTEX, CSV)}
+"""Those of text that may be in another encoding than UTF-8."""
 
 
 def format_named(name: str) -> Format:
@@ -67,4 +70,10 @@ def format_of(name: str, form: str | None) -> str:
     raise unknown(head)
 
 
-__all__ = ["FORMATS", "Broken", "Format", "Piece", "format_named", "format_of"]
+def encoding_in(form: str, name: str) -> str:
+    """The encoding of the text of a file in this format; "" if it is UTF-8, or no text of its own."""
+    found = encoding_of(Path(name)) if form in _TEXTS else UTF_8
+    return "" if found == UTF_8 else found
+
+
+__all__ = ["FORMATS", "Broken", "Format", "Piece", "encoding_in", "format_named", "format_of"]
