@@ -304,6 +304,17 @@ def test_macros_that_double_are_stopped(read: Reader) -> None:
     }
 
 
+def test_many_long_macros_do_not_fill_the_memory(tmp_path: Path) -> None:
+    """200 macros of a million characters, in a file of half a million."""
+    path = tmp_path / "refs.bib"
+    longer = "".join(f"@string{{m{at} = long # long}}\n" for at in range(200))
+    path.write_text(f"@string{{long = {{{'x' * 500_000}}}}}\n{longer}@misc{{a, title = m199}}", encoding="utf-8")
+    tracemalloc.start()
+    assert read_file(path) == [{"key": "a", "title": "m199"}]
+    assert tracemalloc.get_traced_memory()[1] < 5e7
+    tracemalloc.stop()
+
+
 def test_entries_that_are_no_papers(read: Reader) -> None:
     text = """@comment{x, y = {z}}
 @comment{ not closed

@@ -57,8 +57,8 @@ def corpus_add(
     form: Annotated[
         str | None,
         option(
-            "Format: annot, csfcube, json, s2orc, semantic-scholar, arxiv, acl, beir, irds, csv, parquet, ris or "
-            "medline.",
+            "Format: annot, csfcube, json, s2orc, semantic-scholar, arxiv, acl, beir, irds, csv, parquet, ris, "
+            "medline or bibtex.",
             "--format",
             shown="detected",
         ),
