@@ -144,7 +144,7 @@ def test_a_file_of_another_kind_is_given_up_early(
     source = write(tmp_path / "x.jsonl", ["nothing"] * 20_000)
     small_pieces(monkeypatch, 16_000)
     with pytest.raises(InputError, match="the first 2000 records cannot be read, reading stopped"):
-        add(ws, source)
+        corpus.add(ws, [source], form="annot", dry_run=False, advance=lambda done, total: None)
 
 
 KILLED = """

@@ -63,6 +63,7 @@ def test_what_is_left_out_is_said_with_the_setting_and_comes_in_once_that_has_ch
     told = annot_done("corpus", "add", "passages.jsonl", folder=study)
     assert told.stdout.splitlines() == [
         "7 documents read, 2 kept; the corpus now has 2",
+        "  passages.jsonl (annot): 7 records, 2 kept, 1 without a text",
         "  1 left out: no text",
         "  4 left out: too few sentences (min_sentences = 2)",
         "  limits are in [corpus] of annot.toml; to keep more, change them and add the same file again",
@@ -75,8 +76,9 @@ def test_what_is_left_out_is_said_with_the_setting_and_comes_in_once_that_has_ch
     assert left_out(study) == first
     settings(study, least=1)
     again = annot_done("corpus", "add", "passages.jsonl", folder=study)
-    assert again.stdout.splitlines()[:3] == [
+    assert again.stdout.splitlines()[:4] == [
         "7 documents read, 3 kept; the corpus now has 5",
+        "  passages.jsonl (annot): 7 records, 3 kept, 1 without a text",
         "  1 left out: all sentences too short (min_sentence_tokens = 2)",
         "  2 left out: id seen before, same content",
     ]
@@ -88,6 +90,7 @@ def test_passages_of_one_document_are_pooled_and_it_is_named_wherever_they_are_s
     annot_done("corpus", "add", "passages.jsonl", folder=study)
     assert annot_done("corpus", "show", folder=study).stdout.splitlines() == [
         "5 documents (4 of them passages)",
+        "  passages.jsonl (annot): 7 records, 5 kept, 1 without a text",
         "no near-duplicates",
     ]
     annot_done("query", "add", "--text", "bees dance in the hive", "--id", "T1", folder=study)
@@ -128,8 +131,9 @@ def cleaned_papers(folder: Path) -> int:
 def test_a_study_says_papers_where_facets_are_judged(study: Path) -> None:
     (study / "annot.toml").write_text("")
     told = annot("corpus", "add", "passages.jsonl", folder=study)
-    assert told.stdout.splitlines()[:4] == [
+    assert told.stdout.splitlines()[:5] == [
         "7 papers read, 0 kept; the corpus now has 0",
+        "  passages.jsonl (annot): 7 records, 0 kept, 1 without an abstract, 7 without a year",
         "  4 left out: no title (require_title = true)",
         "  3 left out: too few sentences (min_sentences = 3)",
         "  limits are in [corpus] of annot.toml; to keep more, change them and add the same file again",

@@ -10,11 +10,13 @@ import pyarrow.parquet as pq
 import pytest
 from annot.base.errors import InputError
 from annot.base.settings.sections import CorpusSettings
-from annot.corpus import adding
-from annot.corpus.adding import CleaningCount, LotReader, PieceRead, Rejects, lots_of
+from annot.corpus import adding, rejects
+from annot.corpus.adding import CleaningCount, LotReader, lots_of
 from annot.corpus.corpus_filters import KEPT, REASONS, Rejection, Tally
+from annot.corpus.rejects import PieceRead, Rejects
 from annot.formats.cleaning import Cleaned
 from annot.formats.corpora.cutting import Broken, Piece
+from annot.formats.corpora.sections import HeadingCount, SectionLabels
 from annot.formats.corpora.semantic_scholar import Spread
 
 GOOD = ["One two three four.", "Five six seven eight.", "Nine ten eleven twelve."]
@@ -28,7 +30,9 @@ def read(folder: Path, *lines: str, write: bool = True) -> adding.Brought:
     path = folder / "papers.jsonl"
     path.write_text("".join(f"{one}\n" for one in lines))
     (folder / "out").mkdir(exist_ok=True)
-    reader = LotReader(folder / "out" if write else None, CorpusSettings(), ("method",))
+    reader = LotReader(
+        folder / "out" if write else None, CorpusSettings(), ("method",), SectionLabels({}, faceted=True)
+    )
     return reader((7, [Piece(str(path), "annot", 0, None)]))
 
 
@@ -74,7 +78,7 @@ def test_a_lot_without_faults_leaves_no_file_of_rejects_and_a_dry_one_none_at_al
 
 def test_papers_are_read_whatever_number_is_taken_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(adding, "AT_ONCE", 2)
-    monkeypatch.setattr(adding, "TOLD", 2)
+    monkeypatch.setattr(rejects, "TOLD", 2)
     monkeypatch.setattr(adding, "MOST", 0)
     brought = read(tmp_path, *LINES, *LINES[:1], line("d", GOOD))
     assert brought.marks.ids.to_pylist() == ["a", "b", "c", "a", "d"]
@@ -107,11 +111,11 @@ def test_a_hundred_faults_of_a_piece_are_told_and_all_records_are_kept(tmp_path:
 def test_only_papers_that_are_not_known_stay_in_the_file(tmp_path: Path) -> None:
     tally, cleanings = Tally(), CleaningCount()
     first = read(tmp_path, line("a", GOOD), line("a", GOOD), line("b", GOOD))
-    assert first.keep(tally, cleanings) == first.papers
+    assert first.keep(tally, cleanings, HeadingCount()) == first.papers
     assert pq.read_table(first.papers)["paper_id"].to_pylist() == ["a", "b"]
-    assert read(tmp_path, line("b", GOOD)).keep(tally, cleanings) is None
+    assert read(tmp_path, line("b", GOOD)).keep(tally, cleanings, HeadingCount()) is None
     third = read(tmp_path, line("c", [*GOOD[:2], "Nine &amp; ten eleven twelve."]))
-    assert third.keep(tally, cleanings) == third.papers
+    assert third.keep(tally, cleanings, HeadingCount()) == third.papers
     assert sum(cleanings.facts.values()) >= 1
 
 
@@ -150,23 +154,25 @@ def test_cleaned_papers_are_all_counted_and_the_first_are_written(
 
 
 def piece_read(name: str, places: int, read: int, *faults: tuple[int, str], form: str = "annot") -> PieceRead:
-    broken = Counter({"no field": len(faults)}) if faults else Counter[str]()
-    return PieceRead(Piece(name, form, 0, None), places, read, broken, list(faults))
+    found = PieceRead(Piece(name, form, 0, None), places, read)
+    for place, fault in faults:
+        found.reject(place, Broken("no field", (fault,), ""))
+    return found
 
 
 def test_places_of_rejects_go_on_from_piece_to_piece_of_a_file(tmp_path: Path) -> None:
-    rejects = Rejects("paper", told=3)
+    found = Rejects("paper", told=3)
     scratch = [tmp_path / "one.jsonl", tmp_path / "two.jsonl"]
     for path, piece in zip(scratch, (0, 1), strict=True):
         path.write_text(json.dumps({"piece": piece, "place": 2, "reason": "no field"}) + "\n")
-    rejects.count((piece_read("f", 10, 9, (2, "bad")),), scratch[0])
-    rejects.count((piece_read("g", 5, 5), piece_read("f", 10, 8, (2, "worse"), (4, "worst"))), scratch[1])
-    rejects.count((piece_read("h", 1, 1, (1, "too many")),), tmp_path / "none.jsonl")
-    assert rejects.faults == ["f:2: bad", "f:12: worse", "f:14: worst"]
-    assert rejects.counts == {"cannot be read: no field": 4}
-    rejects.raise_if_unreadable()
+    found.count((piece_read("f", 10, 9, (2, "bad")),), scratch[0])
+    found.count((piece_read("g", 5, 5), piece_read("f", 10, 8, (2, "worse"), (4, "worst"))), scratch[1])
+    found.count((piece_read("h", 1, 1, (1, "too many")),), tmp_path / "none.jsonl")
+    assert found.faults == ["f:2: bad", "f:12: worse", "f:14: worst"]
+    assert found.counts == {"cannot be read: no field": 4}
+    found.raise_if_unreadable()
     out = tmp_path / "rejected.jsonl"
-    assert rejects.write(out) == str(out)
+    assert found.write(out) == str(out)
     written = [json.loads(record) for record in out.read_text().splitlines()]
     assert [(record["file"], record["place"], record["reason"]) for record in written] == [
         ("f", 2, "no field"),
@@ -175,10 +181,10 @@ def test_places_of_rejects_go_on_from_piece_to_piece_of_a_file(tmp_path: Path) -
     assert Rejects("paper", told=1).write(out) is None
 
 
-def refusal(rejects: Rejects, *pieces: PieceRead) -> tuple[str, tuple[str, ...]]:
+def refusal(of: Rejects, *pieces: PieceRead) -> tuple[str, tuple[str, ...]]:
     def take() -> None:
-        rejects.count(pieces, None)
-        rejects.raise_if_unreadable()
+        of.count(pieces, None)
+        of.raise_if_unreadable()
 
     with pytest.raises(InputError) as caught:
         take()
@@ -194,22 +200,56 @@ def test_a_file_of_which_nothing_can_be_read_is_refused(monkeypatch: pytest.Monk
         "f: no paper can be read",
         ("f:1: bad",),
     )
-    monkeypatch.setattr(adding, "MOST_FAULTS", 3)
+    monkeypatch.setattr(rejects, "MOST_FAULTS", 3)
     faults = tuple((place, "bad") for place in range(1, 5))
     message, told = refusal(Rejects("paper", told=1), piece_read("f", 9, 0, *faults[:3]))
-    assert (message, len(told)) == ("f: the first 3 records cannot be read, reading stopped", 3)
+    assert message == "f: the first 3 records cannot be read, reading stopped"
+    assert told == ("f: no field in each of 3 records; the first: f:1: bad",)
     Rejects("paper", told=1).count((piece_read("f", 9, 1, *faults),), None)
     assert refusal(Rejects("paper", told=1), piece_read("f", 9, 0, *faults[:2]))[0] == "f: no paper can be read"
 
 
 def test_what_was_rejected_before_rows_were_joined_counts_too(tmp_path: Path) -> None:
-    rejects = Rejects("paper", told=5)
+    found = Rejects("paper", told=5)
     broken = ((2, Broken("no id", ("a", "b"), "{\ud800}")), (4, Broken("no id", ("c",), "[]")))
-    rejects.take_spread(Spread("part", 4, 2, broken), tmp_path / "s.jsonl")
-    rejects.take_spread(Spread("other", 1, 1, ()), tmp_path / "t.jsonl")
-    assert rejects.faults == ["part:2: a", "part:2: b", "part:4: c"]
-    assert rejects.counts == {"cannot be read: no id": 2}
+    found.take_spread(Spread("part", 4, 2, broken), tmp_path / "s.jsonl")
+    found.take_spread(Spread("other", 1, 1, ()), tmp_path / "t.jsonl")
+    assert found.faults == ["part:2: a", "part:2: b", "part:4: c"]
+    assert found.counts == {"cannot be read: no id": 2}
     assert not (tmp_path / "t.jsonl").exists()
     out = tmp_path / "rejected.jsonl"
-    rejects.write(out)
+    found.write(out)
     assert [json.loads(record)["place"] for record in out.read_text().splitlines()] == [2, 4]
+
+
+def test_a_file_of_which_nothing_can_be_read_gives_one_fault_a_reason_with_its_count() -> None:
+    one, other = piece_read("f", 1_300, 0), piece_read("f", 4, 0)
+    for place in range(1, 901):
+        one.reject(place, Broken("not valid JSON", (f"not valid JSON: at {place}",), ""))
+    for number in range(12):
+        other.reject(number + 1, Broken(f"reason {number}", (f"fault {number}", "another"), ""))
+    other.reject(1, Broken("not valid JSON", ("not valid JSON: again",), ""))
+    message, told = refusal(Rejects("paper", told=1), one, other)
+    assert message == "f: no paper can be read"
+    assert told[0] == "f: not valid JSON in each of 901 records; the first: f:1: not valid JSON: at 1"
+    assert told[1] == "f:1301: fault 0"
+    assert (len(told), told[-1]) == (11, "f: 3 other reasons")
+
+
+def test_a_file_without_a_record_has_no_line_or_no_paper() -> None:
+    assert refusal(Rejects("paper", told=1), piece_read("f", 0, 0, form="acl"))[1] == ("f: found no paper",)
+    assert refusal(Rejects("citation", told=1), piece_read("f", 0, 0, form="two columns"))[1] == (
+        "f: found no line, or only blank ones, expected one citation per line",
+    )
+
+
+def test_each_piece_knows_what_it_brought(tmp_path: Path) -> None:
+    files = [tmp_path / "a.jsonl", tmp_path / "b.jsonl"]
+    files[0].write_text(line("a", GOOD) + "\n" + line("b", []) + "\n" + line("a", GOOD) + "\n")
+    files[1].write_text("{}\n" + line("a", GOOD) + "\n" + line("c", GOOD).replace("}", ', "year": 2001}') + "\n")
+    (tmp_path / "out").mkdir()
+    reader = LotReader(tmp_path / "out", CorpusSettings(), ("method",), SectionLabels({}, faceted=True))
+    brought = reader((0, [Piece(str(path), "annot", 0, None) for path in files]))
+    brought.keep(Tally(), CleaningCount(), HeadingCount())
+    counts = [(one.read, one.kept, one.without_abstract, one.without_year) for one in brought.pieces]
+    assert counts == [(3, 1, 1, 3), (2, 1, 0, 1)]

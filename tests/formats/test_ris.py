@@ -271,8 +271,12 @@ def test_a_record_that_cannot_be_read_is_broken_and_the_next_is_read(
     assert (at, three["title"]) == (25, "Threeé")
 
 
-def test_a_file_without_a_record_gives_none(tmp_path: Path) -> None:
-    for text in ("", "\n\n", "AB  - text\nER  - \n", "{}"):
+def test_a_file_without_a_record_is_one_fault_and_an_empty_one_has_nothing(tmp_path: Path) -> None:
+    for text in ("AB  - text\nER  - \n", "\n{}\n[]\n"):
+        ((place, found),) = papers(tmp_path / "p.ris", text)
+        assert (place, found.reason, found.record) == (1, "no record", text.split("\n")[text[0] == "\n"])
+        assert found.faults == ("found no record, expected one to begin with a line such as 'TY  - JOUR'",)
+    for text in ("", "\n \n"):
         assert papers(tmp_path / "p.ris", text) == []
 
 

@@ -11,7 +11,7 @@ import pytest
 from annot.base.errors import InputError, MissingInput
 from annot.base.records import Decision, Judgement, Paper, Query, Source
 from annot.base.shards import Engine
-from annot.corpus.adding import Rejects
+from annot.corpus.rejects import Rejects
 from annot.formats.corpora.cutting import Piece
 from annot.formats.corpora.semantic_scholar import SEMANTIC_SCHOLAR
 from annot.steps import citations, corpus, import_csfcube

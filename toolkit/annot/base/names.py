@@ -49,6 +49,15 @@ def near(found: str, known: Iterable[str], *, others: str = "expected one of") -
     return close_to(found, names) or f"{others} {', '.join(shown) or 'nothing'}"
 
 
+def plain_heading(heading: str) -> str:
+    """What of the heading of a section counts.
+
+    >>> plain_heading("Materials  and methods:")
+    'MATERIALS AND METHODS'
+    """
+    return " ".join(heading.split()).rstrip(": ").upper()
+
+
 def close_to(found: str, known: Iterable[str]) -> str:
     """The question whether the known name most like `found` was meant; "" where none is like it."""
     close = difflib.get_close_matches(found, list(known), 1)

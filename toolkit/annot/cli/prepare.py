@@ -9,6 +9,7 @@ from annot.base.settings import Kind
 from annot.cli.commands import command, group
 from annot.cli.options import ClusterOption, DryRunOption, argument, flag, option, setting
 from annot.cli.output import Output, listing, needs_a_person, progress, rendered, table
+from annot.formats.corpora import FORMATS
 
 if TYPE_CHECKING:
     from annot.study.workspace import Workspace
@@ -39,12 +40,14 @@ group("corpus", help="Add papers to the corpus and show its contents.")
 
 @command("corpus show")
 def corpus_contents(ws: "Workspace") -> Output:
-    """Show the contents of the corpus: papers, years and near-duplicates. A pool takes one of each group of these."""
+    """Show the contents of the corpus: papers, years, files and near-duplicates, of which a pool takes one a group."""
+    from annot.corpus.files_read import by_format
     from annot.steps import corpus as step
 
     with progress("comparing papers") as advance:
         found = step.contents(ws, advance=advance)
-    return Output(found, rendered("contents", found=found, reported=step.REPORTED, noun=ws.settings.document_word))
+    words = {"noun": ws.settings.document_word, "files": found.files, "formats": by_format(found.files)}
+    return Output(found, rendered("contents", found=found, reported=step.REPORTED, **words))
 
 
 @command("corpus add")
@@ -57,8 +60,7 @@ def corpus_add(
     form: Annotated[
         str | None,
         option(
-            "Format: annot, csfcube, json, s2orc, semantic-scholar, arxiv, acl, beir, irds, csv, parquet, ris, "
-            "medline or bibtex.",
+            f"Format: {', '.join([*FORMATS][:-1])} or {[*FORMATS][-1]}.",
             "--format",
             shown="detected",
         ),
@@ -66,12 +68,14 @@ def corpus_add(
     dry_run: DryRunOption = False,
 ) -> Output:
     """Add papers or other documents from files. Lists what was left out, with reasons, and changes made to texts."""
+    from annot.corpus.files_read import by_format
     from annot.publishing.report.words import sentences
     from annot.steps import corpus as step
 
     with progress("reading papers") as advance:
         added = step.add(ws, files, form=form, dry_run=dry_run, advance=advance)
-    words = {"noun": ws.settings.document_word, "files": len(files), "reported": step.REPORTED}
+    words = {"noun": ws.settings.document_word, "files": added.files, "reported": step.REPORTED}
+    words |= {"formats": by_format(added.files), "labels": ws.settings.labels.names}
     cleaned = sentences("commands.cleaned", cleanings=added.cleaned, noun=words["noun"])
     return Output(added, rendered("added", added=added, cleaned=cleaned, **words))
 

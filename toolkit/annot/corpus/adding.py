@@ -10,7 +10,7 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import IO
@@ -18,14 +18,15 @@ from uuid import uuid4
 
 import numpy as np
 
-from annot.base.errors import MOST_FAULTS, InputError
+from annot.base.errors import InputError
 from annot.base.records import Paper
 from annot.base.settings.sections import CorpusSettings
 from annot.corpus.corpus_filters import KEPT, Marks, Tally, joined, marks_of
+from annot.corpus.rejects import PieceRead
 from annot.formats.cleaning import Cleaned, CleanedCounts, counts_of, kinds
 from annot.formats.corpora import Broken, format_named
 from annot.formats.corpora.cutting import PIECE_BYTES, Piece
-from annot.formats.corpora.semantic_scholar import JOINED, SEMANTIC_SCHOLAR, Spread
+from annot.formats.corpora.sections import HeadingCount, Headings, SectionLabels
 from annot.formats.json_lines import AS_JSON, json_lines
 from annot.formats.paper_lines import document_of_record
 from annot.store import papers
@@ -80,109 +81,7 @@ class CleaningCount:
         return Cleanings(counts, str(path), len(self._first))
 
 
-class Rejects:
-    """What could not be read, over all pieces in their order.
-
-    what: a record is of what. told: how many faults are kept to be told.
-    """
-
-    def __init__(self, what: str, *, told: int) -> None:
-        self._what = what
-        self.faults: list[str] = []
-        self._told = told
-        self._reasons: Counter[str] = Counter()
-        self._read: Counter[str] = Counter()
-        self._broken: Counter[str] = Counter()
-        self._places: Counter[str] = Counter()
-        self._first: dict[str, list[str]] = {}
-        self._files: list[tuple[Path, list[tuple[str, int]]]] = []
-
-    @property
-    def counts(self) -> dict[str, int]:
-        """How many by reason."""
-        return {f"cannot be read: {reason}": count for reason, count in sorted(self._reasons.items())}
-
-    def take_spread(self, spread: Spread, scratch: Path) -> None:
-        """Count what could not be read of a file before its rows were joined; scratch: a new file for it."""
-        one = PieceRead(Piece(spread.name, SEMANTIC_SCHOLAR.name, 0, None), spread.lines, spread.rows)
-        for place, broken in spread.broken:
-            one.broken[broken.reason] += 1
-            one.faults += [(place, fault) for fault in broken.faults]
-        records = ({"piece": 0, "place": place, **broken._asdict()} for place, broken in spread.broken)
-        if spread.broken:
-            scratch.write_text(json_lines(records), encoding="utf-8", errors=AS_JSON)
-        self.count((one,), scratch)
-
-    def take(self, brought: Brought) -> None:
-        """Count what one lot left. Raises InputError for a file that begins with a thousand unreadable records."""
-        self.count(brought.pieces, brought.rejected)
-
-    def count(self, pieces: tuple[PieceRead, ...], rejected: Path | None) -> None:
-        """Count what these pieces left; rejected: the file of it, there or not."""
-        origins = []
-        for one in pieces:
-            name = "papers and abstracts" if one.piece.format == JOINED.name else one.piece.path
-            origins.append((name, self._places[name]))
-            first = self._first.setdefault(name, [])
-            first += [f"{name}:{self._places[name] + place}: {fault}" for place, fault in one.faults]
-            del first[MOST_FAULTS:]
-            self._places[name] += one.places
-            self._read[name] += one.read
-            self._broken[name] += one.broken.total()
-            self._reasons += one.broken
-            if not self._read[name] and self._broken[name] >= MOST_FAULTS:
-                self._raise([name], f"{name}: the first {self._broken[name]} records cannot be read, reading stopped")
-        if rejected is not None and rejected.is_file():
-            self._files.append((rejected, origins))
-        self.faults = [fault for first in self._first.values() for fault in first][: self._told]
-
-    def raise_if_unreadable(self) -> None:
-        """Raise InputError with the faults of every file of which no record could be read."""
-        if bad := [name for name in self._places if not self._read[name]]:
-            self._raise(bad, f"{', '.join(bad)}: no {self._what} can be read")
-
-    def write(self, path: Path) -> str | None:
-        """Write them to `path`, with their file and place in it, and return its name; None where there is none."""
-        if not self._files:
-            return None
-        scratch = self._files[0][0].with_suffix(".all")
-        with scratch.open("w", encoding="utf-8", errors=AS_JSON) as file:
-            for part, origins in self._files:
-                with part.open(encoding="utf-8") as lines:
-                    for record in map(json.loads, lines):
-                        name, before = origins[record.pop("piece")]
-                        record["place"] += before
-                        file.write(json.dumps({"file": name, **record}, ensure_ascii=False) + "\n")
-        scratch.replace(path)
-        return str(path)
-
-    def _raise(self, names: list[str], message: str) -> None:
-        faults = [
-            fault
-            for name in names
-            for fault in self._first[name]
-            or [f"{name}: found no line, or only blank ones, expected one {self._what} per line"]
-        ]
-        raise InputError(message, faults=faults, hint="nothing was kept; check the files and --format")
-
-
 AT_ONCE = 1_000
-TOLD = 100
-"""Faults of a piece that can be told; all of them are counted, and written to its file of rejected records."""
-
-
-@dataclass(slots=True)
-class PieceRead:
-    """What became of one piece."""
-
-    piece: Piece
-    places: int = 0
-    """Lines, rows or entries of the piece, blank ones too."""
-    read: int = 0
-    broken: Counter[str] = field(default_factory=Counter)
-    """Records that cannot be read, by reason."""
-    faults: list[tuple[int, str]] = field(default_factory=list)
-    """What is wrong with the first of them, with their places from 1 in the piece."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,11 +98,18 @@ class Brought:
     none."""
     cleaned: dict[int, Changed]
     """What cleaning changed, by the position of the paper among the marks."""
+    headings: dict[int, Headings]
+    """Of structured abstracts, by the same."""
 
-    def keep(self, tally: Tally, cleanings: CleaningCount) -> Path | None:
+    def keep(self, tally: Tally, cleanings: CleaningCount, headings: HeadingCount) -> Path | None:
         """Count the papers, and leave those to keep in the file; its path, None where it has none."""
         kept = tally.take(self.marks)
         cleanings.take(self.cleaned[at] for at in kept.tolist() if at in self.cleaned)
+        headings.take(self.headings[at] for at in kept.tolist() if at in self.headings)
+        ends = np.cumsum([one.read for one in self.pieces])
+        of_piece = np.bincount(np.searchsorted(ends, kept, side="right"), minlength=len(self.pieces))
+        for one, count in zip(self.pieces, of_piece.tolist(), strict=True):
+            one.kept = count
         if self.papers is None or not len(kept):
             return None
         passing = np.flatnonzero(self.marks.reason == KEPT)
@@ -237,12 +143,14 @@ def lots_of(files: Iterable[tuple[str, str]]) -> list[tuple[Piece, ...]]:
 class LotReader:
     """Reads the lots that a process is given.
 
-    folder: where the files go; None writes none. labels: those that sentences can have.
+    folder: where the files go; None writes none. labels: those that sentences can have. sections: those that the
+    sentences of a section have.
     """
 
     folder: Path | None
     settings: CorpusSettings
     labels: tuple[str, ...]
+    sections: SectionLabels
 
     def __call__(self, numbered: tuple[int, Sequence[Piece]]) -> Brought:
         """Read the lot with this number, which names its files."""
@@ -252,10 +160,11 @@ class LotReader:
         rejected = self.folder / f"{name}.jsonl" if self.folder else None
         reading = [PieceRead(piece) for piece in lot]
         cleaned: dict[int, Changed] = {}
+        headings: dict[int, Headings] = {}
         parts = [marks_of((), self.settings)]
         writer = PaperWriter(self.folder, name=f"{name}.parquet") if self.folder else None
         with writer or nullcontext(), rejected.open("w", encoding="utf-8") if rejected else nullcontext() as rejects:
-            source = self._papers(reading, rejects, cleaned)
+            source = self._papers(reading, rejects, cleaned, headings)
             while some := list(islice(source, AT_ONCE)):
                 parts.append(marks_of(some, self.settings))
                 if writer:
@@ -264,12 +173,18 @@ class LotReader:
                             writer.add(paper)
         if rejected and not any(one.broken for one in reading):
             rejected.unlink()
-        return Brought(tuple(reading), joined(parts), writer.path if writer else None, rejected, cleaned)
+        return Brought(tuple(reading), joined(parts), writer.path if writer else None, rejected, cleaned, headings)
 
     def _papers(
-        self, reading: Sequence[PieceRead], rejects: IO[str] | None, cleaned: dict[int, Changed]
+        self,
+        reading: Sequence[PieceRead],
+        rejects: IO[str] | None,
+        cleaned: dict[int, Changed],
+        headings: dict[int, Headings],
     ) -> Iterator[Paper]:
         position = 0
+        # Papers share the few headings that there are, here and on their way to another process.
+        shared: dict[Headings, Headings] = {}
         for at, read in enumerate(reading):
             form = format_named(read.piece.format)
             for place, record in form.records(read.piece):
@@ -279,7 +194,8 @@ class LotReader:
                 if not isinstance(record, Broken):
                     try:
                         changed: list[Cleaned] = []
-                        paper = document_of_record(form.paper(record), self.labels, changed=changed)
+                        fields, named = self.sections.applied(form.paper(record))
+                        paper = document_of_record(fields, self.labels, changed=changed)
                     except InputError as error:
                         record = Broken(
                             error.message, error.faults, json.dumps(record, ensure_ascii=False, default=str)
@@ -287,11 +203,12 @@ class LotReader:
                     else:
                         for one in changed:
                             cleaned[position] = (kinds(one), one if len(cleaned) < MOST else None)
+                        if named:
+                            headings[position] = shared.setdefault(named, named)
                         position += 1
-                        read.read += 1
+                        read.take(paper)
                         yield paper
                         continue
-                read.broken[record.reason] += 1
-                read.faults += [(place, fault) for fault in record.faults[: TOLD - len(read.faults)]]
+                read.reject(place, record)
                 if rejects:
                     rejects.write(json.dumps({"piece": at, "place": place, **record._asdict()}) + "\n")

@@ -13,7 +13,7 @@ from annot.base.names import counted
 from annot.base.records import Paper
 from annot.formats.cleaning import Cleaned
 from annot.formats.json_lines import Strict, in_words, read_objects
-from annot.formats.paper_text import paper_of
+from annot.formats.paper_text import PARAGRAPH, paper_of
 
 
 def read_papers(
@@ -35,6 +35,7 @@ def read_papers(
     - labels: `labels` or `pred_labels`, one for each sentence of a list; each one of `known_labels`, `background` or
       `background_label`.
       Where `pred_labels_truncated` is true and labels are missing at the end, the paper has no labels.
+    - labels of paragraphs: `paragraph_labels`, one for each paragraph of an abstract that is one string.
     - citations: `citations` or `outbound_citations`, a list of ids.
     - document: `part_of` or `metadata.part_of`, of a passage the id of its document; null where it is none.
 
@@ -121,6 +122,7 @@ class _DocumentLine(Strict):
     )
     labels: list[str] | None = Field(None, validation_alias=AliasChoices("labels", "pred_labels"))
     labels_truncated: Any = Field(None, validation_alias="pred_labels_truncated")
+    paragraph_labels: list[str] | None = None
     citations: list[_Id] = Field([], validation_alias=AliasChoices("citations", "outbound_citations"))
     part_of: _Id | None = Field(None, validation_alias=AliasChoices("part_of", AliasPath("metadata", "part_of")))
 
@@ -133,6 +135,17 @@ class _DocumentLine(Strict):
         if isinstance(known.get("abstract"), str):
             known |= {"text": known["abstract"], "abstract": []}
         return known
+
+    @model_validator(mode="after")
+    def _one_label_a_paragraph(self) -> _DocumentLine:
+        if self.paragraph_labels is not None:
+            if not self.text:
+                raise ValueError("paragraph_labels need `abstract` as one string")
+            paragraphs = len(PARAGRAPH.split(self.text))
+            if len(self.paragraph_labels) != paragraphs:
+                labels = counted(len(self.paragraph_labels), "label")
+                raise ValueError(f"{labels} for {counted(paragraphs, 'paragraph')}")
+        return self
 
     @model_validator(mode="after")
     def _one_label_a_sentence(self) -> _DocumentLine:
@@ -152,7 +165,7 @@ class _DocumentLine(Strict):
             self.title,
             self.text or self.abstract,
             year=self.year,
-            labels=self.labels,
+            labels=self.labels if self.paragraph_labels is None else self.paragraph_labels,
             known_labels=known_labels,
             citations=self.citations,
             part_of=self.part_of,

@@ -144,7 +144,7 @@ def paper_of(
 ) -> Paper:
     """The paper with these parts.
 
-    `labels` has the length of the list `abstract`; it is None when `abstract` is one string. Each is one of
+    `labels` has the length of the list `abstract`, or has one for each paragraph of one string. Each is one of
     `known_labels`, or one with `_label` behind it, as CSFCube's are. The title and the sentences are cleaned, a heading
     `Abstract.` at the beginning goes, and sentences of which nothing stays are left out with their labels; what that
     changed is put into `changed`. Citations keep their order; repeated ones and the paper itself go.
@@ -156,7 +156,10 @@ def paper_of(
     if isinstance(abstract, str):
         paragraphs = [clean(paragraph) for paragraph in PARAGRAPH.split(abstract)]
         heading, paragraphs[0] = _without_heading(paragraphs[0])
-        sentences = [sentence for paragraph in paragraphs for sentence in split_sentences(paragraph)]
+        parts = [split_sentences(paragraph) for paragraph in paragraphs]
+        sentences = [sentence for part in parts for sentence in part]
+        if known is not None:
+            known = [label for label, part in zip(known, parts, strict=True) for _ in part]
     else:
         sentences = clean_all(abstract)
         if sentences:

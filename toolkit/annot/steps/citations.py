@@ -13,8 +13,8 @@ from uuid import uuid4
 
 from annot.base.records import Advance
 from annot.base.shards import Engine, map_shards
-from annot.corpus.adding import TOLD, PieceRead, Rejects
 from annot.corpus.corpus_facts import recorded_sha256
+from annot.corpus.rejects import PieceRead, Rejects
 from annot.formats.citation_edges import COLUMNS, SEMANTIC_SCHOLAR, edge_format, edges_of
 from annot.formats.corpora import format_named
 from annot.formats.corpora.cutting import Piece, cut_lines
@@ -57,8 +57,7 @@ class EdgeReader:
         writer = None
         for edges in edges_of(piece):
             for place, broken in edges.broken:
-                read.broken[broken.reason] += 1
-                read.faults += [(read.places + place, fault) for fault in broken.faults[: TOLD - len(read.faults)]]
+                read.reject(read.places + place, broken)
                 rejects.append(json.dumps({"piece": 0, "place": read.places + place, **broken._asdict()}) + "\n")
             read.places += edges.places
             read.read += len(edges.citing)

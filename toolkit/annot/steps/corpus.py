@@ -13,12 +13,16 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from annot.base.errors import InputError
 from annot.base.records import Advance, Source
 from annot.base.shards import Engine, map_shards
-from annot.corpus.adding import CleaningCount, Cleanings, LotReader, Rejects, known_marks, lots_of
+from annot.corpus.adding import CleaningCount, Cleanings, LotReader, known_marks, lots_of
 from annot.corpus.corpus_facts import corpus_facts, write_corpus_manifest
 from annot.corpus.corpus_filters import SETTING_OF, Rejection, Tally
+from annot.corpus.files_read import FileRead, FilesRead, files_of, merged
+from annot.corpus.rejects import Rejects
 from annot.formats.corpora import format_named, format_of
+from annot.formats.corpora.sections import HeadingCount, SectionLabels, Structured
 from annot.formats.corpora.semantic_scholar import JOINED, SEMANTIC_SCHOLAR, Spreading, shares_of
 from annot.pools.near_duplicates import near_duplicates
 from annot.store import papers
@@ -36,6 +40,7 @@ SCRATCH = ".adding"
 class AddedPapers:
     """What became of the papers read."""
 
+    files: tuple[FileRead, ...]
     read: int
     kept: int
     in_corpus: int
@@ -50,6 +55,8 @@ class AddedPapers:
     """Where the records that cannot be read were written, with what is wrong with each; None for none."""
     cleaned: Cleanings
     """What was cleaned of the texts of the papers that are kept."""
+    structured: Structured
+    """Those of the papers that are kept whose abstracts have sections, and the labels of these."""
     sha256: str | None
     limits: dict[str, str]
     """By reason, the line of `[corpus]` in annot.toml by which papers were left out."""
@@ -67,6 +74,10 @@ class CorpusContents:
     """Groups of papers with nearly the same abstract, of which a pool has one."""
     passages: int
     """How many of them are passages of documents."""
+    files: tuple[FileRead, ...]
+    """What was added from which file; a file that came again is there once."""
+    from_others: int
+    """Papers that came otherwise: with a release, or before annot wrote down the files."""
 
 
 def contents(ws: Workspace, *, advance: Advance) -> CorpusContents:
@@ -74,7 +85,19 @@ def contents(ws: Workspace, *, advance: Advance) -> CorpusContents:
     papers.count_papers(ws.corpus)
     facts = corpus_facts(ws)
     alike = near_duplicates(ws, keep=True, advance=advance).texts
-    return CorpusContents(facts.papers, facts.years, facts.without_year, alike, papers.count_passages(ws.corpus))
+    with ws.reading() as session:
+        files = files_of(
+            merged(one.facts.get("files", ()) for one in read_imports(session) if one.what == Source.CORPUS)
+        )
+    return CorpusContents(
+        papers=facts.papers,
+        years=facts.years,
+        without_year=facts.without_year,
+        near_duplicates=alike,
+        passages=papers.count_passages(ws.corpus),
+        files=files,
+        from_others=max(0, facts.papers - sum(one.kept for one in files)),
+    )
 
 
 def add(
@@ -82,13 +105,14 @@ def add(
 ) -> AddedPapers:
     """Add the papers of files, or of datasets that `form` knows by name; the same ones again add nothing.
 
-    form: None tells the format of each file from its name and first record. Records that cannot be read are counted and
+    form: None tells the format of each file from its beginning. Records that cannot be read are counted and
     written aside. Raises InputError, and keeps nothing, where a file has no record that can be read.
     """
     names = [str(source) for source in sources]
     given = _given(names, form)
+    files = FilesRead(given)
     engine = Engine.in_place(ws.machine)
-    tally, cleaning = Tally(), CleaningCount()
+    tally, cleaning, headings = Tally(), CleaningCount(), HeadingCount()
     there = papers.groups_of(ws.corpus) if ws.has_corpus else []
     for known in map_shards(known_marks, there, engine=engine):
         tally.remember(known)
@@ -96,26 +120,33 @@ def add(
     with _scratch(ws.corpus, dry_run) as scratch:
         rejects = Rejects(ws.settings.document_word, told=REPORTED)
         given = _joined(given, scratch, engine, rejects)
-        reader = LotReader(None if dry_run else scratch, ws.settings.corpus, ws.settings.labels.names)
+        labels = ws.settings.labels
+        sections = SectionLabels.of(labels.names, labels.sections, faceted=ws.settings.faceted)
+        reader = LotReader(None if dry_run else scratch, ws.settings.corpus, labels.names, sections)
         parts = []
         for brought in map_shards(reader, list(enumerate(lots_of(given))), engine=engine):
-            rejects.take(brought)
-            if (part := brought.keep(tally, cleaning)) is not None:
+            rejects.count(brought.pieces, brought.rejected)
+            if (part := brought.keep(tally, cleaning, headings)) is not None:
                 parts.append(part)
+            files.take(brought.pieces)
             advance(tally.read, None)
         rejects.raise_if_unreadable()
         digest, rejected_file, cleaned = None, None, cleaning.written(None, "")
         rejected = {_told(reason, ws): count for reason, count in sorted(tally.rejected.items())} | rejects.counts
         read = tally.read + sum(rejects.counts.values())
         if not dry_run:
-            content = hashlib.sha256("".join(sorted(map(_hash_of, names))).encode()).hexdigest()
+            hashes = {name: _hash_of(name) for name in names}
+            content = hashlib.sha256("".join(sorted(hashes.values())).encode()).hexdigest()
             rejected_file = rejects.write(ws.corpus / f"rejected-{content[:12]}.jsonl")
             cleaned = cleaning.written(ws.corpus, content)
             facts = {"read": read, "kept": tally.kept, "rejected": rejected, "cleaned": cleaning.facts}
+            facts |= {"files": files.facts(hashes)}
+            facts |= {"sections": headings.facts} if headings.facts else {}
             _remember(ws, content, facts)
             append_parts(ws.corpus, parts)
             digest = write_corpus_manifest(ws) if tally.known else None
     return AddedPapers(
+        files=files.found,
         read=read,
         kept=tally.kept,
         in_corpus=before + tally.kept,
@@ -125,6 +156,7 @@ def add(
         faults=tuple(rejects.faults),
         rejected_file=rejected_file,
         cleaned=cleaned,
+        structured=headings.found,
         sha256=digest,
         limits={_told(reason, ws): _limit(reason, ws) for reason in sorted(tally.rejected) if reason in SETTING_OF},
     )
@@ -144,7 +176,18 @@ def _given(names: Sequence[str], form: str | None) -> list[tuple[str, str]]:
     """(format, name) of each. Raises InputError with every file that is not there."""
     by_name = form is not None and format_named(form).by_name
     check_files(() if by_name else map(Path, names))
-    return [(format_of(name, form), name) for name in names]
+    found, errors = [], []
+    for name in names:
+        try:
+            found.append((format_of(name, form), name))
+        except InputError as error:
+            errors.append(error)
+    if len(errors) > 1:
+        hints = "; ".join(dict.fromkeys(error.hint for error in errors if error.hint))
+        raise InputError(f"{len(errors)} files cannot be read", faults=[one.message for one in errors], hint=hints)
+    if errors:
+        raise errors[0]
+    return found
 
 
 def _joined(given: list[tuple[str, str]], scratch: Path, engine: Engine, rejects: Rejects) -> list[tuple[str, str]]:
@@ -195,6 +238,12 @@ def _remember(ws: Workspace, content: str, facts: Mapping[str, Any]) -> None:
                 "rejected": repeated | _limited(facts),
                 "cleaned": dict(Counter(before.get("cleaned", {})) + Counter(facts["cleaned"])),
             }
+            if "files" in before:
+                more["files"] = merged([before["files"], facts["files"]])
+            headings = HeadingCount()
+            for one in (before, facts):
+                headings.remember(one.get("sections", {}))
+            more |= {"sections": headings.facts} if headings.facts else {}
             put_import(session, Imported(Source.CORPUS, content, {**before, **more}))
 
 

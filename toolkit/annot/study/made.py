@@ -54,6 +54,8 @@ def states_of(ws: Workspace, session: Session | None = None) -> States:
     settings = ws.settings
     measuring = ("scale", "facets", "judging", "agreement", "adjudication", "seed")
     dumped = {name: _plain(getattr(settings, name)) for name in type(settings).model_fields}
+    # The labels of sections are given as papers are added, and kept with them.
+    dumped["labels"].pop("sections")
     return {
         **read_states(session),
         "measuring": state([dumped[name] for name in measuring]),

@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, Field, ValidationError, model_validator
 
 from annot.base.errors import SettingsError
-from annot.base.names import counted, near
+from annot.base.names import counted, near, plain_heading
 from annot.base.settings import sections
 from annot.base.settings.section import Section
 
@@ -100,6 +100,18 @@ class Settings(Section):
                 f"facets: a study of {self.kind} has none; expected only `whole = []`, or no line with `kind`"
             )
         self._fit_scale(len(self.scale.names) - 1)
+        return self
+
+    @model_validator(mode="after")
+    def _headings_fit(self) -> Settings:
+        owner: dict[str, str] = {}
+        for label, headings in self.labels.sections.items():
+            place = f"labels.sections.{label}"
+            if label not in self.labels.names:
+                raise ValueError(f"{place}: unknown label {label!r}; {near(label, self.labels.names)}")
+            for heading in headings:
+                if (other := owner.setdefault(plain_heading(heading), label)) != label:
+                    raise ValueError(f"{place}: heading {heading!r} already belongs to {other!r}")
         return self
 
     def _fit_scale(self, highest: int) -> None:

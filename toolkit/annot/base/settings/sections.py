@@ -99,6 +99,9 @@ class LabelSettings(Section):
     names: tuple[LabelName, ...] = ("background", "objective", "method", "result", "other")
     """All sentence labels; each gets a key on the screen. The defaults are those of CSAbstruct (Cohan et al., EMNLP
     2019)."""
+    sections: dict[str, tuple[str, ...]] = Field(default={})
+    """Headings of structured abstracts, for each label: the sentences of a section have its label. The default labels
+    have the usual ones, such as `METHODS`; a line adds further ones."""
 
     @field_validator("names")
     @classmethod

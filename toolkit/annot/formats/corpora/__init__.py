@@ -5,50 +5,39 @@ Whatever the format, `paper_lines.document_of_record` makes the paper: one set o
 
 from __future__ import annotations
 
-from itertools import islice
+from pathlib import Path
 
 from annot.base.names import check_name
 from annot.formats.corpora.acl import ACL
 from annot.formats.corpora.arxiv import ARXIV
 from annot.formats.corpora.bibtex import BIBTEX
 from annot.formats.corpora.cord19 import CORD19
-from annot.formats.corpora.cutting import Broken, Format, Piece, json_records
+from annot.formats.corpora.cutting import Broken, Format, Piece, has_json_texts
+from annot.formats.corpora.heads import head_of, unknown
 from annot.formats.corpora.irds import IRDS
 from annot.formats.corpora.medline import MEDLINE
 from annot.formats.corpora.openalex import OPENALEX
 from annot.formats.corpora.plain import ANNOT, BEIR, CSFCUBE, JSON
+from annot.formats.corpora.pubmed import PUBMED
 from annot.formats.corpora.ris import RIS
 from annot.formats.corpora.s2orc import S2ORC
 from annot.formats.corpora.semantic_scholar import JOINED, SEMANTIC_SCHOLAR
 from annot.formats.corpora.tables import CSV, PARQUET
+from annot.formats.corpora.text_encoding import UTF_8, encoding_of
+from annot.formats.corpora.unread import refuse_unread
 from annot.formats.corpora.workbook import WORKBOOK
 
-_TOLD_FROM = 100
-"""A file is told by its first record that can be read, of so many."""
 FORMATS = {
     form.name: form
     for form in (
-        ANNOT,
-        CSFCUBE,
-        JSON,
-        CORD19,
-        OPENALEX,
-        S2ORC,
-        SEMANTIC_SCHOLAR,
-        ARXIV,
-        ACL,
-        BEIR,
-        IRDS,
-        CSV,
-        PARQUET,
-        WORKBOOK,
-        RIS,
-        MEDLINE,
-        BIBTEX,
+        *(CORD19, OPENALEX, S2ORC, SEMANTIC_SCHOLAR, ARXIV, BEIR, CSFCUBE, ANNOT, JSON),
+        *(PUBMED, ACL, PARQUET, WORKBOOK, RIS, MEDLINE, BIBTEX, CSV, IRDS),
     )
 }
 """Those that people name, in the order in which they are told."""
 _ALL = FORMATS | {JOINED.name: JOINED}
+_TEXTS = {form.name for form in (RIS, MEDLINE, BIBTEX, CSV)}
+"""Those of text that may be in another encoding than UTF-8."""
 
 
 def format_named(name: str) -> Format:
@@ -59,17 +48,32 @@ def format_named(name: str) -> Format:
 
 
 def format_of(name: str, form: str | None) -> str:
-    """The format of a file: the one that is named, or what its name's ending or its first record tells."""
+    """The format of a file: the one that is named, or the one that its beginning tells, whatever its name.
+
+    A file without anything but white space has the format of JSON Lines; reading it tells that it is empty. Raises
+    InputError for a kind that is not read, and for a file whose beginning tells nothing.
+    """
     if form is not None:
         return format_named(form).name
+    head = head_of(name)
+    if not head.start.strip():
+        return ANNOT.name
+    refuse_unread(head)
+    if told := next((known for known in FORMATS.values() if known.told(head)), None):
+        return told.name
+    if head.record or head.start.lstrip().startswith((b"{", b"[")):
+        form = next(known.name for known in FORMATS.values() if known.fits(head.record))
+        return JSON.name if form == ANNOT.name and has_json_texts(Path(name)) else form
     plain_name = name.removesuffix(".gz")
-    by_ending = [known.name for known in FORMATS.values() if plain_name.endswith(known.endings or ("\0",))]
-    if by_ending:
-        return by_ending[0]
-    first = islice(json_records(Piece(name, ANNOT.name, 0, None)), _TOLD_FROM)
-    record = next((record for _, record in first if isinstance(record, dict)), {})
-    order = (CORD19, OPENALEX, S2ORC, SEMANTIC_SCHOLAR, ARXIV, BEIR, CSFCUBE, ANNOT)
-    return next(known.name for known in order if known.fits(record))
+    if ending := next((known for known in FORMATS.values() if plain_name.endswith(known.endings or ("\0",))), None):
+        return ending.name
+    raise unknown(head)
 
 
-__all__ = ["FORMATS", "Broken", "Format", "Piece", "format_named", "format_of"]
+def encoding_in(form: str, name: str) -> str:
+    """The encoding of the text of a file in this format; "" if it is UTF-8, or no text of its own."""
+    found = encoding_of(Path(name)) if form in _TEXTS else UTF_8
+    return "" if found == UTF_8 else found
+
+
+__all__ = ["FORMATS", "Broken", "Format", "Piece", "encoding_in", "format_named", "format_of"]

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
 from annot.formats.corpora.cutting import Broken, Format, Piece, Records, in_one_piece
+from annot.formats.corpora.heads import PROLOG
 from annot.formats.corpora.xml_records import xml_records
 
 
@@ -52,4 +54,5 @@ def _paper(element: ElementTree.Element, collection: str, volume: str, year: str
     return {"paper_id": paper_id, "title": None, "abstract": None, "year": year} | texts
 
 
-ACL = Format("acl", records=records, cut=in_one_piece, endings=(".xml",))
+_BEGINS = re.compile(PROLOG + rb"<collection\s(?=[^>]*\bid=)", re.DOTALL)
+ACL = Format("acl", records=records, cut=in_one_piece, told=lambda head: _BEGINS.match(head.start) is not None)

@@ -64,7 +64,7 @@ def cut_lines(name: str) -> list[tuple[int, int | None]]:
     """Where the pieces of a file of lines begin and end; a compressed file is one piece, and one of JSON texts."""
     path = Path(name)
     size = path.stat().st_size
-    if size <= PIECE_BYTES or is_gzip(path) or _has_texts(path):
+    if size <= PIECE_BYTES or is_gzip(path) or has_json_texts(path):
         return [(0, None)]
     starts = range(0, size, PIECE_BYTES)
     return [(start, min(start + PIECE_BYTES, size)) for start in starts]
@@ -73,7 +73,7 @@ def cut_lines(name: str) -> list[tuple[int, int | None]]:
 def json_records(piece: Piece) -> Records:
     """The JSON objects of the piece, one a line or in one text over all lines; NaN and infinity are read as null."""
     whole = piece.start == 0 and piece.stop is None
-    return _of_text(piece) if whole and _has_texts(Path(piece.path)) else _of_lines(piece)
+    return _of_text(piece) if whole and has_json_texts(Path(piece.path)) else _of_lines(piece)
 
 
 def first_object(name: str) -> Mapping[str, Any]:
@@ -82,7 +82,8 @@ def first_object(name: str) -> Mapping[str, Any]:
     return next((record for _, record in first if isinstance(record, dict)), {})
 
 
-def _has_texts(path: Path) -> bool:
+def has_json_texts(path: Path) -> bool:
+    """Whether the file has JSON texts over several lines, or of several records, if it is JSON."""
     with opened(path) as file:
         return is_json_text(file, LONGEST_LINE)
 
@@ -227,7 +228,7 @@ class Format:
     told: Callable[[Head], bool] = lambda _head: False
     """Whether a file that begins so is of this format, where it is not JSON."""
     endings: tuple[str, ...] = ()
-    """Of file names, compressed or not, that tell the format; without any its files are JSON."""
+    """Of the names of files, compressed or not, that are of this format if their beginning tells no other."""
     bibliographic: bool = False
     """Whether its records are those of a library or a database, whose ids there are several of: `paper` gives `doi`,
     `pmid`, `openalex` and `key` in place of `paper_id`. A record for which it gives `paper_id` (a row of a table with

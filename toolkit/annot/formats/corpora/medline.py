@@ -48,7 +48,7 @@ def _is_pmid(line: str) -> bool:
 
 def records(piece: Piece) -> Records:
     """The values of each tag, at the line that their record begins with."""
-    for number, block in tagged_records(Path(piece.path), begins):
+    for number, block in tagged_records(Path(piece.path), begins, example="PMID- 12345678"):
         yield number, block if isinstance(block, Broken) else _values(block)
 
 

@@ -71,7 +71,7 @@ def records(piece: Piece) -> Records:
             f"{piece.path}: needs rispy, which is not installed",
             hint="in the folder of annot's source: pip install '.[formats]'",
         ) from None
-    for number, block in tagged_records(Path(piece.path), begins):
+    for number, block in tagged_records(Path(piece.path), begins, example="TY  - JOUR"):
         yield number, block if isinstance(block, Broken) else parser.record(block)
 
 

@@ -204,5 +204,10 @@ CSV = Format(
     bibliographic=True,
 )
 PARQUET = Format(
-    "parquet", paper=paper, records=parquet_rows, cut=row_groups, endings=(".parquet",), bibliographic=True
+    "parquet",
+    paper=paper,
+    records=parquet_rows,
+    cut=row_groups,
+    told=lambda head: head.start.startswith(b"PAR1"),
+    bibliographic=True,
 )

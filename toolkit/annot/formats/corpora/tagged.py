@@ -13,14 +13,17 @@ LONGEST_RECORD = 1 << 22
 _SHOWN = 1_000
 
 
-def tagged_records(path: Path, begins: Callable[[str, list[str]], object]) -> Iterator[tuple[int, list[str] | Broken]]:
+def tagged_records(
+    path: Path, begins: Callable[[str, list[str]], object], *, example: str
+) -> Iterator[tuple[int, list[str] | Broken]]:
     """The lines of each record, with the number of its first line.
 
-    begins: whether a line begins a record, given the lines of the record that it would end. Lines before the first
-    record are passed over.
+    begins: whether a line begins a record, given the lines of the record that it would end; `example` is such a line.
+    Lines before the first record are passed over; a file in which none begins is one fault.
     """
     block: list[str] = []
     first = length = 0
+    passed = ""
     with text_of(path) as lines:
         for number, line in enumerate(lines, start=1):
             if begins(line, block):
@@ -31,8 +34,15 @@ def tagged_records(path: Path, begins: Callable[[str, list[str]], object]) -> It
                 length += len(line)
                 if length <= LONGEST_RECORD:
                     block.append(line)
+            else:
+                passed = passed or line[:_SHOWN].strip()
     if block:
         yield first, _whole(block, length)
+    elif passed:
+        yield (
+            1,
+            Broken("no record", (f"found no record, expected one to begin with a line such as {example!r}",), passed),
+        )
 
 
 def _whole(block: list[str], length: int) -> list[str] | Broken:

@@ -1,0 +1,102 @@
+"""What each file brought to the corpus, by its name and format: what is printed, and what the study remembers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from annot.base.names import counted
+from annot.corpus.rejects import PieceRead
+from annot.formats.corpora import encoding_in
+from annot.formats.corpora.semantic_scholar import JOINED, SEMANTIC_SCHOLAR
+
+
+@dataclass(frozen=True, slots=True)
+class FileRead:
+    """What one file brought; the files of Semantic Scholar, whose rows are joined, are one."""
+
+    name: str
+    """Without folders, which are those of a machine."""
+    format: str
+    encoding: str
+    """Of its text, if that is not UTF-8; otherwise empty."""
+    read: int = 0
+    """Records, those that cannot be read too."""
+    kept: int = 0
+    """Papers that are new in the corpus."""
+    without_abstract: int = 0
+    without_year: int = 0
+    without_id: int = 0
+    """Records of a library without any id; their papers have one made from title and year."""
+
+
+COUNTS = ("read", "kept", "without_abstract", "without_year", "without_id")
+
+
+class FilesRead:
+    """What the files brought. given: their formats and names."""
+
+    def __init__(self, given: Sequence[tuple[str, str]]) -> None:
+        joined = [name for form, name in given if form == SEMANTIC_SCHOLAR.name]
+        self._names: dict[str, tuple[str, ...]] = {
+            name: (name,) for form, name in given if form != SEMANTIC_SCHOLAR.name
+        }
+        self._found = {name: FileRead(Path(name).name or name, form, encoding_in(form, name)) for form, name in given}
+        if joined:
+            several = Path(joined[0]).name + (f" and {counted(len(joined) - 1, 'more file')}" if joined[1:] else "")
+            self._names[JOINED.name] = tuple(joined)
+            self._found[JOINED.name] = FileRead(several, SEMANTIC_SCHOLAR.name, "")
+
+    def take(self, pieces: Iterable[PieceRead]) -> None:
+        """Count what these pieces brought."""
+        for one in pieces:
+            name = JOINED.name if one.piece.format == JOINED.name else one.piece.path
+            more = {
+                "read": one.read + one.broken.total(),
+                **{count: getattr(one, count) for count in COUNTS if count != "read"},
+            }
+            self._found[name] = _sum(self._found[name], more)
+
+    @property
+    def found(self) -> tuple[FileRead, ...]:
+        """In the order in which they were read."""
+        return tuple(self._found[name] for name in self._names)
+
+    def facts(self, sha256: Mapping[str, str]) -> list[dict[str, Any]]:
+        """As the study remembers them; sha256: by name."""
+        return [
+            asdict(self._found[name]) | {"sha256": [sha256[one] for one in names]}
+            for name, names in self._names.items()
+        ]
+
+
+def merged(several: Iterable[Sequence[Mapping[str, Any]]]) -> list[dict[str, Any]]:
+    """Facts of files, of which those that were added again come once: with all papers that they brought, and the other
+    counts of the last time."""
+    found: dict[tuple[str, ...], dict[str, Any]] = {}
+    for facts in several:
+        for one in facts:
+            key = tuple(one["sha256"])
+            before = found.get(key, {"name": one["name"], "kept": 0})
+            found[key] = {**one, "name": before["name"], "kept": before["kept"] + one["kept"]}
+    return list(found.values())
+
+
+def files_of(facts: Iterable[Mapping[str, Any]]) -> tuple[FileRead, ...]:
+    """The same as records; facts of another version may have others, which are passed over."""
+    return tuple(FileRead(**{name: one[name] for name in FileRead.__slots__ if name in one}) for one in facts)
+
+
+def by_format(files: Iterable[FileRead]) -> dict[str, tuple[int, FileRead]]:
+    """How many files there are of each format, and what they brought together."""
+    found: dict[str, tuple[int, FileRead]] = {}
+    for one in files:
+        count, before = found.get(one.format, (0, FileRead("", one.format, "")))
+        found[one.format] = count + 1, _sum(before, asdict(one))
+    return found
+
+
+def _sum(one: FileRead, more: Mapping[str, Any]) -> FileRead:
+    return replace(one, **{count: getattr(one, count) + more[count] for count in COUNTS})

@@ -1,0 +1,166 @@
+"""What became of each piece of a file, and what could not be read of the files, counted by reason."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from annot.base.errors import MOST_FAULTS, InputError
+from annot.base.names import counted
+from annot.base.records import Paper
+from annot.formats.corpora import FORMATS, Broken
+from annot.formats.corpora.cutting import Piece, json_records
+from annot.formats.corpora.semantic_scholar import JOINED, SEMANTIC_SCHOLAR, Spread
+from annot.formats.json_lines import AS_JSON, json_lines
+
+_REASONS = 10
+"""That are told of a file of which nothing can be read."""
+TOLD = 100
+"""Faults of a piece that can be told; all of them are counted, and written to its file of rejected records."""
+
+
+@dataclass(slots=True)
+class PieceRead:
+    """What became of one piece."""
+
+    piece: Piece
+    places: int = 0
+    """Lines, rows or entries of the piece, blank ones too."""
+    read: int = 0
+    broken: Counter[str] = field(default_factory=Counter)
+    """Records that cannot be read, by reason."""
+    faults: list[tuple[int, str]] = field(default_factory=list)
+    """What is wrong with the first of them, with their places from 1 in the piece."""
+    first: dict[str, tuple[int, str]] = field(default_factory=dict)
+    """What is wrong with the first record of each reason, and its place."""
+    kept: int = 0
+    """Papers that are in the corpus now."""
+    without_abstract: int = 0
+    without_year: int = 0
+    without_id: int = 0
+    """Records of a library that have no id of any kind."""
+
+    def take(self, paper: Paper) -> None:
+        """Count a paper that was read."""
+        self.read += 1
+        self.without_abstract += not any(sentence.strip() for sentence in paper.sentences)
+        self.without_year += paper.year is None
+
+    def reject(self, place: int, broken: Broken) -> None:
+        """Count a record that cannot be read."""
+        self.broken[broken.reason] += 1
+        self.faults += [(place, fault) for fault in broken.faults[: TOLD - len(self.faults)]]
+        for fault in broken.faults[:1]:
+            self.first.setdefault(broken.reason, (place, fault))
+
+
+class Rejects:
+    """What could not be read, over all pieces in their order.
+
+    what: a record is of what. told: how many faults are kept to be told.
+    """
+
+    def __init__(self, what: str, *, told: int) -> None:
+        self._what = what
+        self.faults: list[str] = []
+        self._told = told
+        self._of: dict[str, _OfFile] = {}
+        self._files: list[tuple[Path, list[tuple[str, int]]]] = []
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many by reason."""
+        reasons = sum((one.reasons for one in self._of.values()), Counter[str]())
+        return {f"cannot be read: {reason}": count for reason, count in sorted(reasons.items())}
+
+    def take_spread(self, spread: Spread, scratch: Path) -> None:
+        """Count what could not be read of a file before its rows were joined; scratch: a new file for it."""
+        one = PieceRead(Piece(spread.name, SEMANTIC_SCHOLAR.name, 0, None), spread.lines, spread.rows)
+        for place, broken in spread.broken:
+            one.reject(place, broken)
+        records = ({"piece": 0, "place": place, **broken._asdict()} for place, broken in spread.broken)
+        if spread.broken:
+            scratch.write_text(json_lines(records), encoding="utf-8", errors=AS_JSON)
+        self.count((one,), scratch)
+
+    def count(self, pieces: tuple[PieceRead, ...], rejected: Path | None) -> None:
+        """Count what these pieces left; rejected: the file of it, there or not.
+
+        Raises InputError for a file that begins with a thousand unreadable records.
+        """
+        origins = []
+        for one in pieces:
+            name = "papers and abstracts" if one.piece.format == JOINED.name else one.piece.path
+            of = self._of.setdefault(name, _OfFile(one.piece.format))
+            origins.append((name, of.places))
+            of.told += [f"{name}:{of.places + place}: {fault}" for place, fault in one.faults]
+            del of.told[self._told :]
+            for reason, (place, fault) in one.first.items():
+                of.first.setdefault(reason, f"{name}:{of.places + place}: {fault}")
+            of.places += one.places
+            of.read += one.read
+            of.reasons += one.broken
+            if not of.read and of.reasons.total() >= MOST_FAULTS:
+                stopped = f"the first {of.reasons.total()} records cannot be read, reading stopped"
+                self._raise([name], f"{name}: {stopped}")
+        if rejected is not None and rejected.is_file():
+            self._files.append((rejected, origins))
+        self.faults = [fault for of in self._of.values() for fault in of.told][: self._told]
+
+    def raise_if_unreadable(self) -> None:
+        """Raise InputError with the faults of every file of which no record could be read."""
+        if bad := [name for name, of in self._of.items() if not of.read]:
+            self._raise(bad, f"{', '.join(bad)}: no {self._what} can be read")
+
+    def write(self, path: Path) -> str | None:
+        """Write them to `path`, with their file and place in it, and return its name; None where there is none."""
+        if not self._files:
+            return None
+        scratch = self._files[0][0].with_suffix(".all")
+        with scratch.open("w", encoding="utf-8", errors=AS_JSON) as file:
+            for part, origins in self._files:
+                with part.open(encoding="utf-8") as lines:
+                    for record in map(json.loads, lines):
+                        name, before = origins[record.pop("piece")]
+                        record["place"] += before
+                        file.write(json.dumps({"file": name, **record}, ensure_ascii=False) + "\n")
+        scratch.replace(path)
+        return str(path)
+
+    def _raise(self, names: list[str], message: str) -> None:
+        faults = [fault for name in names for fault in self._of[name].faults(name, self._what)]
+        raise InputError(message, faults=faults, hint="nothing was kept; check the files and --format")
+
+
+@dataclass(slots=True)
+class _OfFile:
+    """What is known of a file over its pieces."""
+
+    format: str
+    places: int = 0
+    read: int = 0
+    reasons: Counter[str] = field(default_factory=Counter)
+    first: dict[str, str] = field(default_factory=dict)
+    """The first fault of each reason."""
+    told: list[str] = field(default_factory=list)
+    """The first faults, whatever their reasons."""
+
+    def faults(self, name: str, what: str) -> list[str]:
+        """One for each reason why no record can be read, with its count."""
+        if not self.reasons:
+            lines = self.format not in FORMATS or FORMATS[self.format].records is json_records
+            nothing = (
+                f"found no line, or only blank ones, expected one {what} per line" if lines else f"found no {what}"
+            )
+            return [f"{name}: {nothing}"]
+        several = self.reasons.most_common()
+        found = [
+            self.first.get(reason, f"{name}: {reason}")
+            if count == 1
+            else f"{name}: {reason} in each of {count:,} records; the first: {self.first.get(reason, reason)}"
+            for reason, count in several[:_REASONS]
+        ]
+        more = len(several) - _REASONS
+        return found if more < 1 else [*found, f"{name}: {counted(more, 'other reason')}"]

@@ -1,0 +1,126 @@
+"""PubMed's XML, as its search, E-utilities' `efetch` and the yearly baseline give it: articles, books, and the
+`MedlineCitationSet` of before 2017 (https://dtd.nlm.nih.gov/ncbi/pubmed/doc/out/190101/).
+
+Abstracts keep their sections, with the heading and NLM's category of each.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from xml.etree.ElementTree import Element
+
+from annot.formats.corpora.cutting import Broken, Format, Head, Piece, Records, in_one_piece
+from annot.formats.corpora.xml_records import xml_records
+
+_SETS = ("PubmedArticleSet", "PubmedBookArticleSet", "MedlineCitationSet")
+_ROOT = re.compile(rf"<(?:{'|'.join(_SETS)})[\s>]".encode())
+_RECORDS = ("PubmedArticle", "PubmedBookArticle", "MedlineCitation")
+_YEAR = re.compile(r"\b(?:1[5-9]|20)\d\d\b")
+_NO_TITLE = ("", "[Not Available].", "[In Process Citation]")
+"""What stands for a title that has not been translated, or not entered yet."""
+_NO_HEADING = ("UNLABELLED", "UNASSIGNED")
+_KINDS = {"pubmed": "pmid", "doi": "doi"}
+
+
+def records(piece: Piece) -> Records:
+    """The articles and books of the file; what it says of deleted ones is left out."""
+    for number, found in enumerate(xml_records(Path(piece.path), depth=1), start=1):
+        if isinstance(found, Broken):
+            yield number, found
+            return
+        root, tag = found.around[0].tag, found.element.tag
+        if root not in _SETS:
+            fault = f"found the XML of {root!r}, expected {' or '.join(_SETS)}"
+            yield number, Broken("not the XML of PubMed", (fault,), "")
+            return
+        yield number, _paper(found.element) if tag in _RECORDS else None
+
+
+def _paper(record: Element) -> dict[str, Any]:
+    """The fields of a record, whichever of the three it is."""
+    book = record.find("BookDocument")
+    citation = record if record.tag == "MedlineCitation" else record.find("MedlineCitation")
+    own = citation if book is None else book
+    article = citation.find("Article") if citation is not None else book
+    data = record.find("PubmedData" if book is None else "PubmedBookData")
+    none = Element("none")
+    own, article, data = (none if part is None else part for part in (own, article, data))
+    abstract = article.find("Abstract")
+    return {
+        "title": _title(article),
+        **_abstract(() if abstract is None else abstract.findall("AbstractText")),
+        "year": _year(article, data),
+        "pmid": own.findtext("PMID"),
+        "doi": _doi(own, article, data),
+        "cited": list(_cited(own, data)),
+    }
+
+
+def _text(element: Element | None) -> str:
+    """The text of an element and of all tags in it."""
+    return "" if element is None else "".join(element.itertext()).strip()
+
+
+def _title(article: Element) -> str | None:
+    """The title, of a chapter before that of its book; the one in the language of the article for want of English."""
+    named = (_text(article.find(path)) for path in ("ArticleTitle", "VernacularTitle", "Book/BookTitle"))
+    return next((title for title in named if title not in _NO_TITLE), None)
+
+
+def _abstract(parts: Any) -> dict[str, Any]:
+    """`sections` where a part has a heading or a category, else `abstract`."""
+    sections = [(*(_heading(part, name) for name in ("Label", "NlmCategory")), _text(part)) for part in parts]
+    if any(heading or category for heading, category, _ in sections):
+        return {"sections": sections}
+    return {"abstract": "\n\n".join(text for _, _, text in sections if text) or None}
+
+
+def _heading(part: Element, name: str) -> str:
+    heading = part.get(name, "").strip()
+    return "" if heading.upper() in _NO_HEADING else heading
+
+
+def _year(article: Element, data: Element) -> str | None:
+    """Of the issue or the book; else of the electronic publication, or of the entry in PubMed."""
+    for date in _dates(article, data):
+        if date is not None and (found := _YEAR.search(" ".join(date.itertext()))):
+            return found[0]
+    return None
+
+
+def _dates(article: Element, data: Element) -> Iterator[Element | None]:
+    for path in ("Journal/JournalIssue/PubDate", "Book/PubDate", "ArticleDate", "ContributionDate"):
+        yield article.find(path)
+    yield data.find("History/PubMedPubDate[@PubStatus='pubmed']")
+
+
+def _doi(own: Element, article: Element, data: Element) -> str | None:
+    """Of the record's own list of ids, not of a reference's."""
+    for ids in (data.find("ArticleIdList"), own.find("ArticleIdList")):
+        for one in () if ids is None else ids:
+            if one.get("IdType") == "doi" and _text(one):
+                return _text(one)
+    places = article.findall("ELocationID[@EIdType='doi']")
+    return next((_text(place) for place in places if place.get("ValidYN") != "N"), None)
+
+
+def _cited(own: Element, data: Element) -> Iterator[tuple[str, str]]:
+    """What the lists of references name, which may be in one another; before 2019, citations were corrections."""
+    for part in (data, own):
+        for references in part.findall("ReferenceList"):
+            for one in references.iter("ArticleId"):
+                if (kind := _KINDS.get(one.get("IdType", ""))) and one.text:
+                    yield kind, one.text.strip()
+    for one in own.findall("CommentsCorrectionsList/CommentsCorrections"):
+        if one.get("RefType") == "Cites":
+            yield "pmid", one.findtext("PMID", "").strip()
+
+
+def _told(head: Head) -> bool:
+    return _ROOT.search(head.start) is not None
+
+
+PUBMED = Format("pubmed", records=records, cut=in_one_piece, told=_told, bibliographic=True)

@@ -1,0 +1,166 @@
+"""Structured abstracts: their sections onto the sentence labels of a study, by the headings that people gave them.
+
+A heading that no line of the study names falls back on the category that the National Library of Medicine gives it
+(https://www.nlm.nih.gov/bsd/policy/structured_abstracts.html). A study with the five labels of CSAbstruct (Cohan et
+al., EMNLP 2019) needs no line. Conclusions are results in it: CSAbstruct has no label of their own for them, its
+sentences "We conclude that ..." are results, and so are they in the guidelines of CSFCube.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from annot.base.names import plain_heading
+from annot.formats.paper_text import PARAGRAPH
+
+USUAL: Mapping[str, tuple[str, ...]] = {
+    "background": ("Background", "Introduction", "Context", "Rationale", "Importance"),
+    "objective": (
+        *("Objective", "Objectives", "Aim", "Aims", "Purpose", "Goal", "Hypothesis", "Research question"),
+        *("Background and objective", "Background and objectives", "Background and aims", "Background and purpose"),
+    ),
+    "method": (
+        *("Methods", "Method", "Methodology", "Materials and methods", "Material and methods", "Patients and methods"),
+        *("Subjects and methods", "Design", "Study design", "Research design and methods", "Approach"),
+        *(
+            "Setting",
+            "Settings",
+            "Participants",
+            "Patients",
+            "Subjects",
+            "Interventions",
+            "Intervention",
+            "Measurements",
+        ),
+        *("Main outcome measures", "Main outcomes and measures", "Data sources", "Data extraction", "Study selection"),
+    ),
+    "result": (
+        *("Results", "Result", "Findings", "Main results", "Conclusions", "Conclusion", "Interpretation"),
+        *("Results and conclusions", "Conclusions and relevance"),
+    ),
+    "other": ("Funding", "Trial registration", "Registration", "Keywords"),
+}
+"""The headings of each label of a study that has these five."""
+MOST_HEADINGS = 1_000
+"""That are counted by name; all others are one."""
+NO_HEADING, OTHERS = "(no heading)", "(other headings)"
+
+
+class Heading(NamedTuple):
+    """What a section is called, and the label that its sentences have; "" for none."""
+
+    name: str
+    label: str
+
+
+Headings = tuple[Heading, ...]
+"""Of one paper, each once."""
+
+
+@dataclass(frozen=True, slots=True)
+class SectionLabels:
+    """What becomes of sections. faceted: whether sentences have labels; if not, headings are part of the text, as
+    PubMed shows them."""
+
+    label_of: Mapping[str, str]
+    """By plain heading, or category."""
+    faceted: bool
+
+    @classmethod
+    def of(cls, names: Sequence[str], lines: Mapping[str, Sequence[str]], *, faceted: bool) -> SectionLabels:
+        """Those of a study with these labels. lines: the headings of each that the study names."""
+        usual = USUAL if {*names} == USUAL.keys() else {}
+        both = [*usual.items(), *lines.items()]
+        return cls({plain_heading(heading): label for label, named in both for heading in named}, faceted)
+
+    def applied(self, record: Mapping[str, Any]) -> tuple[Mapping[str, Any], Headings]:
+        """The record with its `sections` as one abstract, and the headings that it was labelled by.
+
+        Each paragraph of a section has the section's label. A record of which one part has none comes without labels.
+        """
+        if not record.get("sections"):
+            return record, ()
+        fields = {name: value for name, value in record.items() if name != "sections"}
+        parts = [(name, category, text.strip()) for name, category, text in record["sections"] if text.strip()]
+        if not self.faceted:
+            whole = (f"{name.strip().rstrip(':')}: {text}" if plain_heading(name) else text for name, _, text in parts)
+            return fields | {"abstract": "\n\n".join(whole)}, ()
+        found = [Heading(plain_heading(name) or NO_HEADING, self._label(name, category)) for name, category, _ in parts]
+        paragraphs = [
+            (one.label, paragraph)
+            for one, (_, _, text) in zip(found, parts, strict=True)
+            for paragraph in PARAGRAPH.split(text)
+        ]
+        fields["abstract"] = "\n\n".join(paragraph for _, paragraph in paragraphs)
+        if found and all(one.label for one in found):
+            fields["paragraph_labels"] = [label for label, _ in paragraphs]
+        return fields, tuple(dict.fromkeys(found))
+
+    def _label(self, name: str, category: str) -> str:
+        return self.label_of.get(plain_heading(name)) or self.label_of.get(plain_heading(category), "")
+
+
+class Structured(NamedTuple):
+    """The structured abstracts among papers."""
+
+    papers: int
+    unlabelled: int
+    """Those without labels: a part of them has a heading that no label has, or none."""
+    headings: tuple[tuple[str, str, int], ...]
+    """Heading, label ("" for none), papers; those without a label first, then the most frequent."""
+
+    @property
+    def unknown(self) -> tuple[tuple[str, int], ...]:
+        """The headings that no label has, and in how many papers."""
+        return tuple((name, papers) for name, label, papers in self.headings if not label)
+
+    @property
+    def known(self) -> tuple[tuple[str, str, int], ...]:
+        """The others."""
+        return tuple(one for one in self.headings if one[1])
+
+    @property
+    def writable(self) -> list[str]:
+        """The headings that a line of annot.toml could name, for want of one that does."""
+        return [name for name, _ in self.unknown if name not in (NO_HEADING, OTHERS)]
+
+
+class HeadingCount:
+    """Counts the headings of papers."""
+
+    def __init__(self) -> None:
+        self._papers = self._unlabelled = 0
+        self._counts = Counter[Heading]()
+
+    def take(self, several: Iterable[Headings]) -> None:
+        """Count these papers."""
+        for headings in several:
+            self._papers += 1
+            self._unlabelled += any(not one.label for one in headings)
+            for one in headings:
+                self._count(one, 1)
+
+    def remember(self, facts: Mapping[str, Any]) -> None:
+        """Count what was counted before; nothing where no abstract was structured."""
+        self._papers += facts.get("papers", 0)
+        self._unlabelled += facts.get("unlabelled", 0)
+        for name, label, papers in facts.get("headings", ()):
+            self._count(Heading(name, label), papers)
+
+    def _count(self, heading: Heading, papers: int) -> None:
+        known = heading in self._counts or len(self._counts) < MOST_HEADINGS
+        self._counts[heading if known else Heading(OTHERS, heading.label)] += papers
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """What was counted, as the store keeps it; nothing where no abstract was structured."""
+        return self.found._asdict() if self._papers else {}
+
+    @property
+    def found(self) -> Structured:
+        """What was counted."""
+        order = sorted(self._counts.items(), key=lambda item: (bool(item[0].label), -item[1], item[0]))
+        return Structured(self._papers, self._unlabelled, tuple((*heading, papers) for heading, papers in order))

@@ -1,0 +1,78 @@
+"""Kinds of files that have papers, or are taken for them, and are not read: how each begins, and what to do with it."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from annot.base.errors import InputError
+from annot.formats.corpora.cutting import Head
+from annot.formats.corpora.heads import PROLOG
+
+_BY_ZOTERO = "import it into Zotero (File > Import...), then choose File > Export Library... with the format RIS"
+_BY_ENDNOTE = "in EndNote, choose File > Export... with the output style RefMan (RIS) Export"
+_BY_WOS = "in Web of Science, choose Export > RIS (other reference software), with Author, Title, Source, Abstract"
+_RECORDS = "export the records from the database or the reference manager instead, for example as RIS"
+_UNPACK = "unpack it, and add the files in it"
+
+
+class Unread(NamedTuple):
+    """A kind of file that is known and not read."""
+
+    name: str
+    begins: bytes
+    """A regular expression of how its first 64 KiB begin; `.` is any byte."""
+    remedy: str
+
+
+def _root(names: bytes, also: bytes = b"") -> bytes:
+    """What XML with a root of one of these names, in any namespace, begins with; also: what has to come after it."""
+    return PROLOG + rb"<(?:\w+:)?(?:" + names + rb")[\s>](?=.*" + also + rb")"
+
+
+UNREAD = (
+    Unread("EndNote's XML", _root(b"xml", b"<record>"), _BY_ENDNOTE),
+    Unread("MARCXML", _root(b"collection|record", rb'\btag="\d\d\d"'), _BY_ZOTERO),
+    Unread("MODS", _root(b"mods|modsCollection"), _BY_ZOTERO),
+    Unread("Zotero's RDF", _root(b"RDF"), "in Zotero, choose File > Export Library... with the format RIS"),
+    Unread("the full text of an article (JATS)", _root(b"article|pmc-articleset"), _RECORDS),
+    Unread("a feed", _root(b"feed|rss"), _RECORDS),
+    Unread("DBLP's XML, which has no abstracts", _root(b"dblp"), _RECORDS),
+    Unread("a web page", _root(b"(?i:html|head|body|script)"), "open it in a browser: it may show an error"),
+    Unread(
+        "Crossref's JSON",
+        rb'\s*\{(?=.*"(?:message-type|reference-count)"\s*:)',
+        "look its DOIs up in OpenAlex or PubMed, and add what these export",
+    ),
+    Unread("CSL JSON", rb'\s*+\[?+\s*+\{(?=.*"(?:issued|accessed)"\s*:\s*\{\s*"date-parts"\s*:)', _BY_ZOTERO),
+    Unread(
+        "PubMed's CSV, which has no abstracts",
+        rb'"?PMID"?,"?Title"?,"?Authors"?,"?Citation"?,',
+        "in PubMed, choose Save with the format PubMed",
+    ),
+    Unread("EndNote's tagged text", rb"\s*%0 [A-Z](?=.*\n%[A-Z] )", _BY_ENDNOTE),
+    Unread("plain text from Web of Science", rb"\s*FN (?:Clarivate|Thomson|ISI)", _BY_WOS),
+    Unread("MARC 21", rb"\d{5}[acdnp][a-z][a-z ].[a ]22\d{5}", _BY_ZOTERO),
+    Unread("a PDF", rb"%PDF-", _RECORDS),
+    Unread("a Word document", rb"PK\x03\x04(?=.*\bword/)|\{\\rtf", _RECORDS),
+    Unread(
+        "a spreadsheet of LibreOffice",
+        rb"PK\x03\x04.{26}mimetypeapplication/vnd\.oasis\.opendocument\.spreadsheet",
+        "in LibreOffice, choose File > Save As... with the type Excel 2007-365 (.xlsx)",
+    ),
+    Unread(
+        "a file of Office before 2007",
+        rb"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1",
+        "if it is a spreadsheet, choose File > Save As in Excel, with the type Excel Workbook (.xlsx)",
+    ),
+    Unread("a zip archive", rb"PK(?:\x03\x04(?!.*(?:\bxl/|\[Content_Types\]|docProps/))|\x05\x06)", _UNPACK),
+    Unread("an archive", rb"7z\xbc\xaf\x27\x1c|Rar!\x1a|BZh\d1AY|\xfd7zXZ\x00|\x28\xb5\x2f\xfd|.{257}ustar", _UNPACK),
+    Unread("a database, perhaps Zotero's own", rb"SQLite format 3\x00", _RECORDS),
+)
+
+
+def refuse_unread(head: Head) -> None:
+    """Raise InputError for a file that begins as one of a kind that is known and not read."""
+    for kind in UNREAD:
+        if re.match(kind.begins, head.start, re.DOTALL):
+            raise InputError(f"{head.name}: {kind.name}, which annot does not read", hint=kind.remedy)
