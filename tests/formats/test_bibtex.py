@@ -12,7 +12,7 @@ from typing import Any
 
 import bibtexparser
 import pytest
-from annot.formats.corpora import bibtex, format_named
+from annot.formats.corpora import bibtex, format_named, format_of
 from annot.formats.corpora.cutting import Broken, Head, Piece
 
 Reader = Callable[..., list[Any]]
@@ -208,9 +208,10 @@ url = {https://doi.org/10.1145/3397271.3401075}, doi = {10.1145/3397271.3401075}
 
 
 @pytest.mark.parametrize("program", EXPORTS)
-def test_an_export_of_each_program_is_told_and_read(read: Reader, program: str) -> None:
+def test_an_export_of_each_program_is_told_and_read(read: Reader, tmp_path: Path, program: str) -> None:
     text, expected = EXPORTS[program]
-    assert told(text)
+    (tmp_path / "export.txt").write_text(text, encoding="utf-8")
+    assert format_of(str(tmp_path / "export.txt"), None) == "bibtex"
     assert read(text) == [expected]
     assert read(text.replace("\n", "\r\n")) == [{name: value.replace("\r\n", "\n") for name, value in expected.items()}]
 
