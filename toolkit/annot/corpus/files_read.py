@@ -9,7 +9,7 @@ from typing import Any
 
 from annot.base.names import counted
 from annot.corpus.rejects import PieceRead
-from annot.formats.corpora import encoding_in
+from annot.formats.corpora import remark_on
 from annot.formats.corpora.semantic_scholar import JOINED, SEMANTIC_SCHOLAR
 
 
@@ -20,8 +20,8 @@ class FileRead:
     name: str
     """Without folders, which are those of a machine."""
     format: str
-    encoding: str
-    """Of its text, if that is not UTF-8; otherwise empty."""
+    remark: str
+    """The encoding of its text, if that is not UTF-8, or the sheet of a workbook that was read; otherwise empty."""
     read: int = 0
     """Records, those that cannot be read too."""
     kept: int = 0
@@ -43,7 +43,7 @@ class FilesRead:
         self._names: dict[str, tuple[str, ...]] = {
             name: (name,) for form, name in given if form != SEMANTIC_SCHOLAR.name
         }
-        self._found = {name: FileRead(Path(name).name or name, form, encoding_in(form, name)) for form, name in given}
+        self._found = {name: FileRead(Path(name).name or name, form, remark_on(name, form)) for form, name in given}
         if joined:
             several = Path(joined[0]).name + (f" and {counted(len(joined) - 1, 'more file')}" if joined[1:] else "")
             self._names[JOINED.name] = tuple(joined)
