@@ -47,6 +47,7 @@ PURE = (
     "measuring.folds",
     "measuring.forecast",
     "measuring.reusability",
+    "measuring.sampled",
     "judging.planning",
     "judging.trials",
 )

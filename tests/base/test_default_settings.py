@@ -25,6 +25,7 @@ NUMBERS = {
     # 200 dimensions, as the names of the methods say.
     "word_vectors": {"dimensions": 200, "window": 5, "min_count": 2, "seed": 1, "workers": 1, "sample": 0},
     "judging": {"per_pair": 2, "repeats": 0.0},
+    "sample": {"floor": 0.05, "unranked": 1.0},
     "training": {"per_facet": 10, "threshold": 0.6, "furthest": 5},
     "agreement": {"level": 0.95},
     "forecast": {"window_days": 28, "fence": 3.0, "level": 0.95, "draws": 1000, "simulations": 200},

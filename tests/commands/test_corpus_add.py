@@ -267,7 +267,59 @@ def test_half_a_character_is_read_as_none_and_written_aside_as_it_came(ws: Works
     assert [json.loads(one["record"]) for one in aside] == [json.loads(papers[2]), json.loads(own[1])]
 
 
-def test_a_folder_in_place_of_a_file_is_told(ws: Workspace, tmp_path: Path) -> None:
+def test_a_folder_is_its_files_in_the_order_of_their_names(ws: Workspace, tmp_path: Path) -> None:
+    folder = tmp_path / "parses"
+    (folder / "b" / "deep").mkdir(parents=True)
+    (folder / ".git").mkdir()
+    for number, name in enumerate(["c.jsonl", "b/deep/x", "a.json", "b/2.jsonl", ".hidden", ".git/config"], start=1):
+        write(folder / name, [line(number)])
+    (folder / "link").symlink_to(folder)
+    added = add(ws, folder, write(tmp_path / "own", [line(7)]))
+    assert (added.read, added.kept) == (5, 5)
+    assert [(one.name, one.format, one.kept) for one in added.files] == [
+        ("parses: 4 files", "annot", 4), ("own", "annot", 1),
+    ]  # fmt: skip
+    assert [paper.paper_id for paper in read_papers(ws.corpus)] == ["p3", "p4", "p2", "p1", "p7"]
+    assert add(ws, folder).kept == 0
+
+
+def test_a_file_of_a_folder_that_cannot_be_read_is_left_out_and_named(ws: Workspace, tmp_path: Path) -> None:
+    folder = tmp_path / "parses"
+    folder.mkdir()
+    for name, lines in {"1": [line(1)], "2": [BROKEN[17]], "3": [], "4": [line(4)], "5": [" "]}.items():
+        write(folder / name, lines)
+    added = add(ws, folder)
+    assert (added.read, added.kept) == (5, 2)
+    assert added.rejected == {"cannot be read: not valid JSON": 1, "cannot be read: the file is empty": 2}
+    assert [fault.partition(": ")[0] for fault in added.faults] == [f"{folder}/2:1", f"{folder}/3", f"{folder}/5"]
+    assert added.rejected_file is not None
+    assert json.loads(Path(added.rejected_file).read_text())["file"] == f"{folder}/2"
+
+
+def test_files_of_a_folder_that_are_no_papers_are_all_named_and_nothing_is_kept(ws: Workspace, tmp_path: Path) -> None:
+    folder = tmp_path / "parses"
+    folder.mkdir()
+    for name, content in {"1": line(1), "2.pdf": "%PDF-1.7", "3.txt": "Read me."}.items():
+        write(folder / name, [content])
+    with pytest.raises(InputError, match="2 files cannot be read") as caught:
+        add(ws, folder)
+    assert [fault.partition(": ")[0] for fault in caught.value.faults] == [f"{folder}/2.pdf", f"{folder}/3.txt"]
+    assert not ws.has_corpus
+
+
+def test_a_folder_without_a_paper_that_can_be_read_is_refused(ws: Workspace, tmp_path: Path) -> None:
+    folder = tmp_path / "parses"
+    folder.mkdir()
+    for empty in ([], [".hidden"]):
+        for name in empty:
+            write(folder / name, [line(1)])
+        with pytest.raises(InputError, match=f"{folder}: an empty folder, expected files of papers"):
+            add(ws, folder)
+    write(folder / "1", [BROKEN[17]])
+    write(folder / "2", [])
+    with pytest.raises(InputError, match=f"{folder}: no paper can be read") as caught:
+        add(ws, folder)
+    assert len(caught.value.faults) == 2
     with pytest.raises(InputError) as caught:
-        add(ws, tmp_path, tmp_path / "x")
-    assert caught.value.faults == (f"{tmp_path}: a folder, expected a file", f"{tmp_path / 'x'}: no such file")
+        add(ws, tmp_path / "x", folder, tmp_path / "y")
+    assert caught.value.faults == (f"{tmp_path / 'x'}: no such file", f"{tmp_path / 'y'}: no such file")

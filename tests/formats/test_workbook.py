@@ -140,7 +140,7 @@ def test_rows_before_the_header_and_merged_cells_are_no_papers(tmp_path: Path) -
     book["S"].merge_cells("A1:F1")
     book["S"].merge_cells("A5:F5")
     book.save(path)
-    assert [(place, paper(row)["title"]) for place, row in rows(path)] == [(4, READ["title"]), (5, "")]
+    assert [(place, paper(row)["title"]) for place, row in rows(path)] == [(4, READ["title"])]
 
 
 def test_texts_that_cells_share_are_read_as_excel_writes_them(tmp_path: Path) -> None:

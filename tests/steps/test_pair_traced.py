@@ -37,7 +37,7 @@ def outcome(**of: object) -> Any:
     ],
 )
 def test_a_pair_stands_where_it_got_furthest(of: dict[str, object], standing: str) -> None:
-    assert trace._standing(PAIR, outcome(**of)) == standing
+    assert trace._standing(PAIR, outcome(**of), None) == standing
 
 
 def judged(who: str, grade: int | None, at: str | None, **of: Any) -> SourcedJudgement:

@@ -87,6 +87,19 @@ CREATE TABLE run (
     PRIMARY KEY (tag)
 );
 
+CREATE TABLE sample (
+    id INTEGER NOT NULL,
+    share FLOAT NOT NULL,
+    across VARCHAR NOT NULL,
+    floor FLOAT NOT NULL,
+    unranked FLOAT NOT NULL,
+    seed BIGINT NOT NULL,
+    created VARCHAR NOT NULL,
+    PRIMARY KEY (id),
+    CONSTRAINT sample_one CHECK (id = 1),
+    CONSTRAINT sample_share CHECK (share > 0 AND share <= 1)
+);
+
 CREATE TABLE task_secret (
     id INTEGER NOT NULL,
     secret VARCHAR NOT NULL,
@@ -278,6 +291,20 @@ CREATE TABLE returned (
     CONSTRAINT returned_assessor FOREIGN KEY(assessor) REFERENCES assessor (assessor),
     CONSTRAINT returned_occasion_from_2 CHECK (occasion >= 2),
     CONSTRAINT returned_why CHECK (why <> '')
+);
+
+CREATE TABLE sampled_pair (
+    query_id VARCHAR NOT NULL,
+    doc_id VARCHAR NOT NULL,
+    rank INTEGER,
+    batch INTEGER NOT NULL,
+    probability FLOAT NOT NULL,
+    drawn BOOLEAN NOT NULL,
+    PRIMARY KEY (query_id, doc_id),
+    CONSTRAINT sampled_pair_query FOREIGN KEY(query_id) REFERENCES query (query_id),
+    CONSTRAINT sampled_pair_rank_from_1 CHECK (rank >= 1),
+    CONSTRAINT sampled_pair_batch_from_1 CHECK (batch >= 1),
+    CONSTRAINT sampled_pair_probability CHECK (probability > 0 AND probability <= 1)
 );
 
 CREATE TABLE shown_opinions (

@@ -67,6 +67,15 @@ def plan_make(
         ),
     ] = None,
     seed: Annotated[int | None, recorded("Random seed of the plan.", min=0)] = None,
+    sample: Annotated[
+        float | None,
+        option(
+            "Judge a sample with this share of the pools, each pair drawn with a known probability.",
+            shown="on record, else all",
+            min=0.0001,
+            max=1.0,
+        ),
+    ] = None,
     grow: GrowOption = False,
     withdraw: Annotated[
         bool, flag("--withdraw", "Instead, remove the pairs that were never sent, so that you can plan them again.")
@@ -89,7 +98,7 @@ def plan_make(
     from annot.steps import plan as step
 
     if withdraw:
-        refuse_beside("plan --withdraw", repeats=repeats, share=share, seed=seed, grow=grow)
+        refuse_beside("plan --withdraw", repeats=repeats, share=share, seed=seed, sample=sample, grow=grow)
         count = step.withdraw(ws, queries=tuple(queries or ()), sent=sent, dry_run=dry_run)
         text = f"{counted(count, 'assignment')} withdrawn"
         return Output({"assignments": count}, text, ["`annot push` deletes their tasks"] if sent else [])
@@ -101,6 +110,7 @@ def plan_make(
         seed=seed,
         grow=grow,
         dry_run=dry_run,
+        sample=sample,
     )
     text = table(step.LOADS, made.loads)
     return Output(made, f"{text}\n\n{counted(made.pairs, 'pair')}, plan {made.sha256[:12]}", made.notes)

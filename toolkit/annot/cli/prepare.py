@@ -55,7 +55,9 @@ def corpus_add(
     ws: "Workspace",
     files: Annotated[
         list[str],
-        argument("Files of papers or other documents, plain or gzipped; with --format irds, names of datasets."),
+        argument(
+            "Files or folders of papers or other documents, plain or gzipped; with --format irds, names of datasets."
+        ),
     ],
     form: Annotated[
         str | None,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -32,27 +33,38 @@ class FileRead:
     """Records of a library without any id; their papers have one made from title and year."""
 
 
+_MANY = 100
 COUNTS = ("read", "kept", "without_abstract", "without_year", "without_id")
 
 
 class FilesRead:
-    """What the files brought. given: their formats and names."""
+    """What the files brought. given: their formats and names. folders: of a file, the folder in whose place it was
+    read; the files of one folder that have one format are one."""
 
-    def __init__(self, given: Sequence[tuple[str, str]]) -> None:
-        joined = [name for form, name in given if form == SEMANTIC_SCHOLAR.name]
-        self._names: dict[str, tuple[str, ...]] = {
-            name: (name,) for form, name in given if form != SEMANTIC_SCHOLAR.name
-        }
-        self._found = {name: FileRead(Path(name).name or name, form, remark_on(name, form)) for form, name in given}
-        if joined:
-            several = Path(joined[0]).name + (f" and {counted(len(joined) - 1, 'more file')}" if joined[1:] else "")
-            self._names[JOINED.name] = tuple(joined)
-            self._found[JOINED.name] = FileRead(several, SEMANTIC_SCHOLAR.name, "")
+    def __init__(self, given: Sequence[tuple[str, str]], folders: Mapping[str, str]) -> None:
+        several: dict[str, dict[str, None]] = {}
+        self._found: dict[str, FileRead] = {}
+        self._key: dict[str, str] = {JOINED.name: JOINED.name}
+        for form, name in given:
+            remark = remark_on(name, form)
+            whole = folders.get(name, name)
+            key = JOINED.name if form == SEMANTIC_SCHOLAR.name else name if whole == name else f"{form} {whole}"
+            key = f"{key} {remark}" if remark and whole != name else key
+            self._key[name] = key
+            several.setdefault(key, {})[name] = None
+            self._found.setdefault(key, FileRead(Path(whole).name or whole, form, remark))
+        self._names = {key: tuple(names) for key, names in several.items()}
+        for key, names in self._names.items():
+            one, more = self._found[key], len(names) - 1
+            if folders.get(names[0], names[0]) != names[0] and key != JOINED.name:
+                self._found[key] = replace(one, name=f"{one.name}: {counted(more + 1, 'file')}")
+            elif more:
+                self._found[key] = replace(one, name=f"{one.name} and {counted(more, 'more file')}")
 
     def take(self, pieces: Iterable[PieceRead]) -> None:
         """Count what these pieces brought."""
         for one in pieces:
-            name = JOINED.name if one.piece.format == JOINED.name else one.piece.path
+            name = self._key[JOINED.name if one.piece.format == JOINED.name else one.piece.path]
             more = {
                 "read": one.read + one.broken.total(),
                 **{count: getattr(one, count) for count in COUNTS if count != "read"},
@@ -67,9 +79,14 @@ class FilesRead:
     def facts(self, sha256: Mapping[str, str]) -> list[dict[str, Any]]:
         """As the study remembers them; sha256: by name."""
         return [
-            asdict(self._found[name]) | {"sha256": [sha256[one] for one in names]}
-            for name, names in self._names.items()
+            asdict(self._found[key]) | {"sha256": _in_short([sha256[name] for name in names])}
+            for key, names in self._names.items()
         ]
+
+
+def _in_short(hashes: list[str]) -> list[str]:
+    """The hashes, or the one of all where there are many."""
+    return hashes if len(hashes) < _MANY else [hashlib.sha256("".join(sorted(hashes)).encode()).hexdigest()]
 
 
 def merged(several: Iterable[Sequence[Mapping[str, Any]]]) -> list[dict[str, Any]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -59,11 +60,14 @@ class PieceRead:
 class Rejects:
     """What could not be read, over all pieces in their order.
 
-    what: a record is of what. told: how many faults are kept to be told.
+    what: a record is of what. told: how many faults are kept to be told. part_of: of a file, the folder in
+    whose place it was read. A folder is like one file: it can be read if any of its files can.
     """
 
-    def __init__(self, what: str, *, told: int) -> None:
+    def __init__(self, what: str, *, told: int, part_of: Mapping[str, str] | None = None) -> None:
         self._what = what
+        self._part_of = part_of or {}
+        self._places: Counter[str] = Counter()
         self.faults: list[str] = []
         self._told = told
         self._of: dict[str, _OfFile] = {}
@@ -93,18 +97,24 @@ class Rejects:
         origins = []
         for one in pieces:
             name = "papers and abstracts" if one.piece.format == JOINED.name else one.piece.path
-            of = self._of.setdefault(name, _OfFile(one.piece.format))
-            origins.append((name, of.places))
-            of.told += [f"{name}:{of.places + place}: {fault}" for place, fault in one.faults]
-            del of.told[self._told :]
+            whole = self._part_of.get(name, name)
+            of = self._of.setdefault(whole, _OfFile(one.piece.format))
+            before = self._places[name]
+            origins.append((name, before))
+            of.told += [f"{name}:{before + place}: {fault}" for place, fault in one.faults]
             for reason, (place, fault) in one.first.items():
-                of.first.setdefault(reason, f"{name}:{of.places + place}: {fault}")
-            of.places += one.places
+                of.first.setdefault(reason, f"{name}:{before + place}: {fault}")
+            if whole != name and one.piece[2:] == (0, None) and not (one.read or one.broken):
+                of.reasons["the file is empty"] += 1
+                of.first.setdefault("the file is empty", f"{name}: found no {self._what}")
+                of.told.append(f"{name}: found no {self._what}")
+            del of.told[self._told :]
+            self._places[name] += one.places
             of.read += one.read
             of.reasons += one.broken
             if not of.read and of.reasons.total() >= MOST_FAULTS:
                 stopped = f"the first {of.reasons.total()} records cannot be read, reading stopped"
-                self._raise([name], f"{name}: {stopped}")
+                self._raise([whole], f"{whole}: {stopped}")
         if rejected is not None and rejected.is_file():
             self._files.append((rejected, origins))
         self.faults = [fault for of in self._of.values() for fault in of.told][: self._told]
@@ -136,10 +146,9 @@ class Rejects:
 
 @dataclass(slots=True)
 class _OfFile:
-    """What is known of a file over its pieces."""
+    """What is known of a file or folder over its pieces."""
 
     format: str
-    places: int = 0
     read: int = 0
     reasons: Counter[str] = field(default_factory=Counter)
     first: dict[str, str] = field(default_factory=dict)

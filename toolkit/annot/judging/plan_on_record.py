@@ -13,8 +13,10 @@ from annot.base.names import moment_now
 from annot.base.records import Assignment, grouped
 from annot.judging.planning.checking import PlannedTogether, faults_of, overlaps
 from annot.judging.planning.drawing import plan_lines
+from annot.judging.pool_samples import faults_of_sample
 from annot.judging.stage import Stage
 from annot.store import adjudications, people, projects, runs
+from annot.store.pools import read_pools
 from annot.study.adjudication import Pair
 from annot.study.workspace import Workspace, sha256_of, write_file, write_manifest
 
@@ -87,6 +89,8 @@ class PlanCheck:
     overlaps: tuple[PlannedTogether, ...]
     unplanned: int
     """Pairs of the pools that are not assigned."""
+    not_drawn: int
+    """Pairs of the pools that the sample leaves out."""
     to_withdraw: int
     """Unanswered tasks on the server for people who no longer have the pairs."""
     faults: tuple[str, ...]
@@ -101,6 +105,9 @@ def check(ws: Workspace) -> PlanCheck:
         stage = Stage(session, ws)
         settling = adjudicators_of(session)
         imported = runs.judgements_imported(session)
+        drawn = read_pools(session)
+    sample = stage.sample
+    of_sample = () if sample is None else faults_of_sample(sample, drawn, stage.queries)
     faults = faults_of(
         plan,
         documents=stage.documents,
@@ -121,8 +128,9 @@ def check(ws: Workspace) -> PlanCheck:
         unplanned=sum(
             (query_id, doc_id) not in planned for query_id, docs in stage.documents.items() for doc_id in docs
         ),
+        not_drawn=stage.not_drawn,
         to_withdraw=stage.to_withdraw,
-        faults=(*faults, *in_file),
+        faults=(*faults, *of_sample, *in_file),
     )
 
 

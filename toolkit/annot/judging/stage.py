@@ -12,6 +12,7 @@ from annot.judging.next_step import Facts, Next, next_step
 from annot.store import facet_labels, people, pools, projects, runs, trials
 from annot.store.adjudications import last_opinions, read_current
 from annot.store.guidelines import read_guidelines
+from annot.store.pools import read_sample, to_judge
 from annot.store.projects import StoredRound, read_hidden
 from annot.store.queries import read_queries, read_topics
 from annot.study.adjudication import Pair
@@ -46,8 +47,12 @@ class Stage:
         self.labelled = sum(facet_labels.count_by_origin(session).values())
         """Papers with sentence labels."""
         self.queries = read_queries(session)
-        self.documents = pools.documents_by_query(session)
-        """The papers of each query's pool."""
+        self.sample = read_sample(session)
+        """Where a sample of the pools is judged."""
+        pooled = pools.documents_by_query(session)
+        self.documents = to_judge(pooled, self.sample)
+        """The papers of each query's pool that are to be judged."""
+        self.not_drawn = sum(map(len, pooled.values())) - sum(map(len, self.documents.values()))
         self.everyone = people.read_assessors(session)
         self.plan = people.read_assignments(session)
         self.sent = projects.read_sent(session)

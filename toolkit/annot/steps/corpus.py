@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import shutil
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -103,14 +104,17 @@ def contents(ws: Workspace, *, advance: Advance) -> CorpusContents:
 def add(
     ws: Workspace, sources: Sequence[str | Path], *, form: str | None, dry_run: bool, advance: Advance
 ) -> AddedPapers:
-    """Add the papers of files, or of datasets that `form` knows by name; the same ones again add nothing.
+    """Add the papers of files and of all in folders, or of datasets that `form` knows by name; the same again add none.
 
     form: None tells the format of each file from its beginning. Records that cannot be read are counted and
-    written aside. Raises InputError, and keeps nothing, where a file has no record that can be read.
+    written aside. Raises InputError, and keeps nothing, where a file or folder has no record that can be read.
     """
-    names = [str(source) for source in sources]
+    by_name = form is not None and format_named(form).by_name
+    found = [(str(source), str(source)) for source in sources] if by_name else _files(map(str, sources))
+    folders = dict(found)
+    names = [name for name, _ in found]
     given = _given(names, form)
-    files = FilesRead(given)
+    files = FilesRead(given, folders)
     engine = Engine.in_place(ws.machine)
     tally, cleaning, headings = Tally(), CleaningCount(), HeadingCount()
     there = papers.groups_of(ws.corpus) if ws.has_corpus else []
@@ -118,7 +122,7 @@ def add(
         tally.remember(known)
     before, titles_before = tally.known, len(tally.same_title)
     with _scratch(ws.corpus, dry_run) as scratch:
-        rejects = Rejects(ws.settings.document_word, told=REPORTED)
+        rejects = Rejects(ws.settings.document_word, told=REPORTED, part_of=folders)
         given = _joined(given, scratch, engine, rejects)
         labels = ws.settings.labels
         sections = SectionLabels.of(labels.names, labels.sections, faceted=ws.settings.faceted)
@@ -172,10 +176,33 @@ def _limit(reason: Rejection, ws: Workspace) -> str:
     return f"{SETTING_OF[reason]} = {json.dumps(value)}"
 
 
+def _files(sources: Iterable[str]) -> list[tuple[str, str]]:
+    """The files, each with what was given: itself, or a folder that it is in, of which all that is not hidden counts.
+
+    Raises InputError with every file that is not there, and for a folder without one.
+    """
+    given = list(sources)
+    check_files(path for path in map(Path, given) if not path.is_dir())
+    found: list[tuple[str, str]] = []
+    for source in given:
+        below = _files_below(source) if Path(source).is_dir() else [source]
+        if not below:
+            raise InputError(f"{source}: an empty folder, expected files of papers")
+        found += [(name, source) for name in below]
+    return found
+
+
+def _files_below(folder: str) -> list[str]:
+    """In the order of their names; links to other folders are not followed."""
+    found = []
+    for place, folders, names in os.walk(folder):
+        folders[:] = [name for name in folders if not name.startswith(".")]
+        found += [Path(place, name) for name in names if not name.startswith(".")]
+    return sorted(str(path) for path in found if path.is_file())
+
+
 def _given(names: Sequence[str], form: str | None) -> list[tuple[str, str]]:
-    """(format, name) of each. Raises InputError with every file that is not there."""
-    by_name = form is not None and format_named(form).by_name
-    check_files(() if by_name else map(Path, names))
+    """(format, name) of each. Raises InputError with every file that is in no format that is read."""
     found, errors = [], []
     for name in names:
         try:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from annot.base.errors import InputError, MissingInput
-from annot.base.names import check_name, known_query
+from annot.base.names import check_name, counted, known_query, moment_now
 from annot.base.records import Assignment, Query
 from annot.base.stats.clustered import FEWEST_QUERIES
 from annot.base.stats.medians import fewest_for_median
@@ -15,11 +15,13 @@ from annot.judging.plan_on_record import MANIFEST_FILE, PLAN_FILE, plan_sha256, 
 from annot.judging.planning.checking import papers_by_facet, papers_shared
 from annot.judging.planning.drawing import draw_plan
 from annot.judging.planning.handing_on import renumbered
+from annot.judging.pool_samples import design_of, sample_of
 from annot.measuring.diagnosis.findings import papers_needed
 from annot.pools.growth import refuse_growth
 from annot.publishing.report.tables import Column, Columns
 from annot.publishing.report.words import sentences
 from annot.store import judgements, people, pools, projects
+from annot.store.pools import read_sample, replace_sample, to_judge
 from annot.store.queries import read_queries
 from annot.study.backups import keep_backup
 from annot.study.workspace import Workspace, read_manifest, sha256_of
@@ -59,14 +61,22 @@ class Planned:
 
 
 def make(
-    ws: Workspace, *, queries: tuple[str, ...], shares: Mapping[str, float], seed: int | None, grow: bool, dry_run: bool
+    ws: Workspace,
+    *,
+    queries: tuple[str, ...],
+    shares: Mapping[str, float],
+    seed: int | None,
+    grow: bool,
+    dry_run: bool,
+    sample: float | None = None,
 ) -> Planned:
     """Draw the plan for the pools as they are; what is planned already keeps its place.
 
     `queries` limits what is added to these queries; without any, all queries are planned. shares: the hours of people
     relative to others; they are remembered, and those of people not named stay as they were. seed: None takes that of
     the plan on record, else annot.toml's. grow: pairs may be added to a study that was sent; raises InputError where
-    they would be without it.
+    they would be without it. sample: plan a sample of the pools with this expected share; None goes on as is on record,
+    with all of the pools where there is no sample.
     """
     with ws.reading() as session:
         known = {query.query_id: query for query in read_queries(session)}
@@ -75,12 +85,29 @@ def make(
         current = people.read_assignments(session)
         before = people.read_plan(session)
         sent = projects.was_sent(session)
+        sampled = read_sample(session)
+        drawn_from = pools.read_pools(session)
     if seed is None:
         seed = ws.settings.seed if before is None else before.seed
     ws = ws.replaced(seed=seed)
     for name in shares:
         check_name(name, [person.assessor for person in everyone], what="--share")
     wanted = _wanted(known, documents, queries, current)
+    if sample is not None or sampled is not None:
+        if sampled is None and (whole := {one.pair for one in current}):
+            raise InputError(
+                f"--sample {sample:g}: {counted(len(whole), 'pair')} of whole pools are planned already",
+                hint="take back what was not sent with `annot plan --withdraw`; what is judged whole stays so",
+            )
+        design = design_of(
+            ws.settings.sample,
+            share=sample,
+            seed=seed,
+            created=moment_now(),
+            before=None if sampled is None else sampled.design,
+        )
+        sampled = sample_of(drawn_from, [known[name] for name in wanted], design=design, before=sampled)
+        wanted = to_judge(wanted, sampled)
     former = {person.assessor for person in everyone if person.left_on is not None}
     assessors = [
         person.assessor
@@ -113,6 +140,7 @@ def make(
     if not dry_run:
         with ws.writing() as session:
             refuse_growth(session, added, grow=grow)
+            replace_sample(session, sampled)
             people.set_shares(session, shares)
             if new or before is None:
                 record_plan(ws, session, assignments, per_pair=per_pair)
@@ -128,6 +156,7 @@ def make(
     shared, by_facet = papers_shared(assignments, known), papers_by_facet(assignments, known)
     notes = sentences(
         "commands.planned",
+        sample=sampled,
         short=sum(count < ws.settings.judging.per_pair for count in members.values()),
         per_pair=ws.settings.judging.per_pair,
         before=len(current),
@@ -258,6 +287,7 @@ def withdraw(ws: Workspace, *, queries: tuple[str, ...], sent: bool, dry_run: bo
                 record_plan(ws, session, remaining, handed_on=leaving, dropped={one.pair for one in leaving})
             else:
                 people.withdraw_plan(session)
+                replace_sample(session, None)
     if not dry_run:
         write_plan(ws, remaining)
     return len(leaving)

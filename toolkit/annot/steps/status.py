@@ -49,6 +49,8 @@ class Status:
     """Pairs that lack an assessor, because a person left."""
     accepted: int
     """Pairs that count although they have fewer judgements than planned."""
+    not_drawn: int
+    """Pairs of the pools that the sample leaves out: nobody is asked about them."""
     to_withdraw: int
     """Unanswered tasks on the server for people who do not have the pairs any more."""
     next_command: str
@@ -117,6 +119,7 @@ def status(ws: Workspace) -> Status:
         guidelines_changed=stage.guidelines_changed,
         unassigned=len(stage.unassigned),
         accepted=len(outcome.accepted),
+        not_drawn=stage.not_drawn,
         to_withdraw=stage.to_withdraw,
         next_command=coming.command,
         next_why=coming.why,

@@ -30,6 +30,7 @@ from annot.store import adjudications, facet_labels, judgements, papers, project
 from annot.store.adjudications import ShownOpinions, SourcedAdjudication, read_opinions, shown_at
 from annot.store.facet_labels import FacetLabels
 from annot.store.judgements import SourcedJudgement
+from annot.store.judging_models import PoolSample
 from annot.study.exports import exported_qrels
 from annot.study.outcome import Outcome
 from annot.study.snapshot import snapshot_of
@@ -75,6 +76,7 @@ def trace(ws: Workspace, query_id: str, doc_id: str) -> Trace:
         corpus_sha256=recorded_sha256(ws) if texts else None,
         pool=pooled,
         had_by=had_by,
+        sampled=snapshot.sample.pairs.get(pair) if snapshot.sample else None,
         given_to=tuple(
             (given.assessor, given.position, given.occasion) for given in snapshot.assignments if given.pair == pair
         ),
@@ -85,7 +87,7 @@ def trace(ws: Workspace, query_id: str, doc_id: str) -> Trace:
             sorted((*_judged(judged, outcome), *_settled(settled, outcome)), key=lambda one: one.recorded_at or "")
         ),
         shown=tuple(_shown(settled, judged, opinions)),
-        standing=_standing(pair, outcome),
+        standing=_standing(pair, outcome, snapshot.sample),
         grade=None if decision is None else decision.grade,
         adjudicator=None if decision is None else decision.adjudicator,
         reason=None if decision is None else decision.reason,
@@ -234,13 +236,13 @@ def _until(judged: tuple[SourcedJudgement, ...], moment: str | None) -> Iterator
             yield sourced
 
 
-def _standing(pair: tuple[str, str], outcome: Outcome) -> Standing:
+def _standing(pair: tuple[str, str], outcome: Outcome, sample: PoolSample | None) -> Standing:
     if pair in outcome.adjudications:
         return "adjudicated"
     if pair in outcome.unjudgeable:
         return "nobody can judge"
     if pair not in outcome.planned:
-        return "not planned"
+        return "not planned" if sample is None or sample.drawn(*pair) else "not drawn"
     if pair in outcome.waiting:
         return "returned"
     if pair in outcome.open:

@@ -93,7 +93,7 @@ PARTS = {
     "queries": ("query", "topic"),
     "pools": ("pool", "pool_addition"),
     "people": ("assessor",),
-    "planned": ("plan", "returned"),
+    "planned": ("plan", "returned", "sample"),
     "judged": ("accepted",),
     "hidden": ("trial_assignment",),
     "trials": ("trial", "gold"),

@@ -6,11 +6,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 from sqlalchemy import Column, Constraint, Index, Table
 
-from annot.base.records import Adjudication, Assessor, Assignment, Judgement, Returned
+from annot.base.records import Adjudication, Assessor, Assignment, Judgement, OfPair, Returned
 from annot.store.models import GRADE_IN_RANGE, LINE, check, column, columns_of, from_1, made, numbered, to, unique
 
 PAIR = ("query_id", "doc_id")
@@ -35,6 +36,50 @@ class Plan(NamedTuple):
     """How many judgements each pair is to have; None where the judgements were imported."""
     vacant: tuple[tuple[str, str], ...] = ()
     """(query_id, doc_id) of the pairs that no assignment names any more, since their assessors left."""
+
+
+class SampleDesign(NamedTuple):
+    """By which rule pairs are drawn; fixed with the first sample but for `share`, which may rise."""
+
+    share: float
+    """Of the pairs of the pools, expected to be drawn."""
+    across: str
+    """What the share is of: `query`, every query's pool, or `study`, all of them together."""
+    floor: float
+    """The smallest probability of a pair."""
+    unranked: float
+    """The probability of a document that no method ranked: cited, or found by hand."""
+    seed: int
+    created: str
+    """ISO 8601, UTC."""
+
+
+@dataclass(frozen=True, slots=True)
+class SampledPair(OfPair):
+    """One pair of a pool under the sample."""
+
+    query_id: str
+    doc_id: str
+    rank: int | None
+    """In the fusion of the rankings, from 1, as they were when the pair came under the sample; None without a rank."""
+    batch: int
+    """1 for what was there at the first sample, a higher number for what came later together."""
+    probability: float
+    """With which it is drawn at the share on record, as rounded: above 0, at most 1."""
+    drawn: bool
+
+
+class PoolSample(NamedTuple):
+    """The sample on record."""
+
+    design: SampleDesign
+    pairs: Mapping[tuple[str, str], SampledPair]
+    """By (query_id, doc_id): every pair of the pools that is under the sample, drawn or not."""
+
+    def drawn(self, query_id: str, doc_id: str) -> bool:
+        """Whether the pair is to be judged; one that is not under the sample is."""
+        found = self.pairs.get((query_id, doc_id))
+        return found is None or found.drawn
 
 
 Kind = Literal["comments", "reasons"]
@@ -183,6 +228,21 @@ RETURNED_TABLE = made(
 )
 PLAN_TABLE = made("plan", [column("id", int, key=True), *columns_of(Plan)], check("one", "id = 1"))
 """The plan that the assignments make; there is one."""
+SAMPLE_TABLE = made(
+    "sample",
+    [column("id", int, key=True), *columns_of(SampleDesign)],
+    check("one", "id = 1"),
+    check("share", "share > 0 AND share <= 1"),
+)
+"""The rule by which pairs are drawn from the pools; there is one at most."""
+SAMPLED_TABLE = made(
+    "sampled_pair",
+    columns_of(SampledPair, key=PAIR),
+    to_query(),
+    *(from_1("rank"), from_1("batch")),
+    check("probability", "probability > 0 AND probability <= 1"),
+)
+"""Every pair that is under the sample, drawn or not."""
 ACCEPTED_TABLE = made(
     "accepted",
     [column(name, str, key=name in PAIR) for name in (*PAIR, "why", "accepted_at")],

@@ -1,4 +1,4 @@
-"""The pools: which documents are judged for a topic, and how each came in."""
+"""The pools: which documents are judged for a topic, how each came in, and the sample of them that is judged."""
 
 from __future__ import annotations
 
@@ -12,7 +12,16 @@ from sqlmodel import Session
 
 from annot.base.errors import MissingInput
 from annot.base.records import Addition, Draw, Pool, PoolEntry, grouped
-from annot.store.judging_models import ADJUDICATION_TABLE, JUDGEMENT_TABLE, TASK_TABLE
+from annot.store.judging_models import (
+    ADJUDICATION_TABLE,
+    JUDGEMENT_TABLE,
+    SAMPLE_TABLE,
+    SAMPLED_TABLE,
+    TASK_TABLE,
+    PoolSample,
+    SampleDesign,
+    SampledPair,
+)
 from annot.store.models import (
     DRAW_TABLE,
     POOL_ADDITION_TABLE,
@@ -20,9 +29,11 @@ from annot.store.models import (
     POOL_TABLE,
     QUERY_TABLE,
     check_distinct,
+    check_known,
     field_names,
     insert_records,
     insert_rows,
+    read_records,
     refuse_in_use,
 )
 
@@ -128,6 +139,50 @@ def documents_by_query(session: Session) -> dict[str, tuple[str, ...]]:
     found = session.connection().execute(_pooled_pairs())
     documents = grouped((query_id, doc_id) for query_id, _topic_id, doc_id in found)
     return {query_id: tuple(doc_ids) for query_id, doc_ids in sorted(documents.items())}
+
+
+def read_sample(session: Session) -> PoolSample | None:
+    """The sample on record; None where the pools are judged whole."""
+    design = next(read_records(session, SAMPLE_TABLE, SampleDesign), None)
+    if design is None:
+        return None
+    pairs = sorted(read_records(session, SAMPLED_TABLE, SampledPair), key=lambda one: one.pair)
+    return PoolSample(design, {one.pair: one for one in pairs})
+
+
+def to_judge(pooled: Mapping[str, Sequence[str]], sample: PoolSample | None) -> dict[str, tuple[str, ...]]:
+    """The documents of each query that are to be judged: those of its pool, or of these the ones that were drawn."""
+    return {
+        query_id: tuple(doc_id for doc_id in own if sample is None or sample.drawn(query_id, doc_id))
+        for query_id, own in pooled.items()
+    }
+
+
+def replace_sample(session: Session, sample: PoolSample | None) -> None:
+    """Make this the sample of the study; None removes it.
+
+    Raises InputError where a pair that was sent or judged would no longer be drawn.
+    """
+    before = read_sample(session)
+    if before == sample:
+        return
+    if sample is not None:
+        check_known(session, QUERY_TABLE, {query_id for query_id, _ in sample.pairs}, what="sample")
+    if before is not None:
+        refuse_in_use(
+            session,
+            {JUDGEMENT_TABLE: "judgement", TASK_TABLE: "pushed task"},
+            ["query_id", "doc_id"],
+            {pair for pair, one in before.pairs.items() if one.drawn and not (sample and sample.drawn(*pair))},
+            noun="pair",
+            what="leave the sample",
+            hint="a sample grows only: give a larger share",
+        )
+    for table in (SAMPLED_TABLE, SAMPLE_TABLE):
+        session.connection().execute(table.delete())
+    if sample is not None:
+        insert_records(session, SAMPLE_TABLE, [sample.design], id=1)
+        insert_records(session, SAMPLED_TABLE, sample.pairs.values())
 
 
 def _pooled_pairs() -> Select[Any]:

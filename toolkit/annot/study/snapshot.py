@@ -16,7 +16,9 @@ from annot.store import adjudications, facet_labels, judgements, people, pools, 
 from annot.store.adjudications import read_accepted
 from annot.store.guidelines import SentGuidelines, read_guidelines
 from annot.store.judgements import read_returned
+from annot.store.judging_models import PoolSample
 from annot.store.people import Notice, Plan, read_notices
+from annot.store.pools import read_sample
 from annot.store.projects import Project
 from annot.store.queries import read_queries, read_topics
 from annot.store.revisions import Sourced
@@ -62,6 +64,8 @@ class Snapshot:
     """What people were told of the publication of their words, the oldest first."""
     texts: dict[str, Topic] = field(default_factory=dict)
     """The topics that are texts, by id; all others are papers."""
+    sample: PoolSample | None = None
+    """Where a sample of the pools is judged."""
     states: States = field(default_factory=dict)
     """By which it is told, later, whether what is made of this is old."""
 
@@ -195,5 +199,6 @@ def snapshot_of(session: Session, ws: Workspace) -> Snapshot:
         trial_pairs=frozenset((*trials.read_pairs(session), *(gold.pair for gold in trials.read_gold(session)))),
         notices=read_notices(session),
         texts=read_topics(session),
+        sample=read_sample(session),
         states=states_of(ws, session),
     )

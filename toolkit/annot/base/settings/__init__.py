@@ -68,6 +68,7 @@ class Settings(Section):
     pool: sections.PoolSettings = sections.PoolSettings()
     word_vectors: sections.WordVectorSettings = sections.WordVectorSettings()
     judging: sections.JudgingSettings = sections.JudgingSettings()
+    sample: sections.SampleSettings = sections.SampleSettings()
     training: sections.TrainingSettings = sections.TrainingSettings()
     agreement: sections.AgreementSettings = sections.AgreementSettings()
     forecast: sections.ForecastSettings = sections.ForecastSettings()

@@ -211,6 +211,20 @@ class JudgingSettings(Section):
     """How agreement treats a missing judgement. `drop`: leave it out. `zero`: count it as grade 0."""
 
 
+class SampleSettings(Section):
+    """How `annot plan --sample` draws. The first sample fixes these settings but for `predict`."""
+
+    across: Literal["query", "study"] = "query"
+    """`query`: the same share of each query's pool. `study`: the share holds over all pools together."""
+    floor: Annotated[float, Field(gt=0, le=1)] = 0.05
+    """The smallest probability with which a pair is drawn."""
+    unranked: Annotated[float, Field(gt=0, le=1)] = 1.0
+    """The probability of a document that no method ranked, because it is cited or was found by hand."""
+    predict: Literal["ranker", "none"] = "ranker"
+    """What estimates take for the grades of pairs that were not drawn: `ranker`, a prediction from the rankings, which
+    narrows intervals and cannot bias them, or `none`."""
+
+
 class TrainingSettings(Section):
     """What an assessor must reach on gold pairs before judging."""
 

@@ -12,10 +12,11 @@ import warnings
 import zipfile
 import zlib
 from array import array
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Collection, Generator, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from itertools import islice
 from pathlib import Path
+from string import digits
 from tempfile import TemporaryFile
 from typing import IO, Any, NamedTuple
 from xml.etree import ElementTree
@@ -59,7 +60,8 @@ class _Row(NamedTuple):
 
 
 def records(piece: Piece) -> Records:
-    """The rows below the header, by its names; places are the numbers of rows in the sheet."""
+    """The rows below the header, by those of its names that mean something; places are the numbers of rows in the
+    sheet."""
     with _opened(piece.path) as workbook:
         found = workbook.papers()
         if isinstance(found, Broken):
@@ -67,15 +69,16 @@ def records(piece: Piece) -> Records:
             return
         sheet, header = found
         names = meaning(tuple(header.cells.values()))
+        columns = {at: name for at, name in header.cells.items() if name in names}
         years = [name for name, field in names.items() if field == "year"]
         last = header.number
-        for row in workbook.rows(sheet):
+        for row in workbook.rows(sheet, columns):
             if isinstance(row, Broken):
                 last += 1
                 yield last, row
             elif row.number > header.number:
                 last = row.number
-                record = {name: row.cells.get(at, "") for at, name in header.cells.items()}
+                record = {name: row.cells.get(at, "") for at, name in columns.items()}
                 record |= {name: _DATE.sub(r"\1", record[name]) for name in years}
                 yield last, record if any(record.values()) else None
 
@@ -156,16 +159,20 @@ class _Workbook:
                 faults.append(f"sheet {sheet!r}: {fault or unusable([*rows[0].cells.values()])}")
         return Broken("the columns cannot be used", tuple(faults) or ("found no row in any sheet",), "")
 
-    def rows(self, sheet: str) -> Generator[_Row | Broken]:
-        """The rows of a sheet that are not empty."""
+    def rows(self, sheet: str, columns: Collection[int] = ()) -> Generator[_Row | Broken]:
+        """The rows of a sheet that are not empty, of these columns; of all where none is given."""
+        from openpyxl.utils import get_column_letter
         from openpyxl.worksheet._reader import WorkSheetParser
 
+        letters = {get_column_letter(at) for at in columns}
         # Without formats of dates: openpyxl warns of numbers that are none.
         parser = WorkSheetParser(None, self._strings, epoch=self._epoch)
         for part in self._part(self.sheets[sheet], depth=2):
             if isinstance(part, Broken):
                 yield part
             elif part.element.tag == _ROW:
+                if letters and all(cell.get("r") for cell in part.element):
+                    part.element[:] = [cell for cell in part.element if cell.get("r", "").rstrip(digits) in letters]
                 for cell in part.element:
                     # openpyxl takes many times as long for a text that is in its cell as for one that is shared.
                     if cell.get("t") == "inlineStr" and (inline := cell.find(_INLINE)) is not None:

@@ -106,7 +106,7 @@ def evaluate(
     """
     check_name(convention, CONVENTIONS, what="convention")
     graded = _by_query(qrels)
-    _check(run)
+    check_run(run)
     known = {query_id: run.get(query_id, ()) for query_id in graded}
     asked = MeasuresAsked(convention, columns(convention, measures), relevant_from)
     values = measured_by_query(known, graded, asked, expect=ties == "expected")
@@ -167,7 +167,8 @@ def _by_query(qrels: Iterable[Qrel]) -> dict[str, dict[str, int]]:
     return graded
 
 
-def _check(run: Run) -> None:
+def check_run(run: Run) -> None:
+    """Raise InputError for a document that is ranked twice, or a score that rises down a list."""
     faults: list[str] = []
     for query_id, docs in run.items():
         ids = [doc.doc_id for doc in docs]

@@ -8,8 +8,11 @@ from typing import Literal
 from annot.base.records import WHOLE, Addition, Draw, Returned, Topic
 from annot.publishing.report.tables import Column, Columns
 from annot.publishing.report.terminal import printed, rendered
+from annot.store.judging_models import SampledPair
 
-Standing = Literal["agreed", "adjudicated", "nobody can judge", "returned", "in dispute", "incomplete", "not planned"]
+Standing = Literal[
+    "agreed", "adjudicated", "nobody can judge", "returned", "in dispute", "incomplete", "not planned", "not drawn"
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +128,8 @@ class Trace:
     pool: Pooled | None
     had_by: tuple[Draw, ...]
     """Of a document that is not in the pool: the rankings that have it, with its rank."""
+    sampled: SampledPair | None
+    """With which probability it is judged; None where the pools are judged whole."""
     given_to: tuple[tuple[str, int, int], ...]
     """(assessor, place in their sequence, occasion: 2 for a hidden repeat); of judgements that were imported nobody was
     given anything here, and the place is that in the imported records."""

@@ -1,0 +1,113 @@
+"""The sample of the pools as it follows from what is on record: pairs keep their ranks, and a share only rises."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from annot.base.errors import InputError
+from annot.base.records import Pool, Query
+from annot.base.settings.sections import SampleSettings
+from annot.pools.pair_sample import FrozenRank, SampleRule, drawn, frozen_ranks, probabilities, ranks_on_record
+from annot.store.judging_models import PoolSample, SampleDesign, SampledPair
+
+Frozen = dict[str, dict[str, FrozenRank]]
+
+
+def design_of(
+    settings: SampleSettings, *, share: float | None, seed: int, created: str, before: SampleDesign | None
+) -> SampleDesign:
+    """The rule with this share; None takes the share on record.
+
+    Raises InputError where the share on record is larger, or the rule of annot.toml is no longer that on record: what
+    was drawn could no longer be described by one probability a pair.
+    """
+    if before is None:
+        return SampleDesign(share or 1.0, settings.across, settings.floor, settings.unranked, seed, created)
+    if share is not None and share < before.share:
+        raise InputError(
+            f"--sample {share:g}: {before.share:g} of the pools are drawn already, expected a larger share",
+            hint="a sample grows only; `annot plan --withdraw` takes back what was not sent",
+        )
+    changed = [name for name in ("across", "floor", "unranked") if getattr(settings, name) != getattr(before, name)]
+    if changed:
+        raise InputError(
+            "the rule of a sample cannot change once pairs are drawn",
+            faults=[
+                f"sample.{name}: found {getattr(settings, name)}, drawn with {getattr(before, name)}"
+                for name in changed
+            ],
+            hint="set [sample] in annot.toml back, or take the plan back with `annot plan --withdraw`",
+        )
+    return before if share is None else before._replace(share=share)
+
+
+def sample_of(
+    pools: Mapping[str, Pool], queries: Iterable[Query], *, design: SampleDesign, before: PoolSample | None
+) -> PoolSample:
+    """The sample of the pools of these queries: what is on record keeps its ranks, and what is new gets its own."""
+    frozen = frozen_of(pools, queries, before=before)
+    pi = probabilities(frozen, share=design.share, rule=rule_of(design))
+    chosen = {query_id: set(own) for query_id, own in drawn(pi, seed=design.seed).items()}
+    pairs = [
+        SampledPair(query_id, doc_id, place.rank, place.batch, pi[query_id][doc_id], doc_id in chosen[query_id])
+        for query_id, places in sorted(frozen.items())
+        for doc_id, place in sorted(places.items())
+    ]
+    return PoolSample(design, {one.pair: one for one in pairs})
+
+
+def rule_of(design: SampleDesign) -> SampleRule:
+    """What of the design never changes."""
+    return SampleRule(seed=design.seed, across=design.across, floor=design.floor, unranked=design.unranked)
+
+
+def frozen_of(pools: Mapping[str, Pool], queries: Iterable[Query], *, before: PoolSample | None) -> Frozen:
+    """The place of each document in the fusion of its pool's rankings, by query: those on record, and new ones.
+
+    What comes later is a batch of its own, also where it is a query's whole pool: the probabilities of the earlier ones
+    stay.
+    """
+    known: Frozen = {}
+    for one in before.pairs.values() if before else ():
+        known.setdefault(one.query_id, {})[one.doc_id] = FrozenRank(one.rank, one.batch)
+    batch = 1 + max((place.batch for own in known.values() for place in own.values()), default=0)
+    found: Frozen = {}
+    for query in queries:
+        pool = pools[query.topic_id]
+        documents = [entry.doc_id for entry in pool.entries]
+        own = {doc_id: known[query.query_id][doc_id] for doc_id in documents if doc_id in known.get(query.query_id, ())}
+        new = [doc_id for doc_id in documents if doc_id not in own]
+        found[query.query_id] = own | (frozen_ranks(ranks_on_record(pool), new, batch=batch) if new else {})
+    return found
+
+
+def faults_of_sample(sample: PoolSample, pools: Mapping[str, Pool], queries: Iterable[Query]) -> tuple[str, ...]:
+    """What speaks against the sample on record when it is drawn once more from the pools and the seed, in words."""
+    known = {query.query_id: query for query in queries}
+    frozen: Frozen = {}
+    for one in sample.pairs.values():
+        frozen.setdefault(one.query_id, {})[one.doc_id] = FrozenRank(one.rank, one.batch)
+    faults = []
+    for query_id, places in frozen.items():
+        pool = pools.get(known[query_id].topic_id)
+        ranks = {} if pool is None else ranks_on_record(pool)
+        pooled = set() if pool is None else {entry.doc_id for entry in pool.entries}
+        for batch in sorted({place.batch for place in places.values()}):
+            own = [doc_id for doc_id, place in places.items() if place.batch == batch]
+            again = frozen_ranks(ranks, own, batch=batch)
+            for doc_id in own:
+                if doc_id not in pooled:
+                    faults.append(f"{query_id} {doc_id}: in the sample, but not in the pool")
+                elif again[doc_id] != places[doc_id]:
+                    found = f"rank {places[doc_id].rank} on record, {again[doc_id].rank} by the pool"
+                    faults.append(f"{query_id} {doc_id}: {found}")
+    design = sample.design
+    pi = probabilities(frozen, share=design.share, rule=rule_of(design))
+    chosen = {query_id: set(own) for query_id, own in drawn(pi, seed=design.seed).items()}
+    for pair, one in sample.pairs.items():
+        expected = pi[one.query_id][one.doc_id]
+        if one.probability != expected:
+            faults.append(f"{' '.join(pair)}: probability {one.probability}, expected {expected}")
+        elif one.drawn != (one.doc_id in chosen[one.query_id]):
+            faults.append(f"{' '.join(pair)}: {'drawn' if one.drawn else 'not drawn'}, against its random number")
+    return tuple(faults)

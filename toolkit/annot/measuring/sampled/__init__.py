@@ -1,0 +1,16 @@
+"""Measures of a whole pool of which a sample was judged: estimates, and what the sample costs.
+
+The draw is `annot.pools.pair_sample`. From there to an evaluation:
+
+    frozen = {query_id: frozen_ranks(ranks_on_record(pool), documents)}       # once, on record
+    pi = probabilities(frozen, share=0.33, rule=SampleRule(...))              # stored as it is
+    to_judge = drawn(pi, seed=rule.seed)
+    known = {query_id: features(ranks_on_record(pool), fused, methods=..., cited=...)}
+    predicted = predicting.predicted(judged, known, topics, highest=3)        # None is f = 0
+    pools = pools_of(pi, judged, predicted, highest=3)
+    found = estimates(runs, pools, convention=..., relevant_from=..., ties=..., measures=...)
+    found[tag].evaluation                                                     # as `measures.evaluate` gives it
+    design_variance(found[a].effects[name], weights, found[b].effects[name])  # the sample's part
+
+Begin with `grades` (one query's pool), `lists` (measures of lists of a query) and `estimates` (runs).
+"""

@@ -1,0 +1,206 @@
+"""Runs measured on whole pools of which a sample was judged: estimates in the record of an evaluation."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from annot.base.errors import InputError
+from annot.base.names import check_name
+from annot.base.records import ScoredDoc, as_trec_eval
+from annot.base.stats.arrays import Array
+from annot.measuring.evaluation.computed import JUDGED_AT, Run, knows, ties_of
+from annot.measuring.evaluation.gradings import MEASURES, family_of
+from annot.measuring.evaluation.measures import CONVENTIONS, Evaluation, QueryMeasures, check_run
+from annot.measuring.sampled.grades import PoolGrades, Predicted, pool_grades
+from annot.measuring.sampled.lists import ESTIMATED, ROUNDING, Estimates, Lists
+
+WITHOUT_ESTIMATOR = {
+    "Rprec": "its cut is at the number of relevant documents, which a sample does not tell",
+    "RP@last": "the rank of the last relevant document is not known from a sample",
+}
+OTHERS = "ir_measures counts judged documents only, and there is no estimator for the pairs that were not drawn"
+
+
+@dataclass(frozen=True, slots=True)
+class SampledEvaluation:
+    """One run in one convention, estimated, and what the sample did to it."""
+
+    evaluation: Evaluation
+    """As of a pool that was judged whole. `relevant` is rounded; `unjudged` and `judged_at_20` are about the pool: a
+    pair that was not drawn is in it. Without a relevant document are queries in which none was found."""
+    effects: dict[str, dict[str, Array]]
+    """By measure, then query: the sum of squares is the design variance (`design_variance`)."""
+    outside: dict[str, tuple[str, ...]]
+    """By measure, the queries whose estimate is below 0 or above 1. It stays in the mean."""
+    floored: dict[str, tuple[str, ...]]
+    """By measure, the queries whose ideal or number of relevant documents was raised to what was found."""
+
+
+def pools_of(
+    pi: Mapping[str, Mapping[str, float]],
+    judged: Mapping[str, Mapping[str, int]],
+    predicted: Mapping[str, Predicted] | None,
+    *,
+    highest: int,
+) -> dict[str, PoolGrades]:
+    """The pool of each query, for `estimates`. The arguments are those of `pool_grades`, by query.
+
+    A pair that is closed without a grade counts as grade 0 here, as it does where all is judged.
+    """
+    faults: list[str] = []
+    found: dict[str, PoolGrades] = {}
+    for query_id in sorted(pi):
+        of = None if predicted is None else predicted.get(query_id, {})
+        try:
+            found[query_id] = pool_grades(
+                pi[query_id], judged.get(query_id, {}), of, highest=highest, query_id=query_id
+            )
+        except InputError as error:
+            faults += [f"{query_id} {fault}" for fault in error.faults]
+    if faults:
+        raise InputError("the sample cannot be used", faults=faults)
+    return found
+
+
+def so_far(
+    pi: Mapping[str, Mapping[str, float]], drawn: Mapping[str, Sequence[str]], judged: Mapping[str, Mapping[str, int]]
+) -> dict[str, dict[str, float]]:
+    """The probabilities of being drawn and finished, as if chance had picked each query's finished pairs.
+
+    Each is multiplied by the share of its query's drawn pairs that have a grade, which is the assumption to print.
+    """
+    found: dict[str, dict[str, float]] = {}
+    for query_id, of in pi.items():
+        asked = drawn.get(query_id, ())
+        rate = len(judged.get(query_id, {}).keys() & {*asked}) / len(asked) if asked else 1.0
+        if not rate:
+            raise InputError(f"{query_id}: none of its {len(asked)} drawn pairs has a grade yet")
+        found[query_id] = {doc_id: one * rate for doc_id, one in of.items()}
+    return found
+
+
+def columns(convention: str, asked: Sequence[str] = ()) -> tuple[str, ...]:
+    """The names of the measures to show under a sample: those of the convention that have an estimator, and `asked`.
+
+    Raises InputError with the reason for each that was asked for and has none.
+    """
+    check_name(convention, CONVENTIONS, what="convention")
+    faults = []
+    for name in (name for name in asked if knows(convention, name) and not _estimated(convention, name)):
+        family = family_of(convention, name)
+        faults.append(f"{name}: {WITHOUT_ESTIMATOR[family[0].kind] if family else OTHERS}")
+    if faults:
+        raise InputError(
+            "measures that cannot be estimated from a sample",
+            faults=faults,
+            hint="measures that can: P@k, R@k, NDCG, AP",
+        )
+    mine = (name for name in MEASURES[convention] if _estimated(convention, name))
+    return tuple(dict.fromkeys((*mine, *(name for name in asked if knows(convention, name)))))
+
+
+def estimates(
+    runs: Mapping[str, Run],
+    pools: Mapping[str, PoolGrades],
+    *,
+    convention: str,
+    relevant_from: int,
+    ties: str,
+    measures: Sequence[str] = (),
+) -> dict[str, SampledEvaluation]:
+    """Measure runs on the queries of `pools` (`pools_of`); the other arguments are those of `measures.evaluate`.
+
+    Raises InputError as that does, and for measures without an estimator.
+    """
+    names = columns(convention, measures)
+    for run in runs.values():
+        check_run(run)
+    values: dict[tuple[str, str], Estimates] = {}
+    for query_id, pool in pools.items():
+        lists = Lists.of([_groups(run.get(query_id, ()), convention, ties) for run in runs.values()], pool)
+        values |= {(query_id, name): _measured(lists, convention, name, relevant_from) for name in names}
+    return {tag: _of_run(row, run, pools, values, relevant_from) for row, (tag, run) in enumerate(runs.items())}
+
+
+def design_variance(
+    first: Mapping[str, Array], weights: Mapping[str, float], second: Mapping[str, Array] | None = None
+) -> float:
+    """The variance over draws of the weighted sum of a measure over queries, or of its difference between two runs.
+
+    first, second: `SampledEvaluation.effects` of one measure. weights: of each query in the mean, summing to 1. Over
+    the whole variance, of which an interval over topics is made, it is the sample's part: the interval is wider by
+    sqrt(whole / (whole - design)).
+    """
+    parts = []
+    for query_id, weight in weights.items():
+        effects = first[query_id] if second is None else first[query_id] - second[query_id]
+        parts.append(weight**2 * float((effects**2).sum()))
+    return math.fsum(parts)
+
+
+def _estimated(convention: str, name: str) -> bool:
+    family = family_of(convention, name)
+    return JUDGED_AT.fullmatch(name) is not None or (family is not None and family[0].kind in ESTIMATED)
+
+
+def _groups(docs: Sequence[ScoredDoc], convention: str, ties: str) -> list[tuple[str, ...]]:
+    if ties == "expected":
+        return [tuple(doc.doc_id for doc in group) for group in ties_of(docs)]
+    return [(doc.doc_id,) for doc in (as_trec_eval(docs) if convention == "trec" else docs)]
+
+
+def _measured(lists: Lists, convention: str, name: str, relevant_from: int) -> Estimates:
+    if at := JUDGED_AT.fullmatch(name):
+        share = lists.in_pool(int(at[1]))
+        return Estimates(share, np.zeros((len(share), 1)), np.zeros(len(share), dtype=np.bool_))
+    found = family_of(convention, name)
+    assert found is not None, name
+    return lists.measured(*found, relevant_from=relevant_from)
+
+
+def _of_run(
+    row: int,
+    run: Run,
+    pools: Mapping[str, PoolGrades],
+    values: Mapping[tuple[str, str], Estimates],
+    relevant_from: int,
+) -> SampledEvaluation:
+    of = {key: float(found.values[row]) for key, found in values.items()}
+    names = dict.fromkeys(name for _, name in of)
+    queries = tuple(
+        _query(query_id, run.get(query_id, ()), pool, {name: of[query_id, name] for name in names}, relevant_from)
+        for query_id, pool in pools.items()
+    )
+    return SampledEvaluation(
+        evaluation=Evaluation(
+            queries=queries,
+            mean={name: math.fsum(one.values[name] for one in queries) / len(queries) for name in names},
+            not_submitted=tuple(one.query_id for one in queries if not one.submitted),
+            without_relevant=tuple(
+                query_id for query_id, pool in pools.items() if not pool.relevant(relevant_from).found.any()
+            ),
+        ),
+        effects={name: {query_id: values[query_id, name].effects[row] for query_id in pools} for name in names},
+        outside={name: tuple(one for one in pools if not -ROUNDING <= of[one, name] <= 1 + ROUNDING) for name in names},
+        floored={name: tuple(one for one in pools if values[one, name].floored[row]) for name in names},
+    )
+
+
+def _query(
+    query_id: str, docs: Sequence[ScoredDoc], pool: PoolGrades, values: dict[str, float], relevant_from: int
+) -> QueryMeasures:
+    submitted, pooled = {doc.doc_id for doc in docs}, {*pool.doc_ids}
+    top = [doc.doc_id in pooled for doc in docs[:20]]
+    return QueryMeasures(
+        query_id=query_id,
+        values=values,
+        submitted=len(docs),
+        relevant=max(0, round(float(pool.relevant(relevant_from).estimate.sum()))),
+        unjudged=len(submitted - pooled),
+        judged_at_20=sum(top) / len(top) if top else 0.0,
+        missing=tuple(sorted(pooled - submitted)),
+    )

@@ -1,0 +1,130 @@
+"""The grades of a query's pool, estimated from the pairs that were drawn and judged.
+
+The difference estimator of each grade's indicator: h = f + (g - f) / pi for a pair that was drawn, h = f for one that
+was not (Saerndal, Swensson and Wretman 1992, Model Assisted Survey Sampling, chapter 6). f is the predicted probability
+of the grade, g is 1 for the grade that was given, pi the probability of being drawn. Its expectation over draws is g
+whatever f is, as long as f does not follow from the pair's own draw; f decides how far it scatters. With f = 0 it is
+the estimator of Horvitz and Thompson (1952). Pairs are drawn independently, so the expectation of a product of two
+pairs' estimates is the product of what they stand for.
+
+How an estimate would scatter over draws is read off replicates: for each pair that might not have been drawn, h moves
+by sqrt(1 - pi) / pi (g - f), up or down (Beaumont and Patak 2012, On the Generalized Bootstrap for Sample Surveys with
+Special Attention to Poisson Sampling, International Statistical Review 80). The signs are the rows of a Hadamard
+matrix and their opposites, which makes means and variances of what is linear exact (McCarthy 1969, Pseudo-Replication:
+Half Samples): there is no chance in them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from annot.base.errors import InputError
+from annot.base.stats.arrays import Array, Integers
+
+Predicted = Mapping[str, Sequence[float]]
+"""By document, the predicted probability of each grade, from 0 up."""
+
+
+class Scored(NamedTuple):
+    """Something that follows from each document's grade, linear in its indicators. Each has shape (n,)."""
+
+    estimate: Array
+    moves: Array
+    """By how much the estimate moves in a replicate."""
+    found: Array
+    """What it is by the grades that are known, 0 where there is none."""
+
+
+@dataclass(frozen=True)
+class PoolGrades:
+    """What is known of the grades of one query's pool of n documents on a scale from 0 to G.
+
+    The arrays have shape (n, G), a column for each grade from 1 up: whether a document has it, or a higher one.
+    """
+
+    doc_ids: tuple[str, ...]
+    at_least: Array
+    """The estimate: 1 or 0 where it is certain."""
+    moves: Array
+    """By how much it moves in a replicate: 0 where it does not follow from a draw."""
+    found: Array
+    """1 or 0 by the grade that was given; 0 where the pair was not drawn."""
+    drawn: frozenset[str]
+    """Documents whose grade is known."""
+
+    @cached_property
+    def uncertain(self) -> Integers:
+        """The rows that move."""
+        return np.flatnonzero(self.moves.any(axis=1))
+
+    @property
+    def certain(self) -> bool:
+        """Whether nothing is estimated."""
+        return len(self.drawn) == len(self.doc_ids) and not len(self.uncertain)
+
+    @property
+    def gains(self) -> Scored:
+        """The grade itself."""
+        return Scored(*(of.sum(axis=1) for of in (self.at_least, self.moves, self.found)))
+
+    def relevant(self, relevant_from: int) -> Scored:
+        """1 for a document with this grade or a higher one."""
+        return Scored(*(of[:, relevant_from - 1] for of in (self.at_least, self.moves, self.found)))
+
+
+def pool_grades(
+    pi: Mapping[str, float], judged: Mapping[str, int], predicted: Predicted | None, *, highest: int, query_id: str
+) -> PoolGrades:
+    """The grades of a query's pool.
+
+    pi: by document of the pool, the probability that it was drawn. judged: by drawn document, its grade. predicted: for
+    every document of the pool; None is f = 0. highest: the highest grade, G. query_id: for messages.
+    Raises InputError for a grade outside the scale or the pool, a pair that was sure to be drawn and has no grade, or a
+    document without a prediction.
+    """
+    doc_ids = tuple(sorted(pi))
+    scale = range(highest + 1)
+    faults = [f"{one}: judged, but not in the pool" for one in sorted(judged.keys() - pi.keys())]
+    faults += [f"{one}: found grade {of}, expected 0 to {highest}" for one, of in judged.items() if of not in scale]
+    faults += [
+        f"{one}: found probability {pi[one]:g}, expected above 0, at most 1" for one in doc_ids if not 0 < pi[one] <= 1
+    ]
+    faults += [
+        f"{one}: drawn for certain, but it has no grade" for one in doc_ids if pi[one] >= 1 and one not in judged
+    ]
+    if predicted is not None:
+        faults += [f"{one}: no prediction" for one in doc_ids if one not in predicted]
+    if faults:
+        raise InputError(f"{query_id}: its sample cannot be used", faults=faults)
+    there = np.array([doc_id in judged for doc_id in doc_ids], dtype=np.bool_)[:, None]
+    grade = np.array([judged.get(doc_id, 0) for doc_id in doc_ids], dtype=np.int64)[:, None]
+    chance = np.array([pi[doc_id] for doc_id in doc_ids], dtype=np.float64)[:, None]
+    given = (grade >= np.arange(1, highest + 1)).astype(np.float64)
+    f = np.zeros_like(given)
+    if predicted is not None and doc_ids:
+        f = np.array([predicted[doc_id] for doc_id in doc_ids], dtype=np.float64)[:, :0:-1].cumsum(axis=1)[:, ::-1]
+    off = np.where(there, given - f, 0.0)
+    return PoolGrades(
+        doc_ids=doc_ids,
+        # Not by the formula where pi is 1: f would leave its rounding.
+        at_least=np.where(chance >= 1, given, f + off / chance),
+        moves=np.sqrt(1 - chance) / chance * off,
+        found=given * there,
+        drawn=frozenset(judged),
+    )
+
+
+def signs(pairs: int) -> Array:
+    """The directions in which so many pairs move, shape (B, pairs), B the next power of two above: 1 or -1.
+
+    Columns are orthogonal to each other and sum to 0. The opposites of the rows are replicates, too.
+    """
+    matrix: Array = np.ones((1, 1))
+    while len(matrix) <= pairs:
+        matrix = np.block([[matrix, matrix], [matrix, -matrix]])
+    return matrix[:, 1 : pairs + 1]

@@ -1,0 +1,230 @@
+"""The measures of several ranked lists of one query, estimated, with what each pair's draw adds to them.
+
+A linear measure weighs the gain, or the hit, of each document by its rank: DCG, P@k, the hits of R@k. Average precision
+multiplies the hits of two documents, whose draws are independent; a document's product with itself is its hit. The
+ideal DCG and the number of relevant documents come from the numbers of documents at each grade, by the same estimator.
+They are never below what was found, nor below one document of the lowest grade that counts. A ratio of two estimates is
+off by what is not linear in it, and the ideal by its bend: replicates of the draw say by how much, and that is taken
+off.
+
+`annot.measuring.evaluation.gradings` has the measures and their conventions; where all pairs are known these are the
+same figures.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from annot.base.stats.arrays import Array, Integers, Mask
+from annot.measuring.evaluation.gradings import Family
+from annot.measuring.sampled.grades import PoolGrades, Scored, signs
+
+ESTIMATED = ("P", "R", "NDCG", "AP")
+"""The kinds of measures that have an estimator."""
+
+
+class Estimates(NamedTuple):
+    """One measure of S lists of a query."""
+
+    values: Array
+    """Shape (S,). They may lie outside the range of the measure: what is cut off there is missing in the mean."""
+    effects: Array
+    """Shape (S, E): the sum of squares is the design variance, and that of two lists' differences is that of their
+    difference."""
+    floored: Mask
+    """Shape (S,), true where the ideal, or the number of relevant documents, was raised to what was found."""
+
+
+class _Moving(NamedTuple):
+    """An estimate and what it is in replicates of the draw."""
+
+    value: Array
+    """Shape (S,)."""
+    moves: Array
+    """Shape (S, 2 B): what is added to it, first by the signs and then by their opposites."""
+    least: Array
+    """Shape (S,): what it cannot be below."""
+
+
+@dataclass(frozen=True)
+class Lists:
+    """S ranked lists of one query, over a pool of n documents of which U move in replicates."""
+
+    grades: PoolGrades
+    first: Integers
+    """Shape (S, n): the first rank that each document may have, from 1; 0 where it is not in the list."""
+    ties: Integers
+    """Shape (S, n): how many documents share these ranks, in any order; 1 for a document in its place."""
+    lengths: Integers
+    """Shape (S,): the documents of each list, those outside the pool among them."""
+
+    @classmethod
+    def of(cls, lists: Sequence[Sequence[Sequence[str]]], grades: PoolGrades) -> Lists:
+        """lists: the ids of each, best first, those that tie together."""
+        at = {doc_id: place for place, doc_id in enumerate(grades.doc_ids)}
+        first = np.zeros((len(lists), len(at)), dtype=np.int64)
+        ties = np.ones_like(first)
+        lengths = []
+        for row, groups in enumerate(lists):
+            rank = 1
+            for group in groups:
+                known = [at[doc_id] for doc_id in group if doc_id in at]
+                first[row, known] = rank
+                ties[row, known] = len(group)
+                rank += len(group)
+            lengths.append(rank - 1)
+        return cls(grades, first, ties, np.array(lengths, dtype=np.int64))
+
+    def measured(self, family: Family, k: int, *, relevant_from: int) -> Estimates:
+        """The measure of a family of the kinds ESTIMATED. k, relevant_from: as in `annot.measuring.evaluation`."""
+        hits = self.grades.relevant(relevant_from)
+        if family.kind == "NDCG":
+            cuts = np.array([family.cut(int(n), k) for n in self.lengths], dtype=np.int64)
+            return self._ratio(
+                self._linear(self.grades.gains, self._weights(family, cuts)), self._ideal(family, k, cuts)
+            )
+        if family.kind == "AP":
+            return self._ratio(self._precisions(hits), self._number(family, hits))
+        top = self._linear(hits, self._weights(None, np.minimum(k, self.lengths)))
+        if family.kind == "R":
+            return self._ratio(top, self._number(family, hits))
+        return Estimates(
+            top.value / k, top.moves / k / np.sqrt(len(self._signs)), np.zeros(len(self.lengths), np.bool_)
+        )
+
+    def in_pool(self, k: int) -> Array:
+        """The share of the first k documents, of all where there are fewer, that are in the pool: shape (S,)."""
+        within = np.minimum(k, self.lengths)
+        return np.asarray(self._weights(None, within).sum(axis=1) / np.maximum(1, within))
+
+    @cached_property
+    def _signs(self) -> Array:
+        half = signs(len(self.grades.uncertain))
+        return np.concatenate([half, -half])
+
+    def _weights(self, family: Family | None, cuts: Integers) -> Array:
+        """The mean weight of each document over the ranks that it may have, shape (S, n)."""
+        longest = int(max(cuts.max(initial=0), 1))
+        weight = np.ones(longest) if family is None else family.discount(longest)
+        to_rank = np.concatenate([[0.0], weight.cumsum()])
+        before = np.minimum(self.first - 1, cuts[:, None])
+        last = np.minimum(self.first - 1 + self.ties, cuts[:, None])
+        # A single document has its own weight, not the rest of two sums.
+        single = np.where(last > before, weight[np.maximum(last, 1) - 1], 0.0)
+        means = np.where(self.ties == 1, single, (to_rank[last] - to_rank[before]) / self.ties)
+        return np.where(self.first > 0, means, 0.0)
+
+    def _linear(self, scored: Scored, weights: Array) -> _Moving:
+        at = self.grades.uncertain
+        return _Moving(
+            weights @ scored.estimate, (weights[:, at] * scored.moves[at]) @ self._signs.T, weights @ scored.found
+        )
+
+    def _members(self, family: Family) -> tuple[Array, Integers]:
+        """The sets of documents whose grades make the ideal and the number relevant, and which set is whose."""
+        if not family.of_submitted:
+            return np.ones((1, self.first.shape[1])), np.zeros(len(self.first), dtype=np.int64)
+        sets, of = np.unique(self.first > 0, axis=0, return_inverse=True)
+        return sets.astype(np.float64), of.reshape(-1)
+
+    def _number(self, family: Family, hits: Scored) -> _Moving:
+        sets, of = self._members(family)
+        return _Moving(*(part[of] for part in self._linear(hits, sets)))
+
+    def _ideal(self, family: Family, k: int, cuts: Integers) -> _Moving:
+        """The DCG of the best order, from how many documents have each grade or a higher one: each gains 1."""
+        sets, of = self._members(family)
+        if not family.of_submitted:
+            cuts = np.full_like(cuts, family.cut(sets.shape[1], k))
+        keys, key_of = np.unique(np.stack([of, cuts]), axis=1, return_inverse=True)
+        at, parts = self.grades.uncertain, []
+        for chosen, cut in keys.T:
+            member = sets[chosen]
+            discounts = family.discount(max(int(cut), 1)) * (cut > 0)
+            counts = member @ self.grades.at_least
+            moved = counts + self._signs @ (member[at, None] * self.grades.moves[at])
+            value = _gained(counts, discounts)
+            parts.append((value, _gained(moved, discounts) - value, _gained(member @ self.grades.found, discounts)))
+        return _Moving(*(np.array(part)[key_of.reshape(-1)] for part in zip(*parts, strict=True)))
+
+    def _precisions(self, hits: Scored) -> _Moving:
+        """The sum of the precisions at relevant documents, over all orders of those that tie.
+
+        The document with hit h at rank i adds h / i (1 + the hits before it). In a tie of m documents from rank a on, a
+        document is at each of its ranks with chance 1 / m, and each other one is before it with chance (rank - a) /
+        (m - 1) (McSherry and Najork 2008, Computing Information Retrieval Performance Measures Efficiently in the
+        Presence of Tied Scores, ECIR, section 2).
+        """
+        order = np.argsort(
+            np.where(self.first > 0, self.first, int(self.lengths.max(initial=0)) + 1), axis=1, kind="stable"
+        )
+        first, ties = (np.take_along_axis(of, order, axis=1) for of in (self.first, self.ties))
+        h, e = hits.estimate[order] * (first > 0), hits.moves[order] * (first > 0)
+        inverse = np.concatenate([[0.0], 1 / np.arange(1, int(self.lengths.max(initial=0)) + 1)])
+        sums, ahead = inverse.cumsum(), np.maximum(first - 1, 0)
+        own = np.where(ties == 1, inverse[first], (sums[np.where(first > 0, ahead + ties, 0)] - sums[ahead]) / ties)
+        # Of every two of a tie: how often one is before the other, over the rank of the later one.
+        mutual = np.where(ties > 1, (1 - first * own) / np.maximum(1, ties - 1), 0.0)
+        before, tied, after = _around(h, own, first)
+        value = (h * (own * (1 + before) + mutual * (tied - h))).sum(axis=1)
+        each = e * (own * (1 + before) + after + 2 * mutual * (tied - h))
+        back = np.argsort(order, axis=1, kind="stable")[:, self.grades.uncertain]
+        half = self._signs[: len(self._signs) // 2]
+        moves = np.empty((len(value), len(self._signs)))
+        for row, at in enumerate(back):
+            later = np.where(first[row, at][:, None] > first[row, at], own[row, at][:, None], own[row, at])
+            both = np.where(first[row, at][:, None] == first[row, at], 2 * mutual[row, at], later)
+            both *= np.outer(e[row, at], e[row, at]) * ~np.eye(len(at), dtype=np.bool_)
+            straight, curved = half @ each[row, at], ((half @ both) * half).sum(axis=1) / 2
+            moves[row] = np.concatenate([curved + straight, curved - straight])
+        return _Moving(value, moves, np.zeros(len(value)))
+
+    def _ratio(self, top: _Moving, whole: _Moving) -> Estimates:
+        """top over whole; where all is certain, 0 over 0 is 0."""
+        nothing = np.zeros(len(top.value), dtype=np.bool_)
+        if self.grades.certain:
+            values = np.divide(top.value, whole.value, out=np.zeros(len(top.value)), where=whole.value > 0)
+            return Estimates(values, np.zeros((len(values), 1)), nothing)
+        least = np.maximum(whole.least, 1.0)
+        value = top.value / np.maximum(whole.value, least)
+        ratios = (top.value[:, None] + top.moves) / np.maximum(whole.value[:, None] + whole.moves, least[:, None])
+        effects = (ratios - value[:, None]) / np.sqrt(len(self._signs))
+        return Estimates(2 * value - ratios.mean(axis=1), effects, whole.value < least - ROUNDING)
+
+
+ROUNDING = 1e-9
+"""Two sums of the same gains are no further apart."""
+
+
+def _gained(counts: Array, discounts: Array) -> Array:
+    """The sum of the first so many discounts, over the last axis; straight between whole numbers and below 0."""
+    sums = np.concatenate([[0.0], discounts.cumsum()])
+    return np.asarray(
+        (np.interp(counts, np.arange(len(sums)), sums) + np.minimum(counts, 0.0) * discounts[0]).sum(axis=-1)
+    )
+
+
+class _Around(NamedTuple):
+    """Of each document of lists in order, shape (S, n)."""
+
+    before: Array
+    """The hits before its tie."""
+    tied: Array
+    """The hits of its tie."""
+    after: Array
+    """The hits behind its tie, each by its own weight."""
+
+
+def _around(h: Array, own: Array, first: Integers) -> _Around:
+    place = np.arange(first.shape[1])
+    starts = np.maximum.accumulate(np.where(np.diff(first, axis=1, prepend=-1) != 0, place, 0), axis=1)
+    closes = np.where(np.diff(first, axis=1, append=-1) != 0, place + 1, first.shape[1])
+    ends = np.minimum.accumulate(closes[:, ::-1], axis=1)[:, ::-1]
+    hits, weighed = (np.pad(of.cumsum(axis=1), ((0, 0), (1, 0))) for of in (h, h * own))
+    before, through = np.take_along_axis(hits, starts, axis=1), np.take_along_axis(hits, ends, axis=1)
+    return _Around(before, through - before, weighed[:, -1:] - np.take_along_axis(weighed, ends, axis=1))
