@@ -136,7 +136,7 @@ def test_the_sheet_of_a_workbook_of_several_is_named(ws: Workspace, tmp_path: Pa
     book["Papers"].append(["p1", "T", " ".join(SENTENCES)])
     book.save(tmp_path / "a.xlsx")
     (found,) = add(ws, tmp_path / "a.xlsx")
-    assert (found.format, found.remark, found.kept) == ("xlsx", "sheet 'Papers'", 1)
+    assert (found.format, found.encoding, found.kept) == ("xlsx", "sheet 'Papers'", 1)
     shown_now = annot_done("corpus", "show", folder=ws.root).stdout
     assert "  a.xlsx (xlsx, sheet 'Papers'): 1 record, 1 kept, 1 without a year\n" in shown_now
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from annot.base.names import counted
 from annot.corpus.rejects import PieceRead
-from annot.formats.corpora import remark_on
+from annot.formats.corpora import encoding_in
 from annot.formats.corpora.semantic_scholar import JOINED, SEMANTIC_SCHOLAR
 
 
@@ -21,8 +21,8 @@ class FileRead:
     name: str
     """Without folders, which are those of a machine."""
     format: str
-    remark: str
-    """The encoding of its text, if that is not UTF-8, or the sheet of a workbook that was read; otherwise empty."""
+    encoding: str
+    """Of its text, if that is not UTF-8; of a workbook with several sheets, which is read; otherwise empty."""
     read: int = 0
     """Records, those that cannot be read too."""
     kept: int = 0
@@ -46,13 +46,13 @@ class FilesRead:
         self._found: dict[str, FileRead] = {}
         self._key: dict[str, str] = {JOINED.name: JOINED.name}
         for form, name in given:
-            remark = remark_on(name, form)
+            encoding = encoding_in(form, name)
             whole = folders.get(name, name)
             key = JOINED.name if form == SEMANTIC_SCHOLAR.name else name if whole == name else f"{form} {whole}"
-            key = f"{key} {remark}" if remark and whole != name else key
+            key = f"{key} {encoding}" if encoding and whole != name else key
             self._key[name] = key
             several.setdefault(key, {})[name] = None
-            self._found.setdefault(key, FileRead(Path(whole).name or whole, form, remark))
+            self._found.setdefault(key, FileRead(Path(whole).name or whole, form, encoding))
         self._names = {key: tuple(names) for key, names in several.items()}
         for key, names in self._names.items():
             one, more = self._found[key], len(names) - 1

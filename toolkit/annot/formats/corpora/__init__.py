@@ -25,7 +25,7 @@ from annot.formats.corpora.semantic_scholar import JOINED, SEMANTIC_SCHOLAR
 from annot.formats.corpora.tables import CSV, PARQUET
 from annot.formats.corpora.text_encoding import UTF_8, encoding_of
 from annot.formats.corpora.unread import refuse_unread
-from annot.formats.corpora.workbook import WORKBOOK, sheet_remark
+from annot.formats.corpora.workbook import WORKBOOK
 
 FORMATS = {
     form.name: form
@@ -70,13 +70,11 @@ def format_of(name: str, form: str | None) -> str:
     raise unknown(head)
 
 
-def remark_on(name: str, form: str) -> str:
-    """What was found of a file in this format, for people to see: the encoding of its text, if that is not UTF-8, or
-    the sheet of a workbook of several."""
-    if form == WORKBOOK.name:
-        return sheet_remark(name)
+def encoding_in(form: str, name: str) -> str:
+    """The encoding of the text of a file in this format, or what else is to be said of it, such as the sheet of a
+    workbook; "" if it is UTF-8, or no text of its own."""
     found = encoding_of(Path(name)) if form in _TEXTS else UTF_8
-    return "" if found == UTF_8 else found
+    return format_named(form).remark(name) if found == UTF_8 else found
 
 
-__all__ = ["FORMATS", "Broken", "Format", "Piece", "format_named", "format_of", "remark_on"]
+__all__ = ["FORMATS", "Broken", "Format", "Piece", "encoding_in", "format_named", "format_of"]
