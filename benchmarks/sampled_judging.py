@@ -23,8 +23,8 @@ the others as 0. They have to fail where the sample holds. `held` says whether a
 intervals, differences within .015, levels within .03 (at half .015), 1 reversal in 100.
 
 Then each family is left out of pool, order and model: the error of its systems less the mean error of all, and how many
-places the best of it falls. Then agreement, of CSFCube's two assessors: by how much pooled, mean and median over queries
-are off on average over draws, and in brackets their standard deviation.
+places the best of it falls. Then agreement, of CSFCube's two assessors: by how much the pooled figure, the mean and the
+median over queries are off on average over draws, and in brackets their standard deviation.
 """
 
 from __future__ import annotations
