@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 from annot.base.records import Paper
 from annot.base.settings.sections import CorpusSettings
-from annot.corpus.corpus_filters import SETTING_OF, Rejection, Tally, marks_of, normalised_title, rejection
+from annot.corpus.corpus_filters import SETTING_OF, Rejection, Tally, marks_of, rejection
+from annot.formats.same_work import normalised_title
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -69,9 +70,9 @@ def test_a_passage_shares_its_title_with_its_document_and_counts_as_another_with
 
 def test_every_reason_that_a_setting_gives_names_it() -> None:
     assert {reason for reason in Rejection if reason not in SETTING_OF} == {
-        *(Rejection.DUPLICATE_ID, Rejection.DIFFERING_ID, Rejection.NO_ABSTRACT),
+        *(Rejection.DUPLICATE_ID, Rejection.DIFFERING_ID, Rejection.SAME_PAPER, Rejection.NO_ABSTRACT),
     }
-    assert set(SETTING_OF.values()) == CorpusSettings.model_fields.keys()
+    assert set(SETTING_OF.values()) == CorpusSettings.model_fields.keys() - {"ids"}
 
 
 def test_the_limits_are_those_of_the_settings() -> None:

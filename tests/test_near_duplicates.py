@@ -14,7 +14,6 @@ import pytest
 from annot.base.records import Paper
 from annot.base.settings import Settings
 from annot.corpus.corpus_facts import write_corpus_manifest
-from annot.corpus.corpus_filters import normalised_title
 from annot.corpus.near_duplicates import (
     OF_ONE_TITLE,
     RESEMBLANCE,
@@ -26,6 +25,7 @@ from annot.corpus.near_duplicates import (
     sketch,
 )
 from annot.formats.paper_lines import read_papers
+from annot.formats.same_work import normalised_title
 from annot.pools.near_duplicates import near_duplicates
 from annot.steps.init import init
 from annot.store.paper_writing import PaperWriter

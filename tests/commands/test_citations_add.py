@@ -18,8 +18,8 @@ from annot.formats import citation_edges
 from annot.formats.corpora import cutting
 from annot.steps import citations
 from annot.steps.citations import AddedCitations
+from annot.store.citations import cited_by
 from annot.store.paper_writing import PaperWriter
-from annot.store.papers import cited_by
 from annot.study.workspace import Workspace
 from command_line import Result
 from pooled_corpus import paper

@@ -50,7 +50,7 @@ def test_added_citations_come_behind_the_papers_own_once_and_never_the_paper_its
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ws = corpus(tmp_path)
-    monkeypatch.setattr(facts.papers, "cited_by", lambda folder, found: {"a": ("x", "a", "c", "x")})
+    monkeypatch.setattr(facts, "cited_by", lambda folder, found: {"a": ("x", "a", "c", "x")})
     given = {"a": paper("a", citations=("b", "c")), "b": paper("b", citations=("b", "d"))}
     found = facts.with_citations(ws, given)
     assert {name: one.citations for name, one in found.items()} == {"a": ("b", "c", "x"), "b": ("b", "d")}

@@ -30,9 +30,8 @@ def read(folder: Path, *lines: str, write: bool = True) -> adding.Brought:
     path = folder / "papers.jsonl"
     path.write_text("".join(f"{one}\n" for one in lines))
     (folder / "out").mkdir(exist_ok=True)
-    reader = LotReader(
-        folder / "out" if write else None, CorpusSettings(), ("method",), SectionLabels({}, faceted=True)
-    )
+    sections = SectionLabels({}, faceted=True)
+    reader = LotReader(folder / "out" if write else None, CorpusSettings(), ("method",), sections, works=False)
     return reader((7, [Piece(str(path), "annot", 0, None)]))
 
 
@@ -248,7 +247,7 @@ def test_each_piece_knows_what_it_brought(tmp_path: Path) -> None:
     files[0].write_text(line("a", GOOD) + "\n" + line("b", []) + "\n" + line("a", GOOD) + "\n")
     files[1].write_text("{}\n" + line("a", GOOD) + "\n" + line("c", GOOD).replace("}", ', "year": 2001}') + "\n")
     (tmp_path / "out").mkdir()
-    reader = LotReader(tmp_path / "out", CorpusSettings(), ("method",), SectionLabels({}, faceted=True))
+    reader = LotReader(tmp_path / "out", CorpusSettings(), ("method",), SectionLabels({}, faceted=True), works=False)
     brought = reader((0, [Piece(str(path), "annot", 0, None) for path in files]))
     brought.keep(Tally(), CleaningCount(), HeadingCount())
     counts = [(one.read, one.kept, one.without_abstract, one.without_year) for one in brought.pieces]

@@ -9,8 +9,9 @@ from collections import Counter, defaultdict
 from pathlib import Path
 
 from annot.base.settings import Settings
-from annot.corpus.corpus_filters import Tally, marks_of, normalised_title
+from annot.corpus.corpus_filters import Tally, marks_of
 from annot.demo import packaged
+from annot.formats.same_work import normalised_title
 from annot.pools.selection.sampling import periods_of
 from command_line import annot, annot_done
 from demo_collection import papers

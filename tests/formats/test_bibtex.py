@@ -12,7 +12,7 @@ from typing import Any
 
 import bibtexparser
 import pytest
-from annot.formats.corpora import bibtex, format_named
+from annot.formats.corpora import bibtex, format_named, format_of
 from annot.formats.corpora.cutting import Broken, Head, Piece
 
 Reader = Callable[..., list[Any]]
@@ -208,9 +208,10 @@ url = {https://doi.org/10.1145/3397271.3401075}, doi = {10.1145/3397271.3401075}
 
 
 @pytest.mark.parametrize("program", EXPORTS)
-def test_an_export_of_each_program_is_told_and_read(read: Reader, program: str) -> None:
+def test_an_export_of_each_program_is_told_and_read(read: Reader, tmp_path: Path, program: str) -> None:
     text, expected = EXPORTS[program]
-    assert told(text)
+    (tmp_path / "export.txt").write_text(text, encoding="utf-8")
+    assert format_of(str(tmp_path / "export.txt"), None) == "bibtex"
     assert read(text) == [expected]
     assert read(text.replace("\n", "\r\n")) == [{name: value.replace("\r\n", "\n") for name, value in expected.items()}]
 
@@ -302,6 +303,17 @@ def test_macros_that_double_are_stopped(read: Reader) -> None:
     assert {one.faults[0].rpartition(" (")[0].partition(": ")[2] for one in broken} == {
         "a value of more than 1048576 characters of macros"
     }
+
+
+def test_many_long_macros_do_not_fill_the_memory(tmp_path: Path) -> None:
+    """200 macros of a million characters, in a file of half a million."""
+    path = tmp_path / "refs.bib"
+    longer = "".join(f"@string{{m{at} = long # long}}\n" for at in range(200))
+    path.write_text(f"@string{{long = {{{'x' * 500_000}}}}}\n{longer}@misc{{a, title = m199}}", encoding="utf-8")
+    tracemalloc.start()
+    assert read_file(path) == [{"key": "a", "title": "m199"}]
+    assert tracemalloc.get_traced_memory()[1] < 5e7
+    tracemalloc.stop()
 
 
 def test_entries_that_are_no_papers(read: Reader) -> None:

@@ -16,9 +16,10 @@ from annot.pools.frozen_rankings import joined, rank_corpus
 from annot.pools.near_duplicates import near_duplicates, shingles_of
 from annot.pools.pool_facts import origins_of
 from annot.ranking.wordvectors import WordVectors, save, sha256_of
+from annot.store.citations import FOLDER, MANIFEST
 from annot.store.guidelines import SentGuidelines, record_guidelines
 from annot.store.paper_writing import PaperWriter
-from annot.store.papers import FOLDER, MANIFEST, corpus_sha256, groups_of
+from annot.store.papers import corpus_sha256, groups_of
 from annot.store.people import Plan, replace_plan
 from annot.store.runs import Imported, StoredRun, put_import, put_runs
 from annot.study.workspace import Workspace, write_file, write_manifest

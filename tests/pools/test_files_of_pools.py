@@ -11,7 +11,7 @@ from annot.base.records import Draw, Pool, PoolEntry
 from annot.base.settings import Settings
 from annot.pools.admission import Admission, write_admissions
 from annot.pools.drawn_pools import write_pools
-from annot.store.papers import MANIFEST as CITATIONS
+from annot.store.citations import MANIFEST as CITATIONS
 from annot.study.workspace import Workspace, sha256_of
 
 

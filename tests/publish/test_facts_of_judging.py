@@ -218,6 +218,17 @@ def test_papers_that_were_left_out_are_summed_by_reason() -> None:
     assert collection_facts._rejected(study(None, imports=imports)) == (("no title", 1), ("too short", 5))
 
 
+def test_headings_of_structured_abstracts_are_summed() -> None:
+    found = {"papers": 3, "unlabelled": 1, "headings": [["AIM", "aim", 3], ["NEWS", "", 1]]}
+    imports = (
+        imported(Source.CORPUS, sections=found),
+        imported(Source.CORPUS),
+        imported(Source.CORPUS, sections=found),
+    )
+    summed = collection_facts._structured(study(None, imports=imports))
+    assert summed == (6, 2, (("NEWS", "", 2), ("AIM", "aim", 6)))
+
+
 def test_unrated_queries_are_those_that_are_still_queries() -> None:
     queries = [Query("q1", "p1", "aim", ())]
     imports = (imported(Source.UNRATED, queries=["q1", "q2"]), imported(Source.FILE, queries=["q3"]))

@@ -7,6 +7,7 @@ from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
+from annot.formats.corpora.sections import Structured
 from annot.formats.csfcube import Material
 from annot.publishing.release.collection_facts import CollectionFacts
 from annot.publishing.release.prose import datasheet_html, datasheet_markdown
@@ -35,6 +36,19 @@ def test_the_counts_are_those_of_the_records(material: Material, facts: Collecti
     disputed = str(sum(one.origin == "adjudicated" for one in of_method))
     assert rows[0][:8] == ["method", "6", str(len(of_method)), str(2 * len(of_method)), *grades]
     assert rows[0][8] == disputed
+
+
+def test_labels_of_structured_abstracts_name_the_headings_that_gave_them(facts: CollectionFacts) -> None:
+    headings = (("PRACTICE", "", 2), ("METHODS", "method", 9), ("<B>|SETTING", "method", 3), ("AIM", "objective", 8))
+    made = replace(facts, structured=Structured(9, 2, headings))
+    markdown = datasheet_markdown(made, {}, overrides=None)
+    told = " ".join(part(markdown, "composition.content").split())
+    assert "In 7 papers, as added, the source has sections" in told
+    assert "method = METHODS, " in told
+    assert "; objective = AIM." in told
+    assert "PRACTICE" not in told
+    assert "<B>" not in datasheet_html(made, markdown, overrides=None)
+    assert "has sections" not in datasheet_markdown(facts, {}, overrides=None)
 
 
 def test_a_figure_has_its_interval_and_n_or_the_reason_why_there_is_none(facts: CollectionFacts) -> None:

@@ -22,10 +22,13 @@ from annot.base.errors import InputError
 from annot.base.records import Paper
 from annot.base.settings.sections import CorpusSettings
 from annot.corpus.corpus_filters import KEPT, Marks, Tally, joined, marks_of
+from annot.corpus.other_ids import Known, RowsAside, RowWriter
 from annot.corpus.rejects import PieceRead
 from annot.formats.cleaning import Cleaned, CleanedCounts, counts_of, kinds
 from annot.formats.corpora import Broken, format_named
 from annot.formats.corpora.cutting import PIECE_BYTES, Piece
+from annot.formats.corpora.identified import identified
+from annot.formats.corpora.plain import IDS
 from annot.formats.corpora.sections import HeadingCount, Headings, SectionLabels
 from annot.formats.json_lines import AS_JSON, json_lines
 from annot.formats.paper_lines import document_of_record
@@ -100,6 +103,8 @@ class Brought:
     """What cleaning changed, by the position of the paper among the marks."""
     headings: dict[int, Headings]
     """Of structured abstracts, by the same."""
+    aside: RowsAside
+    """The other ids of the papers, and what they cite."""
 
     def keep(self, tally: Tally, cleanings: CleaningCount, headings: HeadingCount) -> Path | None:
         """Count the papers, and leave those to keep in the file; its path, None where it has none."""
@@ -118,9 +123,16 @@ class Brought:
         return self.papers
 
 
-def known_marks(group: papers.RowGroups) -> Marks:
-    """The marks of papers that are in the corpus: those of one group of rows."""
-    return marks_of(papers.read_group(group, ("paper_id", "title", "sentences", "year", papers.PART_OF)), None)
+@dataclass(frozen=True, slots=True)
+class KnownMarks:
+    """The marks of papers that are in the corpus: those of one group of rows. works: of their works, too."""
+
+    works: bool
+
+    def __call__(self, group: papers.RowGroups) -> Marks:
+        """The marks of this group."""
+        columns = ("paper_id", "title", "sentences", "year", papers.PART_OF)
+        return marks_of(papers.read_group(group, columns), None, works=self.works)
 
 
 def lots_of(files: Iterable[tuple[str, str]]) -> list[tuple[Piece, ...]]:
@@ -144,13 +156,14 @@ class LotReader:
     """Reads the lots that a process is given.
 
     folder: where the files go; None writes none. labels: those that sentences can have. sections: those that the
-    sentences of a section have.
+    sentences of a section have. works: whether papers are told by their works, as a file of a library is added.
     """
 
     folder: Path | None
     settings: CorpusSettings
     labels: tuple[str, ...]
     sections: SectionLabels
+    works: bool
 
     def __call__(self, numbered: tuple[int, Sequence[Piece]]) -> Brought:
         """Read the lot with this number, which names its files."""
@@ -161,19 +174,25 @@ class LotReader:
         reading = [PieceRead(piece) for piece in lot]
         cleaned: dict[int, Changed] = {}
         headings: dict[int, Headings] = {}
-        parts = [marks_of((), self.settings)]
+        parts = [marks_of((), self.settings, works=self.works)]
+        aside = RowWriter(self.folder, name)
         writer = PaperWriter(self.folder, name=f"{name}.parquet") if self.folder else None
-        with writer or nullcontext(), rejected.open("w", encoding="utf-8") if rejected else nullcontext() as rejects:
+        text = rejected.open("w", encoding="utf-8") if rejected else nullcontext()
+        with aside, writer or nullcontext(), text as rejects:
             source = self._papers(reading, rejects, cleaned, headings)
-            while some := list(islice(source, AT_ONCE)):
-                parts.append(marks_of(some, self.settings))
+            while found := list(islice(source, AT_ONCE)):
+                some, known = zip(*found, strict=True)
+                aside.add(known)
+                ids = [one and one.ids for one in known]
+                parts.append(marks_of(some, self.settings, ids, works=self.works))
                 if writer:
                     for paper, reason in zip(some, parts[-1].reason.tolist(), strict=True):
                         if reason == KEPT:
                             writer.add(paper)
         if rejected and not any(one.broken for one in reading):
             rejected.unlink()
-        return Brought(tuple(reading), joined(parts), writer.path if writer else None, rejected, cleaned, headings)
+        path = writer.path if writer else None
+        return Brought(tuple(reading), joined(parts), path, rejected, cleaned, headings, aside.written)
 
     def _papers(
         self,
@@ -181,7 +200,7 @@ class LotReader:
         rejects: IO[str] | None,
         cleaned: dict[int, Changed],
         headings: dict[int, Headings],
-    ) -> Iterator[Paper]:
+    ) -> Iterator[tuple[Paper, Known]]:
         position = 0
         # Papers share the few headings that there are, here and on their way to another process.
         shared: dict[Headings, Headings] = {}
@@ -194,7 +213,11 @@ class LotReader:
                 if not isinstance(record, Broken):
                     try:
                         changed: list[Cleaned] = []
-                        fields, named = self.sections.applied(form.paper(record))
+                        fields, known = form.paper(record), None
+                        if form.bibliographic and fields.keys().isdisjoint(IDS):
+                            known = identified(fields, self.settings.ids)
+                            fields = known.record
+                        fields, named = self.sections.applied(fields)
                         paper = document_of_record(fields, self.labels, changed=changed)
                     except InputError as error:
                         record = Broken(
@@ -207,7 +230,8 @@ class LotReader:
                             headings[position] = shared.setdefault(named, named)
                         position += 1
                         read.take(paper)
-                        yield paper
+                        read.without_id += known is not None and known.made
+                        yield paper, known
                         continue
                 read.reject(place, record)
                 if rejects:

@@ -13,6 +13,7 @@ from annot.base.errors import AnnotError, MissingInput
 from annot.base.names import counted
 from annot.base.records import Paper
 from annot.store import facet_labels, papers
+from annot.store.citations import cited_by
 from annot.study.workspace import Workspace, read_manifest, sha256_of, write_file, write_manifest
 
 MANIFEST = "manifest.json"
@@ -69,7 +70,7 @@ def papers_of(ws: Workspace, paper_ids: Iterable[str]) -> dict[str, Paper]:
 
 def with_citations(ws: Workspace, found: Mapping[str, Paper]) -> dict[str, Paper]:
     """These papers, by id, with the citations that were added to them behind their own."""
-    added = papers.cited_by(ws.corpus, found)
+    added = cited_by(ws.corpus, found)
 
     def citing(paper: Paper) -> Paper:
         cited = dict.fromkeys((*paper.citations, *added.get(paper.paper_id, ())))

@@ -1,4 +1,4 @@
-"""Which papers of a corpus are kept: CSFCube's filters, and duplicates by id and by title.
+"""Which papers of a corpus are kept: CSFCube's filters, and duplicates by id and, of records of libraries, by work.
 
 What is remembered of a paper are hashes of 64 bits, so that a corpus of any size can be told apart in little memory:
 among ten million papers two ids fall on one hash with a chance of 3 in a million.
@@ -7,8 +7,6 @@ among ten million papers two ids fall on one hash with a chance of 3 in a millio
 from __future__ import annotations
 
 import hashlib
-import re
-import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from enum import StrEnum
@@ -19,8 +17,7 @@ from numpy.typing import NDArray
 
 from annot.base.records import Paper
 from annot.base.settings.sections import CorpusSettings
-
-_NOT_ASCII_WORD = re.compile("[^a-z0-9]+")
+from annot.formats.same_work import normalised_title, work_text
 
 
 class Rejection(StrEnum):
@@ -28,6 +25,7 @@ class Rejection(StrEnum):
 
     DUPLICATE_ID = "id seen before, same content"
     DIFFERING_ID = "id seen before, other content"
+    SAME_PAPER = "another record of a paper that is kept"
     NO_TITLE = "no title"
     NO_ABSTRACT = "no abstract"
     FEW_SENTENCES = "too few sentences"
@@ -61,12 +59,38 @@ class Marks(NamedTuple):
     """Of the normalised title; 0 where nothing is left of it, and of a passage, whose title is that of its document."""
     reason: NDArray[np.uint8]
     """Position in REASONS of the first reason not to keep the paper by itself, or KEPT."""
+    library: NDArray[np.bool_]
+    """Whether its record is one of a library or a database, which may have several of one paper."""
+    works: NDArray[np.uint64]
+    """What these are told by, shape (n, 4), 0 for none: up to three ids with their kinds, then `work_text`. Of shape
+    (n, 0) if no file of a library is added, as nothing is told by them then."""
 
 
-def marks_of(papers: Iterable[Paper], settings: CorpusSettings | None) -> Marks:
-    """The marks of papers; without settings nothing speaks against any."""
+Ids = tuple[str, ...] | None
+"""The ids of a library's record, with their kinds; None of any other."""
+WORKS = 4
+
+
+def marks_of(
+    papers: Iterable[Paper],
+    settings: CorpusSettings | None,
+    ids_of: Sequence[Ids] | None = None,
+    *,
+    works: bool = False,
+) -> Marks:
+    """The marks of papers; without settings nothing speaks against any.
+
+    ids_of: of each paper, None where none is a library's. works: tell the papers by their works, too.
+    """
     import pyarrow
 
+    papers = list(papers)
+    known_by: Sequence[Ids] = [None] * len(papers) if ids_of is None else ids_of
+    told = [
+        (*(_hash(one) for one in ids or ()), *(0,) * (WORKS - 1 - len(ids or ())), _work(paper))
+        for paper, ids in zip(papers, known_by, strict=True)
+        if works
+    ]
     rows = [
         (
             paper.paper_id,
@@ -79,7 +103,24 @@ def marks_of(papers: Iterable[Paper], settings: CorpusSettings | None) -> Marks:
     ]
     ids, *hashes, reason = zip(*rows, strict=True) if rows else ((),) * 5
     of_id, content, of_title = (np.array(column, np.uint64) for column in hashes)
-    return Marks(pyarrow.array(ids, pyarrow.string()), of_id, content, of_title, np.array(reason, np.uint8))
+    return Marks(
+        *(pyarrow.array(ids, pyarrow.string()), of_id, content, of_title, np.array(reason, np.uint8)),
+        np.array([one is not None for one in known_by], bool),
+        np.array(told, np.uint64).reshape(len(papers), WORKS if works else 0),
+    )
+
+
+def hashes_of(ids: Iterable[str]) -> NDArray[np.uint64]:
+    """What ids with their kinds are among the works."""
+    return np.array([_hash(one) for one in ids], np.uint64)
+
+
+def _work(paper: Paper) -> int:
+    """The hash of the paper's work; 0 without a title or a year, and of a passage."""
+    if paper.year is None or paper.part_of is not None:
+        return 0
+    text = work_text(paper.title, paper.year, " ".join(paper.sentences))
+    return _hash(text) if text else 0
 
 
 def title_mark(title: str) -> int:
@@ -106,38 +147,73 @@ class Tally:
         """Ids that came again with another title, abstract or year; the first paper is kept."""
         self._content = _FirstUnder()
         self._titles = _FirstUnder()
+        self._works = _FirstUnder()
         self._ids: list[Any] = []
         self.known = 0
         """Papers in the corpus: those kept, and those remembered."""
         self._same_title: list[tuple[int, int]] = []
+        self._same_paper: list[tuple[int, str]] = []
 
     def remember(self, marks: Marks) -> None:
         """Know these papers as kept (those of an earlier `corpus add`), without counting them as read or kept."""
         self._keep(marks, np.arange(len(marks.ids)))
+
+    def know(self, paper_ids: Any, works: NDArray[np.uint64]) -> None:
+        """Know papers by these ids, too; papers that are not remembered are passed over. paper_ids: a pyarrow array."""
+        import pyarrow.compute
+
+        places = pyarrow.compute.index_in(paper_ids, value_set=self._all_ids())
+        there = places.is_valid().to_numpy(zero_copy_only=False)
+        self._works.add(works[there], places.drop_null().to_numpy().astype(np.uint64))
+
+    def owners(self, works: NDArray[np.uint64]) -> NDArray[np.int64]:
+        """The places of the kept papers of which these are records; -1 where there is none."""
+        there, place = (found.reshape(works.shape) for found in self._works.find(works.ravel()))
+        first = there.argmax(axis=1)[:, None]
+        return np.where(there.any(axis=1), np.take_along_axis(place, first, 1)[:, 0].astype(np.int64), -1)
+
+    def ids_at(self, places: NDArray[np.int64]) -> Any:
+        """The ids of the papers at these places, as a pyarrow array."""
+        import pyarrow
+
+        return self._all_ids().take(pyarrow.array(places))
 
     def take(self, marks: Marks) -> NDArray[np.int64]:
         """Count these papers, and return the positions of those to keep, in order.
 
         A paper whose id is known repeats it, whatever else speaks against it. Of papers with one id the first that
         passes is kept. Papers with the title of another are kept and reported: a query's twins are kept out of its
-        pool, not out of the corpus.
+        pool, not out of the corpus. Of the records of libraries the first of each work is kept.
         """
         known = self._content.find(marks.id_hash)[0]
-        good = np.flatnonzero(~known & (marks.reason == KEPT))
+        passing = ~known & (marks.reason == KEPT)
+        records = self._records(marks, passing)
+        again = np.zeros(len(marks.ids), bool)
+        again[list(records)] = True
+        good = np.flatnonzero(passing & ~again)
         _, first = np.unique(marks.id_hash[good], return_index=True)
         kept = good[np.sort(first)]
+        before = self.known
         self._keep(marks, kept)
         within = _FirstUnder()
         within.add(marks.id_hash[kept], kept.astype(np.uint64))
         here, place = within.find(marks.id_hash)
         repeats = known | (here & (place < np.arange(len(marks.ids), dtype=np.uint64)))
-        differs = repeats & (self._content.find(marks.id_hash)[1] != marks.content)
+        places = {at: of if of >= 0 else before + int(np.searchsorted(kept, ~of)) for at, of in records.items()}
+        works = marks.works[list(places)]
+        rows, columns = np.nonzero(works)
+        self._works.add(works[rows, columns], np.array(list(places.values()), np.uint64)[rows])
+        self._same_paper += [(of, marks.ids[at].as_py()) for at, of in places.items() if not repeats[at]]
+        other = self._content.find(marks.id_hash)[1] != marks.content
+        differs = repeats & other & ~again
+        same = repeats & ~other
         self.read += len(marks.ids)
         self.kept += len(kept)
         self.differing += marks.ids.filter(differs).to_pylist()
         self.rejected[Rejection.DIFFERING_ID] += int(differs.sum())
-        self.rejected[Rejection.DUPLICATE_ID] += int((repeats & ~differs).sum())
-        by_itself = np.bincount(marks.reason[~repeats], minlength=KEPT)
+        self.rejected[Rejection.DUPLICATE_ID] += int(same.sum())
+        self.rejected[Rejection.SAME_PAPER] += int((again & ~same).sum())
+        by_itself = np.bincount(marks.reason[~repeats & ~again], minlength=KEPT)
         self.rejected.update({reason: int(by_itself[at]) for at, reason in enumerate(REASONS)})
         self.rejected = +self.rejected
         return kept
@@ -145,11 +221,43 @@ class Tally:
     @property
     def same_title(self) -> list[tuple[str, str]]:
         """Pairs of kept ids with one normalised title: the first paper that had it, and the one that came."""
+        pairs = np.array(self._same_title, np.int64).reshape(-1, 2)
+        return list(zip(*(self.ids_at(column).to_pylist() for column in pairs.T), strict=True))
+
+    @property
+    def same_paper(self) -> list[tuple[str, str]]:
+        """Pairs of ids: of a kept paper, and of another record of it that was left out under an id of its own."""
+        kept = self.ids_at(np.array([place for place, _ in self._same_paper], np.int64)).to_pylist()
+        return [(one, other) for one, (_, other) in zip(kept, self._same_paper, strict=True)]
+
+    def _all_ids(self) -> Any:
         import pyarrow
 
-        ids = pyarrow.chunked_array(self._ids, pyarrow.string())
-        pairs = np.array(self._same_title, np.int64).reshape(-1, 2)
-        return list(zip(*(ids.take(pyarrow.array(column)).to_pylist() for column in pairs.T), strict=True))
+        return pyarrow.chunked_array(self._ids, pyarrow.string())
+
+    def _records(self, marks: Marks, passing: NDArray[np.bool_]) -> dict[int, int]:
+        """The papers of a library that are others' records: of each the place of the paper, or, of one among these
+        papers, `~` its position."""
+        if not marks.library.any():
+            return {}
+        there, place = (found.reshape(marks.works.shape) for found in self._works.find(marks.works.ravel()))
+        first = dict(zip(marks.works[there].tolist(), place[there].astype(np.int64).tolist(), strict=True))
+        met = there.any(axis=1) | _repeated(marks.works) | _repeated(marks.id_hash[:, None])
+        found: dict[int, int] = {}
+        taken: set[int] = set()
+        # Only those are gone through whose ids or works came before: the others are told apart from all.
+        for at in np.flatnonzero(met).tolist():
+            works, own = list(filter(None, marks.works[at].tolist())), int(marks.id_hash[at])
+            of = next((first[one] for one in works if one in first), None)
+            if of is not None and marks.library[at]:
+                found[at] = of
+            elif passing[at] and own not in taken:
+                taken.add(own)
+                of = ~at if of is None else of
+            if of is not None:
+                for one in works:
+                    first.setdefault(one, of)
+        return found
 
     def _keep(self, marks: Marks, kept: NDArray[np.int64]) -> None:
         self._content.add(marks.id_hash[kept], marks.content[kept])
@@ -159,6 +267,8 @@ class Tally:
         self._titles.add(titles, places)
         first = self._titles.find(titles)[1]
         self._same_title += zip(first[first != places].tolist(), places[first != places].tolist(), strict=True)
+        rows, columns = np.nonzero(marks.works[kept])
+        self._works.add(marks.works[kept][rows, columns], (self.known + rows).astype(np.uint64))
         self.known += len(kept)
 
 
@@ -191,6 +301,14 @@ class _FirstUnder:
         return there, found
 
 
+def _repeated(values: NDArray[np.uint64]) -> NDArray[np.bool_]:
+    """Which rows have a value that another has, too; 0 is none."""
+    _, inverse, counts = np.unique(values.ravel(), return_inverse=True, return_counts=True)
+    several = (counts[inverse].reshape(values.shape) > 1) & (values != 0)
+    found: NDArray[np.bool_] = several.any(axis=1)
+    return found
+
+
 def rejection(paper: Paper, settings: CorpusSettings) -> Rejection | None:
     """The first reason not to keep `paper` by itself, or None. Tokens are what white space separates."""
     if settings.require_title and not paper.title.strip():
@@ -207,19 +325,6 @@ def rejection(paper: Paper, settings: CorpusSettings) -> Rejection | None:
     if longest < settings.min_sentence_tokens:
         return Rejection.SHORT_SENTENCES
     return None
-
-
-def normalised_title(title: str) -> str:
-    """`title` without what differs between two records of one paper: case, form of characters, all but letters and
-    digits. Empty for a title without any; such titles are never taken for the same.
-
-    >>> normalised_title('All You Need is"Love"') == normalised_title("All you need is “love”.")
-    True
-    """
-    if title.isascii():
-        return _NOT_ASCII_WORD.sub("", title.lower())
-    folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", title).casefold())
-    return "".join(char for char in folded if char.isalnum())
 
 
 def _hash(text: str) -> int:

@@ -22,7 +22,7 @@ class FileRead:
     """Without folders, which are those of a machine."""
     format: str
     encoding: str
-    """Of its text, if that is not UTF-8; otherwise empty."""
+    """Of its text, if that is not UTF-8; of a workbook with several sheets, which is read; otherwise empty."""
     read: int = 0
     """Records, those that cannot be read too."""
     kept: int = 0

@@ -20,7 +20,7 @@ from annot.formats.json_lines import json_lines
 from annot.pools.frozen_rankings import MANIFEST
 from annot.pools.near_duplicates import NearDuplicates
 from annot.pools.pooling import as_of, shares
-from annot.store.papers import MANIFEST as CITATIONS
+from annot.store.citations import MANIFEST as CITATIONS
 from annot.store.papers import known_ids
 from annot.study.workspace import Workspace, read_manifest, sha256_of, write_file
 

@@ -18,7 +18,7 @@ from annot.pools.near_duplicates import near_duplicates
 from annot.pools.pool_design import PoolDesign, recorded_designs
 from annot.pools.pooling import draw, extended
 from annot.pools.topics import topics_of
-from annot.store.papers import MANIFEST as CITATIONS
+from annot.store.citations import MANIFEST as CITATIONS
 from annot.store.pools import UNKNOWN_RANKINGS, read_pools, read_rankings_sha256, replace_pools
 from annot.store.queries import read_topics
 from annot.study.workspace import Workspace, sha256_of, write_file, write_manifest

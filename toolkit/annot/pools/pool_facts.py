@@ -19,8 +19,8 @@ from annot.pools.near_duplicates import near_duplicates
 from annot.pools.pool_design import recorded_designs
 from annot.pools.pooling import MethodShare, Version, as_of, shares, versions_of
 from annot.ranking.wordvectors import FewAbstracts, trained_on_few
-from annot.store import papers
-from annot.store.papers import AddedFile, known_ids
+from annot.store.citations import MANIFEST, AddedFile, added_files
+from annot.store.papers import known_ids
 from annot.store.pools import read_pools
 from annot.study.workspace import Workspace, sha256_of
 
@@ -142,8 +142,8 @@ def origins_of(ws: Workspace, pools: Mapping[str, Pool]) -> PoolOrigins:
     passed = None
     with suppress(InputError):
         passed = passed_over(ws, pools, drawn_rankings(ws, pools), advance=_silent) if duplicates else None
-    added = papers.added_files(ws.corpus) if pools else ()
-    now = sha256_of(ws.corpus / papers.MANIFEST) if added else None
+    added = added_files(ws.corpus) if pools else ()
+    now = sha256_of(ws.corpus / MANIFEST) if added else None
     earlier = sum(
         topic_id in pools and CITED in pools[topic_id].methods and one.citations_sha256 != now
         for topic_id, one in (recorded_admissions(ws).items() if added else ())

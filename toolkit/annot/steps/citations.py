@@ -19,7 +19,7 @@ from annot.formats.citation_edges import COLUMNS, SEMANTIC_SCHOLAR, edge_format,
 from annot.formats.corpora import format_named
 from annot.formats.corpora.cutting import Piece, cut_lines
 from annot.store import papers
-from annot.store.papers import ABOUT, FOLDER, MANIFEST
+from annot.store.citations import ABOUT, FOLDER, MANIFEST
 from annot.study.workspace import Workspace, check_files, sha256_of, write_manifest
 
 

@@ -17,10 +17,11 @@ from typing import Any
 from annot.base.errors import InputError
 from annot.base.records import Advance, Source
 from annot.base.shards import Engine, map_shards
-from annot.corpus.adding import CleaningCount, Cleanings, LotReader, known_marks, lots_of
+from annot.corpus.adding import CleaningCount, Cleanings, KnownMarks, LotReader, lots_of
 from annot.corpus.corpus_facts import corpus_facts, write_corpus_manifest
 from annot.corpus.corpus_filters import SETTING_OF, Rejection, Tally
 from annot.corpus.files_read import FileRead, FilesRead, files_of, merged
+from annot.corpus.other_ids import BesidePapers, know_ids
 from annot.corpus.rejects import Rejects
 from annot.formats.corpora import format_named, format_of
 from annot.formats.corpora.sections import HeadingCount, SectionLabels, Structured
@@ -50,6 +51,10 @@ class AddedPapers:
     """Repeated ids with other content; the first paper is kept."""
     same_title: tuple[tuple[str, str], ...]
     """Pairs of ids with one normalised title; both are kept."""
+    same_paper: tuple[tuple[str, str], ...]
+    """Ids of a paper that is kept and of another record of it, from a library, that is not."""
+    citations: int
+    """Citations by papers of the corpus that the records have."""
     faults: tuple[str, ...]
     """What is wrong with the first records that cannot be read."""
     rejected_file: str | None
@@ -118,20 +123,25 @@ def add(
     engine = Engine.in_place(ws.machine)
     tally, cleaning, headings = Tally(), CleaningCount(), HeadingCount()
     there = papers.groups_of(ws.corpus) if ws.has_corpus else []
-    for known in map_shards(known_marks, there, engine=engine):
+    works = any(format_named(form).bibliographic for form, _ in given)
+    for known in map_shards(KnownMarks(works=works), there, engine=engine):
         tally.remember(known)
+    if works:
+        know_ids(tally, ws.corpus)
+    beside, citations = BesidePapers(tally), 0
     before, titles_before = tally.known, len(tally.same_title)
     with _scratch(ws.corpus, dry_run) as scratch:
         rejects = Rejects(ws.settings.document_word, told=REPORTED, part_of=folders)
         given = _joined(given, scratch, engine, rejects)
         labels = ws.settings.labels
         sections = SectionLabels.of(labels.names, labels.sections, faceted=ws.settings.faceted)
-        reader = LotReader(None if dry_run else scratch, ws.settings.corpus, labels.names, sections)
+        reader = LotReader(None if dry_run else scratch, ws.settings.corpus, labels.names, sections, works=works)
         parts = []
         for brought in map_shards(reader, list(enumerate(lots_of(given))), engine=engine):
             rejects.count(brought.pieces, brought.rejected)
             if (part := brought.keep(tally, cleaning, headings)) is not None:
                 parts.append(part)
+            beside.take(brought.marks.works, brought.aside)
             files.take(brought.pieces)
             advance(tally.read, None)
         rejects.raise_if_unreadable()
@@ -147,8 +157,10 @@ def add(
             facts |= {"files": files.facts(hashes)}
             facts |= {"sections": headings.facts} if headings.facts else {}
             _remember(ws, content, facts)
+            beside.write_ids(ws.corpus, content, scratch)
             append_parts(ws.corpus, parts)
             digest = write_corpus_manifest(ws) if tally.known else None
+            citations = beside.write_citations(ws.corpus, content, names, digest, scratch) if digest else 0
     return AddedPapers(
         files=files.found,
         read=read,
@@ -157,6 +169,8 @@ def add(
         rejected=rejected,
         differing_ids=tuple(tally.differing),
         same_title=tuple(tally.same_title[titles_before:]),
+        same_paper=tuple(tally.same_paper),
+        citations=citations,
         faults=tuple(rejects.faults),
         rejected_file=rejected_file,
         cleaned=cleaned,
@@ -274,7 +288,7 @@ def _remember(ws: Workspace, content: str, facts: Mapping[str, Any]) -> None:
             put_import(session, Imported(Source.CORPUS, content, {**before, **more}))
 
 
-REPEATED = (Rejection.DUPLICATE_ID, Rejection.DIFFERING_ID)
+REPEATED = (Rejection.DUPLICATE_ID, Rejection.DIFFERING_ID, Rejection.SAME_PAPER)
 
 
 def _limited(facts: Mapping[str, Any]) -> dict[str, int]:

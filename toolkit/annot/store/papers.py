@@ -1,4 +1,4 @@
-"""The corpus as Parquet files in `corpus/`, read in a stream, and the citations that were added beside it.
+"""The corpus as Parquet files in `corpus/`, read in a stream.
 
 The order of the papers is the order of the file names, then of the rows.
 """
@@ -6,9 +6,7 @@ The order of the papers is the order of the file names, then of the rows.
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -79,7 +77,7 @@ def find_papers(folder: Path, ids: Iterable[str]) -> dict[str, Paper]:
     def found_in(path: Path) -> list[Paper]:
         return [
             paper
-            for table in _rows_with(open_papers(path), "paper_id", wanted, [*COLUMNS, PART_OF])
+            for table in rows_with(open_papers(path), "paper_id", wanted, [*COLUMNS, PART_OF])
             for batch in table.to_batches()
             for paper in _papers(batch)
         ]
@@ -97,7 +95,7 @@ def headings(folder: Path, ids: Iterable[str]) -> dict[str, str]:
     return {paper_id: paper.title or " ".join(paper.sentences[:1]) for paper_id, paper in found.items()}
 
 
-def _rows_with(file: Any, column: str, wanted: Any, columns: list[str]) -> Iterator[Any]:
+def rows_with(file: Any, column: str, wanted: Any, columns: list[str]) -> Iterator[Any]:
     """From each group of rows of a Parquet file, those whose `column` has one of the values, as a table."""
     import pyarrow.compute
 
@@ -324,46 +322,3 @@ def known_ids(folder: Path, wanted: Collection[str]) -> frozenset[str]:
 def _batches(folder: Path, *columns: str) -> Iterator[Any]:
     for path in files_of(folder):
         yield from open_papers(path).iter_batches(batch_size=10 * ROWS_IN_GROUP, columns=list(columns))
-
-
-FOLDER = "citations"
-"""Below the corpus; in it a folder for each file, named by the file's hash."""
-MANIFEST = f"{FOLDER}/manifest.json"
-ABOUT = "about.json"
-"""In the folder of a file: what it brought."""
-
-
-@dataclass(frozen=True, slots=True)
-class AddedFile:
-    """A file of citations that was added, by its name without a folder."""
-
-    name: str
-    sha256: str
-    kept: int
-    """Its citations by papers of the corpus."""
-
-
-def added_files(corpus: Path) -> tuple[AddedFile, ...]:
-    """The files that were added, by name. Raises InputError where it cannot be read what one brought."""
-    found = []
-    for path in (corpus / FOLDER).glob(f"*/{ABOUT}"):
-        try:
-            about = json.loads(path.read_text(encoding="utf-8"))
-            found.append(AddedFile(Path(about["file"]).name, str(about["sha256"]), int(about["kept"])))
-        except (ValueError, KeyError, TypeError) as error:
-            hint = "add the file of citations again with `annot import --as citations`"
-            raise InputError(f"{path}: not what `annot import --as citations` writes: {error!r}", hint=hint) from None
-    return tuple(sorted(found, key=lambda one: (one.name, one.sha256)))
-
-
-def cited_by(corpus: Path, paper_ids: Iterable[str]) -> dict[str, tuple[str, ...]]:
-    """What each of these papers cites by the files that were added; in the order of those, each id once."""
-    from pyarrow.parquet import ParquetFile
-
-    wanted, columns = strings_of(sorted(set(paper_ids))), ["citing", "cited"]
-    found: dict[str, dict[str, None]] = {}
-    for path in sorted((corpus / FOLDER).glob("*/*.parquet")):
-        for table in _rows_with(ParquetFile(path), "citing", wanted, columns):
-            for citing, cited in zip(*(table[name].to_pylist() for name in columns), strict=True):
-                found.setdefault(citing, {})[cited] = None
-    return {citing: tuple(cited) for citing, cited in found.items()}

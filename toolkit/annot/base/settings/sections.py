@@ -115,6 +115,10 @@ class LabelSettings(Section):
         return names
 
 
+IdKind = Literal["doi", "pmid", "openalex", "key"]
+"""A citation key is what a file calls a record: BibTeX's key, RIS's ID."""
+
+
 class CorpusSettings(Section):
     require_title: bool = True
     """Documents without a title are left out and counted. If false, they are kept, as passages often have none."""
@@ -126,6 +130,16 @@ class CorpusSettings(Section):
     """Abstracts with a longer sentence are left out."""
     min_sentence_tokens: Annotated[int, Field(ge=0)] = 4
     """An abstract is left out if all its sentences are shorter than this."""
+    ids: Annotated[tuple[IdKind, ...], Field(min_length=1)] = ("doi", "pmid", "openalex", "key")
+    """Records of libraries and databases have several ids. A paper takes the first that its record has, in this
+    order; kinds that are not named follow."""
+
+    @field_validator("ids")
+    @classmethod
+    def _kinds_differ(cls, kinds: tuple[IdKind, ...]) -> tuple[IdKind, ...]:
+        if len({*kinds}) != len(kinds):
+            raise ValueError("a kind of id is named twice")
+        return kinds
 
 
 class QuerySettings(Section):

@@ -234,8 +234,7 @@ class Format:
     `pmid`, `openalex` and `key` in place of `paper_id`. A record for which it gives `paper_id` (a row of a table with
     ids of its own) is none."""
     remark: Callable[[str], str] = lambda _name: ""
-    """What is said of a file beside its format: an encoding that is not UTF-8, or which sheet is read; "" for nothing.
-    """
+    """What is said of a file beside its format, such as which sheet is read; "" for nothing."""
     by_name: bool = False
     """Whether what is given are names of datasets, not of files."""
 

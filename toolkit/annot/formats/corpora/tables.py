@@ -17,7 +17,7 @@ from typing import TextIO
 from annot.base.errors import InputError
 from annot.formats.corpora.columns import meaning, paper, unusable
 from annot.formats.corpora.cutting import LONGEST_LINE, NOT_WHOLE, Broken, Format, Head, Piece, Records, in_one_piece
-from annot.formats.corpora.text_encoding import encoding_remark, not_utf8, text_of
+from annot.formats.corpora.text_encoding import not_utf8, text_of
 
 DELIMITERS = ",;\t|"
 HEADER_WITHIN = 10
@@ -199,7 +199,6 @@ CSV = Format(
     records=csv_rows,
     cut=in_one_piece,
     told=_has_known_columns,
-    remark=encoding_remark,
     endings=(".csv", ".tsv"),
     bibliographic=True,
 )

@@ -36,11 +36,6 @@ def encoding_of(path: Path) -> str:
     return _encoding_of(path, state.st_mtime_ns, state.st_size)
 
 
-def encoding_remark(name: str) -> str:
-    """What is said of a file that is not in UTF-8; "" of any other."""
-    return {UTF_16: "in UTF-16", WINDOWS_1252: "in Windows-1252"}.get(encoding_of(Path(name)), "")
-
-
 @lru_cache(maxsize=64)
 def _encoding_of(path: Path, _changed: int, _size: int) -> str:
     decoder = codecs.getincrementaldecoder("utf-8")("surrogateescape")

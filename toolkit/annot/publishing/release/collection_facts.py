@@ -18,6 +18,7 @@ from annot.base.settings.sections import CollectionSettings
 from annot.corpus.corpus_facts import CorpusFacts
 from annot.corpus.corpus_filters import Rejection
 from annot.formats.cleaning import CleanedCounts, counts_of
+from annot.formats.corpora.sections import HeadingCount, Structured
 from annot.formats.trec import TOPICS_FILE, write_topics
 from annot.judging.own_words import OfKind, own_words
 from annot.judging.planning.drawing import plan_lines
@@ -82,6 +83,8 @@ class CollectionFacts:
     """Of each assessor with hidden gold among their pairs, unnamed: how many answered, kappa with its interval."""
     cleaned: CleanedCounts = counts_of({})  # noqa: RUF009
     """What was cleaned of the papers' texts as they were read."""
+    structured: Structured = HeadingCount().found
+    """The structured abstracts as they were added, whose sections gave their sentences labels."""
     words: tuple[OfKind, ...] = ()
     """What people wrote in words of their own, and whether it goes out."""
     unrated: int = 0
@@ -157,6 +160,7 @@ def facts_of(
             training=tuple(_against_gold(study, TRAIN)),
             hidden_gold=tuple(_against_gold(study, HIDDEN)),
             cleaned=_cleaned(study),
+            structured=_structured(study),
             words=own_words(study).kinds,
             unrated=len(_unrated(study)),
             topics=_topics(study),
@@ -187,6 +191,14 @@ def _cleaned(study: Snapshot) -> CleanedCounts:
     for imported in study.imports:
         total.update(imported.facts.get("cleaned", {}))
     return counts_of(total)
+
+
+def _structured(study: Snapshot) -> Structured:
+    """The headings, over everything that was added."""
+    total = HeadingCount()
+    for imported in study.imports:
+        total.remember(imported.facts.get("sections", {}))
+    return total.found
 
 
 def _unrated(study: Snapshot) -> set[str]:

@@ -22,6 +22,7 @@ from annot.study.workspace import Workspace, sha256_of
 REPORT_FILE = "report.html"
 CHAIN = (
     "corpus/manifest.json",
+    "corpus/ids/manifest.json",
     "corpus/citations/manifest.json",
     "pools/rankings/manifest.json",
     "pools/manifest.json",

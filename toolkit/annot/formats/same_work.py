@@ -1,0 +1,34 @@
+"""When two records are of one paper: the title as it is compared, and what records of one work have in common."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+_NOT_ASCII_WORD = re.compile("[^a-z0-9]+")
+TELLING = 30
+"""Letters of a title that is one work's: `Introduction to the special issue` has 29, and many journals one a year."""
+
+
+def work_text(title: str, year: object, abstract: str) -> str:
+    """What two records of one paper have in common: title and year, and of a short title, as editorials and reviews of
+    books share it, the abstract too; "" without a title. A sign of Chinese, Japanese or Korean says as much as three
+    letters."""
+    name = normalised_title(title)
+    if not name:
+        return ""
+    letters = len(name) if name.isascii() else sum(3 if char > "\u2e7f" else 1 for char in name)
+    return "\0".join((name, str(year), *([] if letters >= TELLING else [normalised_title(abstract)])))
+
+
+def normalised_title(title: str) -> str:
+    """`title` without what differs between two records of one paper: case, form of characters, all but letters and
+    digits. Empty for a title without any; such titles are never taken for the same.
+
+    >>> normalised_title('All You Need is"Love"') == normalised_title("All you need is “love”.")
+    True
+    """
+    if title.isascii():
+        return _NOT_ASCII_WORD.sub("", title.lower())
+    folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", title).casefold())
+    return "".join(char for char in folded if char.isalnum())
