@@ -71,13 +71,12 @@ class Lists:
         ties = np.ones_like(first)
         lengths = []
         for row, groups in enumerate(lists):
-            rank = 1
-            for group in groups:
-                known = [at[doc_id] for doc_id in group if doc_id in at]
-                first[row, known] = rank
-                ties[row, known] = len(group)
-                rank += len(group)
-            lengths.append(rank - 1)
+            sizes = np.array([len(group) for group in groups], dtype=np.int64)
+            begin, size = np.repeat(1 + sizes.cumsum() - sizes, sizes), np.repeat(sizes, sizes)
+            place = np.array([at.get(doc_id, -1) for group in groups for doc_id in group], dtype=np.int64)
+            known = place >= 0
+            first[row, place[known]], ties[row, place[known]] = begin[known], size[known]
+            lengths.append(len(place))
         return cls(grades, first, ties, np.array(lengths, dtype=np.int64))
 
     def measured(self, family: Family, k: int, *, relevant_from: int) -> Estimates:
