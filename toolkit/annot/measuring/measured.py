@@ -26,9 +26,10 @@ from annot.measuring.diagnosis.overview import AskedAndGraded, Looked, look
 from annot.measuring.diagnosis.panel import Panel, panel_of
 from annot.measuring.evaluation.comparisons import ALPHA, Restated, ToppedUp, restated_scores
 from annot.measuring.evaluation.evaluated import CHANCE, PRIMARY, Evaluated, of_runs
-from annot.measuring.evaluation.graded_pools import JudgedWhole
+from annot.measuring.evaluation.graded_pools import GradedPools, JudgedWhole
 from annot.measuring.evaluation.measures import CONVENTIONS
-from annot.measuring.sampled_study import sampled_pools, with_cost
+from annot.measuring.sampled.gradings import SampledGradings
+from annot.measuring.sampled_study import drawn_pairs, sampled_pools, with_cost
 from annot.pools.pooling import Version, came_in, versions_of
 from annot.study.adjudication import Pair
 from annot.study.guidelines import distinct
@@ -41,6 +42,9 @@ DAYS_BY_CLOCK = 3
 
 N_RANDOM = 500
 """Random choices of one assessor per pair."""
+N_RANDOM_SAMPLED = 100
+"""The same where each of them is an estimate, which takes milliseconds for every query."""
+OF_WHOLE_POOLS = "a sample of the pools was judged: every figure is an estimate of the whole pools under its grading"
 SWAP_PERMUTATIONS = 10_000
 """Of each test of all pairs of runs, of which there is one for every random choice."""
 
@@ -202,6 +206,16 @@ def repeats_of(outcome: Outcome) -> tuple[Repeat, ...]:
     )
 
 
+def graded_pools(snapshot: Snapshot, qrels: tuple[Qrel, ...], *, unfinished: bool = False) -> GradedPools:
+    """What measures runs on these qrels: by estimates where a sample of the pools is judged.
+
+    unfinished: also where drawn pairs have no grade yet.
+    """
+    if snapshot.sample is None:
+        return JudgedWhole(qrels, snapshot.outcome.judgements)
+    return sampled_pools(snapshot, qrels, unfinished=unfinished)
+
+
 def evaluation_of(
     snapshot: Snapshot,
     runs: Mapping[str, Mapping[str, Ranking]],
@@ -212,13 +226,16 @@ def evaluation_of(
     ties: str = "order",
     average: str = "test",
     unfinished: bool = False,
+    queries: Collection[str] | None = None,
 ) -> Evaluated:
     """The runs measured on the qrels, and compared on the first of `measures` in the first of the conventions.
 
     Where a sample was judged, they are measured on the whole pools by estimates; unfinished: also where drawn pairs
-    have no grade yet.
+    have no grade yet; queries: of these only.
     """
-    sampled = None if snapshot.sample is None else sampled_pools(snapshot, qrels, unfinished=unfinished)
+    sampled = None
+    if snapshot.sample is not None:
+        sampled = sampled_pools(snapshot, qrels, unfinished=unfinished, queries=queries)
     evaluated = of_runs(
         runs,
         JudgedWhole(qrels, snapshot.outcome.judgements) if sampled is None else sampled,
@@ -245,20 +262,31 @@ def assessor_effect_of(
     *,
     convention: str,
     measure: str,
+    unfinished: bool = False,
 ) -> AssessorEffect:
-    """Those of the runs that rank for all topics, ranked under every grading."""
+    """Those of the runs that rank for all topics, ranked under every grading. unfinished: as in `evaluation_of`."""
+    drawn = None if snapshot.sample is None else drawn_pairs(snapshot, qrels, unfinished=unfinished)
     settings = EffectSettings(
         convention=convention,
         measure=measure,
         relevant_from=snapshot.ws.settings.evaluation.relevant_from,
-        n_random=N_RANDOM,
+        n_random=N_RANDOM if drawn is None else N_RANDOM_SAMPLED,
         alpha=ALPHA,
         permutations=SWAP_PERMUTATIONS,
         level=snapshot.ws.settings.agreement.level,
         seed=snapshot.ws.settings.seed,
     )
     able = of_all_topics(snapshot, runs)
-    found = assessor_effect_on_runs(able, snapshot.outcome.judgements, qrels, settings, topics=snapshot.topics)
+    found = assessor_effect_on_runs(
+        able,
+        snapshot.outcome.judgements,
+        qrels,
+        settings,
+        topics=snapshot.topics,
+        sampled=None if drawn is None else SampledGradings(*drawn),
+    )
+    if drawn is not None:
+        found = replace(found, notes=(*found.notes, OF_WHOLE_POOLS))
     unable = (f"{tag}: left out, because its system cannot rank for every topic" for tag in runs if tag not in able)
     return replace(found, notes=(*found.notes, *unable))
 

@@ -229,7 +229,7 @@ class Study:
             return missing
         convention, measure = measured.primary_of(self.snapshot.ws.settings)
         return measured.assessor_effect_of(
-            self.snapshot, self.runs, self.outcome.qrels, convention=convention, measure=measure
+            self.snapshot, self.runs, self.outcome.qrels, convention=convention, measure=measure, unfinished=True
         )
 
     def _missing(self, *, runs: int) -> Undefined | None:
