@@ -53,6 +53,8 @@ class PoolGrades:
     """By how much it moves in a replicate: 0 where it does not follow from a draw."""
     found: Array
     """1 or 0 by the grade that was given; 0 where the pair was not drawn."""
+    drawn: frozenset[str]
+    """Documents whose grade is known."""
     uncertain: Integers
     """The rows of drawn documents that might not have been drawn: those that move."""
     certain: bool
@@ -106,6 +108,7 @@ def pool_grades(
         at_least=np.where(chance >= 1, given, f + off / chance),
         moves=np.sqrt(1 - chance) / chance * off,
         found=given * there,
+        drawn=frozenset(judged),
         uncertain=np.flatnonzero(there & (chance < 1)),
         certain=bool((chance >= 1).all()),
     )
