@@ -1,4 +1,4 @@
-"""What is measured on one record of a study: agreement, assessors, runs, and what the assessors do to the runs.
+"""What is measured on one record of a study: agreement, assessors, runs.
 
 And the scores that there were before each top-up of the pools, from the qrels without the pairs that came then.
 """
@@ -19,17 +19,14 @@ from annot.formats.trec import read_run
 from annot.measuring.agreement.coefficients import COEFFICIENTS, HEADLINE
 from annot.measuring.agreement.summaries import AgreementTable
 from annot.measuring.agreement.tables import agreement_table
-from annot.measuring.assessor_effect.on_runs import assessor_effect_on_runs
-from annot.measuring.assessor_effect.rankings import AssessorEffect, EffectSettings
 from annot.measuring.diagnosis.matrices import Repeat
 from annot.measuring.diagnosis.overview import AskedAndGraded, Looked, look
 from annot.measuring.diagnosis.panel import Panel, panel_of
-from annot.measuring.evaluation.comparisons import ALPHA, Restated, ToppedUp, restated_scores
+from annot.measuring.evaluation.comparisons import Restated, ToppedUp, restated_scores
 from annot.measuring.evaluation.evaluated import CHANCE, PRIMARY, Evaluated, of_runs
 from annot.measuring.evaluation.graded_pools import GradedPools, JudgedWhole
 from annot.measuring.evaluation.measures import CONVENTIONS
-from annot.measuring.sampled.gradings import SampledGradings
-from annot.measuring.sampled_study import drawn_pairs, sampled_pools, with_cost
+from annot.measuring.sampled_study import sampled_pools, with_cost
 from annot.pools.pooling import Version, came_in, versions_of
 from annot.study.adjudication import Pair
 from annot.study.guidelines import distinct
@@ -39,14 +36,6 @@ from annot.study.workspace import Workspace, given_text
 
 DAYS_BY_CLOCK = 3
 """On so many days or more people choose their moments; a sitting follows the plan's order, whatever clocks say."""
-
-N_RANDOM = 500
-"""Random choices of one assessor per pair."""
-N_RANDOM_SAMPLED = 100
-"""The same where each of them is an estimate, which takes milliseconds for every query."""
-OF_WHOLE_POOLS = "a sample of the pools was judged: every figure is an estimate of the whole pools under its grading"
-SWAP_PERMUTATIONS = 10_000
-"""Of each test of all pairs of runs, of which there is one for every random choice."""
 
 
 def conventions_of(settings: Settings) -> tuple[str, ...]:
@@ -253,42 +242,6 @@ def evaluation_of(
         seed=snapshot.ws.settings.seed,
     )
     return evaluated if sampled is None else with_cost(snapshot, runs, sampled, evaluated, ties=ties)
-
-
-def assessor_effect_of(
-    snapshot: Snapshot,
-    runs: Mapping[str, Mapping[str, Ranking]],
-    qrels: tuple[Qrel, ...],
-    *,
-    convention: str,
-    measure: str,
-    unfinished: bool = False,
-) -> AssessorEffect:
-    """Those of the runs that rank for all topics, ranked under every grading. unfinished: as in `evaluation_of`."""
-    drawn = None if snapshot.sample is None else drawn_pairs(snapshot, qrels, unfinished=unfinished)
-    settings = EffectSettings(
-        convention=convention,
-        measure=measure,
-        relevant_from=snapshot.ws.settings.evaluation.relevant_from,
-        n_random=N_RANDOM if drawn is None else N_RANDOM_SAMPLED,
-        alpha=ALPHA,
-        permutations=SWAP_PERMUTATIONS,
-        level=snapshot.ws.settings.agreement.level,
-        seed=snapshot.ws.settings.seed,
-    )
-    able = of_all_topics(snapshot, runs)
-    found = assessor_effect_on_runs(
-        able,
-        snapshot.outcome.judgements,
-        qrels,
-        settings,
-        topics=snapshot.topics,
-        sampled=None if drawn is None else SampledGradings(*drawn),
-    )
-    if drawn is not None:
-        found = replace(found, notes=(*found.notes, OF_WHOLE_POOLS))
-    unable = (f"{tag}: left out, because its system cannot rank for every topic" for tag in runs if tag not in able)
-    return replace(found, notes=(*found.notes, *unable))
 
 
 def left_out_of(snapshot: Snapshot) -> dict[str, frozenset[str]]:
