@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 from annot.base.records import Draw, Judgement, Pool, PoolEntry, Qrel, ScoredDoc
@@ -61,19 +62,27 @@ def pooled(folder: Path) -> Workspace:
     return ws
 
 
-def judged(ws: Workspace, *, share: float, leave: int = 0) -> Workspace:
-    """Of the pairs that are drawn all but the last `leave` are judged by both, alike; qrels and runs are written."""
+def alike(assessor: str, query_id: str, doc_id: str) -> int:
+    """What an assessor says, where all say the same."""
+    return grade_of(query_id, doc_id)
+
+
+def judged(ws: Workspace, *, share: float, leave: int = 0, says: Callable[[str, str, str], int] = alike) -> Workspace:
+    """Of the pairs that are drawn all but the last `leave` are judged by both, alike; qrels and runs are written.
+
+    says: what an assessor says of a pair.
+    """
     plan.make(ws, queries=(), shares={}, seed=None, grow=False, dry_run=False, sample=share)
     with ws.writing() as session:
         given = people.read_assignments(session)
         pairs = sorted({one.pair for one in given})
         asked = [one for one in given if one.pair in set(pairs[: len(pairs) - leave])]
         said = [
-            Judgement(one.query_id, one.doc_id, one.assessor, grade_of(*one.pair), judged_at=RECORDED, lead_time=30.0)
+            Judgement(*one.pair, one.assessor, says(one.assessor, *one.pair), judged_at=RECORDED, lead_time=30.0)
             for one in asked
         ]
         judgements.record_judgements(session, sourced(said), recorded_at=RECORDED)
-    qrels.write(ws, partial=bool(leave))
+    qrels.write(ws, partial=bool(leave) or says is not alike)
     for tag, run in rankings().items():
         write_file(ws.runs / f"{tag}.run", write_run(run, tag=tag))
     return ws

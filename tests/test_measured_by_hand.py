@@ -166,6 +166,7 @@ def test_the_file_of_an_evaluation_has_scores_before_if_there_are_some(restated:
         **{name: name for name in names},
         evaluations={"run": {"trec": SimpleNamespace(queries=[query])}},
         restated=restated,
+        sampled=None,
     )
     found = results.evaluation_data(whole)
     assert found.get("restated") == restated

@@ -175,7 +175,7 @@ def test_days_decide_whether_the_clock_is_the_order(monkeypatch: pytest.MonkeyPa
                     seed=1,
                 )
             ),
-            **{"judged_elsewhere": elsewhere, "facets": {}, "topics": {}, "assignments": ()},
+            **{"judged_elsewhere": elsewhere, "facets": {}, "topics": {}, "assignments": (), "sample": None},
         )
         measured.assessors_of(snapshot)
     assert by_clock == [False, True, True]

@@ -38,7 +38,11 @@ def study(evaluated: Evaluated | Undefined, runs: Any = RUNS, **values: Any) -> 
             agreement=SimpleNamespace(level=0.95),
         ),
         snapshot=SimpleNamespace(
-            facets={name: name[3:] for name in QUERIES}, topics={name: name[:2] for name in QUERIES}, ws=None, **values
+            facets={name: name[3:] for name in QUERIES},
+            topics={name: name[:2] for name in QUERIES},
+            ws=None,
+            sample=None,
+            **values,
         ),
     )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, get_args
@@ -182,8 +182,22 @@ class MeasuredAgreement(Displayed):
 
         if isinstance(self._found, ItemAgreement):
             figures = {name: self._found.figures[name] for name in self._names}
-            return agreement.of_items(figures, titles=TITLES, level=self._found.level)
+            return _table_of_items(figures, level=self._found.level)
         return agreement.headline(self._found, stages=("before", "after") if self._settled else ("before",))
+
+
+def _table_of_items(figures: Mapping[str, Number], *, level: float | None) -> Table:
+    from annot.publishing.report.tables import Column, table
+
+    return table(
+        "items",
+        figures.items(),
+        [Column("Coefficient", lambda one: TITLES[one[0]])],
+        [Column("All items", lambda one: one[1])],
+        caption="library.items",
+        command="",
+        level=level,
+    )
 
 
 def measure_agreement(

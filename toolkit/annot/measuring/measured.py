@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -17,7 +17,7 @@ from annot.base.settings import Settings
 from annot.base.stats.values import rounding
 from annot.formats.trec import read_run
 from annot.measuring.agreement.coefficients import COEFFICIENTS, HEADLINE
-from annot.measuring.agreement.summaries import AgreementTable
+from annot.measuring.agreement.summaries import AgreementTable, SampledAgreement
 from annot.measuring.agreement.tables import agreement_table
 from annot.measuring.diagnosis.matrices import Repeat
 from annot.measuring.diagnosis.overview import AskedAndGraded, Looked, look
@@ -27,6 +27,7 @@ from annot.measuring.evaluation.evaluated import CHANCE, PRIMARY, Evaluated, of_
 from annot.measuring.evaluation.graded_pools import GradedPools, JudgedWhole
 from annot.measuring.evaluation.measures import CONVENTIONS
 from annot.measuring.sampled_study import sampled_pools, with_cost
+from annot.pools.pair_sample import refuse_zero
 from annot.pools.pooling import Version, came_in, versions_of
 from annot.study.adjudication import Pair
 from annot.study.guidelines import distinct
@@ -61,23 +62,37 @@ def agreement_of(
     """Coefficients with their intervals; `missing` None takes the policy of annot.toml.
 
     judgements, decisions: those that count; None takes all, and raises MissingInput when nothing is judged.
-    binarised_at: compare "this grade or higher" instead of grades.
+    binarised_at: compare "this grade or higher" instead of grades. Where a sample was judged, figures describe the
+    whole pools: each pair stands for 1 / pi pairs.
     """
     outcome, settings = snapshot.outcome, snapshot.ws.settings
+    missing = missing or settings.judging.missing
     if judgements is None:
         refuse_unjudged(snapshot)
-    return agreement_table(
-        outcome.of_answered_pairs if judgements is None else judgements,
+    given = outcome.of_answered_pairs if judgements is None else judgements
+    weights = None
+    if snapshot.sample is not None:
+        refuse_zero(missing)
+        given = tuple(given)
+        weights = {one.pair: 1.0 for one in given} | {
+            pair: 1 / one.probability for pair, one in snapshot.sample.pairs.items() if one.drawn
+        }
+    table = agreement_table(
+        given,
         outcome.decisions if decisions is None else decisions,
         snapshot.facets,
         grades=settings.scale.grades,
-        missing=missing or settings.judging.missing,
+        missing=missing,
         binarised_at=binarised_at,
         level=settings.agreement.level,
         topics=snapshot.topics,
         coefficients=coefficients,
         unjudgeable=outcome.unjudgeable if judgements is None else (),
+        weights=weights,
     )
+    if weights is None:
+        return table
+    return SampledAgreement(**{one.name: getattr(table, one.name) for one in fields(table)})
 
 
 def binarised_agreement_of(snapshot: Snapshot) -> tuple[AgreementTable, ...]:
@@ -135,6 +150,8 @@ def assessors_of(snapshot: Snapshot) -> Looked:
     Nothing in it depends on the clock where a study of our own was judged within two days.
     """
     outcome, settings = snapshot.outcome, snapshot.ws.settings
+    if snapshot.sample is not None:
+        refuse_zero(settings.judging.missing)
     counting = [judgement for judgement in outcome.judgements if judgement.grade is not None and not judgement.flags]
     if not counting:
         raise MissingInput(

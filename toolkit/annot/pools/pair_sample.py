@@ -176,6 +176,16 @@ def share_within(frozen: Frozen, *, limit: float, acts: Callable[[Probabilities]
     return low / SHARES
 
 
+def refuse_zero(missing: str) -> None:
+    """Raise InputError where missing judgements are to count as grade 0, as a sample cannot be looked at so."""
+    if missing == "zero":
+        raise InputError(
+            'judging.missing = "zero": found a study of which a sample is judged, expected "drop"',
+            faults=["a judgement that is missing is not a pair that was not drawn, and neither has grade 0"],
+            hint='set judging.missing = "drop" in annot.toml, or use --missing drop',
+        )
+
+
 class _Stratum:
     """The documents of one query that came together. Their ranks are 1 to so many."""
 

@@ -18,6 +18,7 @@ from annot.judging.planning.handing_on import renumbered
 from annot.judging.pool_samples import design_of, documents_to_plan, sample_of
 from annot.measuring.diagnosis.findings import papers_needed
 from annot.pools.growth import refuse_growth
+from annot.pools.pair_sample import refuse_zero
 from annot.publishing.report.tables import Column, Columns
 from annot.publishing.report.words import sentences
 from annot.store import judgements, people, pools, projects
@@ -99,6 +100,7 @@ def make(
                 f"--sample {sample:g}: {counted(len(whole), 'pair')} of whole pools are planned already",
                 hint="take back what was not sent with `annot plan --withdraw`; what is judged whole stays so",
             )
+        refuse_zero(ws.settings.judging.missing)
         design = design_of(
             ws.settings.sample,
             share=sample,

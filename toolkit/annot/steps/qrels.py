@@ -74,6 +74,7 @@ def write(ws: Workspace, *, partial: bool, allow_single: str | None = None) -> W
     accepted = sum(decision.pair in outcome.accepted for decision in outcome.decisions)
     notes = sentences(
         "commands.qrels",
+        sample=snapshot.sample,
         outcome=outcome,
         accepted=accepted,
         why=sorted(set(outcome.accepted.values())),

@@ -17,7 +17,7 @@ from annot.base.stats.arrays import Array, Integers, Mask
 from annot.base.stats.values import Undefined, Value
 from annot.measuring.agreement.coefficients import NOT_JUDGED_TWICE, mean_of_tables, rests_on_most, value_between
 from annot.measuring.agreement.contingency import Counts, count, tables_between, tables_with
-from annot.measuring.agreement.summaries import PairShare, QueryAgreement
+from annot.measuring.agreement.summaries import LEAST_EFFECTIVE, TOO_THIN, PairShare, QueryAgreement
 
 Ratings = Array
 Policy = Callable[[Ratings, Mask], Ratings]
@@ -209,10 +209,6 @@ def query_agreement(
     return found, seen
 
 
-LEAST_EFFECTIVE = 15
-"""Pairs of a sampled query that must be worth a figure of its own; with fewer it counts in the pooled one only."""
-
-
 def effective_pairs(weights: Array) -> float:
     """How many pairs of equal weight tell as much (Kish 1965, Survey Sampling, section 11.7)."""
     return float(weights.sum() ** 2 / (weights**2).sum()) if len(weights) else 0.0
@@ -226,7 +222,7 @@ def _too_thin(weights: Array) -> Undefined | None:
     return Undefined(
         f"its {len(weights)} sampled pairs are worth {worth:.0f} with equal weights; a figure of one query needs "
         f"{LEAST_EFFECTIVE}",
-        f"the sampled pairs are worth fewer than {LEAST_EFFECTIVE} with equal weights",
+        TOO_THIN,
     )
 
 

@@ -13,6 +13,10 @@ from annot.measuring.agreement.coefficients import (
     TITLES_OF_TWO,
 )
 
+LEAST_EFFECTIVE = 15
+"""Pairs of a sampled query that must be worth a figure of its own; with fewer it counts in the pooled one only."""
+TOO_THIN = f"the sampled pairs are worth fewer than {LEAST_EFFECTIVE} with equal weights"
+
 
 @dataclass(frozen=True, slots=True)
 class PairShare:
@@ -149,3 +153,30 @@ class AgreementTable:
         many = any(len(query.assessors) > 2 for query in self.queries)
         first = HEADLINE_OF_TWO if self.binary else HEADLINE_OF_MANY if many else HEADLINE
         return tuple(name for name in first if name in self.titles) or tuple(self.titles)
+
+    @property
+    def best(self) -> str:
+        """The statistic of a group that is shown first."""
+        return "median"
+
+    @property
+    def too_thin(self) -> int:
+        """Sampled queries without figures of their own, because too few pairs were drawn; they count when pooled."""
+        return 0
+
+
+@dataclass(frozen=True, slots=True)
+class SampledAgreement(AgreementTable):
+    """The agreement on whole pools of which a sample was judged, by the weights of the drawn pairs."""
+
+    @property
+    def best(self) -> str:
+        """Medians over queries are too low where few pairs of each were drawn."""
+        return "pooled"
+
+    @property
+    def too_thin(self) -> int:
+        return sum(
+            any(isinstance(of, Undefined) and of.in_general == TOO_THIN for of in query.before.values())
+            for query in self.queries
+        )

@@ -175,7 +175,7 @@ def of_runs(
             convention: graded.measured(known, mine, MeasuresAsked(convention, measures, relevant_from), ties=ties)
             for convention in conventions
         }
-        notes += _notes(tag, evaluations[tag][conventions[0]], set(rankings) - set(facets))
+        notes += _notes(tag, evaluations[tag][conventions[0]], set(rankings) - set(facets), whole=graded.whole)
         if without := sorted({*graded.query_ids}.intersection(unable)):
             notes.append(f"{tag}: not compared where {', '.join(without)} count, which its system cannot rank for")
     primary = measures[0] if measures else PRIMARY[conventions[0]]
@@ -319,13 +319,18 @@ def _named(query_ids: Sequence[str], then: str = "") -> str:
     return f"{names}{then}" if len(query_ids) <= MOST_NAMED else f"{counted(len(query_ids), 'query')}{then}: {names}"
 
 
-def _notes(tag: str, evaluation: Evaluation, unknown: set[str]) -> Iterator[str]:
+def _notes(tag: str, evaluation: Evaluation, unknown: set[str], *, whole: bool) -> Iterator[str]:
+    """whole: whether all of the pools was judged; a pair that was not drawn is not unjudged."""
     missing = sum(len(query.missing) for query in evaluation.queries)
     unjudged = sum(query.unjudged for query in evaluation.queries)
     if missing:
-        yield f"{tag}: leaves out {counted(missing, 'judged document')}"
+        left = counted(missing, "judged document") if whole else f"{counted(missing, 'document')} of the pools"
+        yield f"{tag}: leaves out {left}"
     if unjudged:
-        yield f"{tag}: ranks {counted(unjudged, 'unjudged document')}; unjudged counts as not relevant"
+        if whole:
+            yield f"{tag}: ranks {counted(unjudged, 'unjudged document')}; unjudged counts as not relevant"
+        else:
+            yield f"{tag}: ranks {counted(unjudged, 'document')} of no pool; they count as not relevant"
     if evaluation.not_submitted:
         yield f"{tag}: ranks no documents for {_named(evaluation.not_submitted, ', so its score there is 0')}"
     if evaluation.without_relevant:

@@ -15,6 +15,10 @@ class GradedPools(Protocol):
     """What measures runs, of pools judged in whatever way."""
 
     @property
+    def whole(self) -> bool:
+        """Whether every document of the pools was asked about."""
+
+    @property
     def query_ids(self) -> Collection[str]:
         """The queries that are graded."""
 
@@ -38,6 +42,10 @@ class JudgedWhole:
     qrels: tuple[Qrel, ...]
     judgements: tuple[Judgement, ...]
     """Those behind the qrels."""
+
+    @property
+    def whole(self) -> bool:
+        return True
 
     @property
     def query_ids(self) -> Collection[str]:

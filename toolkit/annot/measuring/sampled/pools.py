@@ -19,6 +19,10 @@ class SampledPools:
     pools: Mapping[str, PoolGrades]
 
     @property
+    def whole(self) -> bool:
+        return False
+
+    @property
     def query_ids(self) -> Collection[str]:
         return self.pools.keys()
 

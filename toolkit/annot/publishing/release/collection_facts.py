@@ -264,8 +264,17 @@ def _pool(study: Snapshot, origins: PoolOrigins) -> dict[str, Any]:
         "versions": versions_of(pools),
         "origins": sentences("collection.origins", origins=origins),
         "citations": bool(origins.citations),
+        "sampled": _sampled(study),
         "ranked": any(entry.drawn.rank is not None for pool in pools for entry in pool.entries),
     }
+
+
+def _sampled(study: Snapshot) -> dict[str, Any] | None:
+    """What was drawn of the pairs of the pools; None where all of them were to be judged."""
+    if study.sample is None:
+        return None
+    of = study.sample.pairs.values()
+    return {"pairs": len(of), "drawn": sum(one.drawn for one in of), "share": study.sample.design.share}
 
 
 def _figures(table: AgreementTable, groups: Sequence[GroupAgreement]) -> Iterator[dict[str, Any]]:

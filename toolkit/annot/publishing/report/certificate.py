@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from annot.base.names import called
-from annot.measuring.reusability.certificate import JUDGED, Certificate
+from annot.measuring.reusability.certificate import JUDGED, Certificate, SampledCertificate
 from annot.measuring.reusability.own_finds import MOST_PAPERS
 from annot.publishing.report.cells import LOSS, MEASURE, NONE, SHARE, Number
 from annot.publishing.report.document import Chapter, Document, Reply, Table
@@ -35,12 +35,13 @@ def terminal(found: Certificate) -> tuple[str, list[Table]]:
 
 def _sections(found: Certificate) -> Iterator[Chapter]:
     yield Chapter("losses", "What each method alone found", sentences("reusability.losses"), (_losses(found),))
+    judged = "Judged of the first 20" if not isinstance(found, SampledCertificate) else "In the pools, of the first 20"
     runs = table(
         "runs",
         found.runs,
         [Column("Run", lambda one: one.run), Column("Also a pool method", lambda one: one.pooled)],
         [
-            Column("Judged of the first 20", lambda one: Number(one.judged_at_20, SHARE)),
+            Column(judged, lambda one: Number(one.judged_at_20, SHARE)),
             Column("As it is", lambda one: Number(one.as_it_is, MEASURE)),
             Column("Condensed", lambda one: Number(one.condensed, MEASURE)),
         ],

@@ -108,6 +108,7 @@ def page(
         "busiest": max((n for one in (*assessors, *adjudicators) for n in one.days), default=0),
         "parts": parts_of(snapshot.outcome),
         "n_pairs": len(snapshot.outcome.planned),
+        "not_drawn": 0 if snapshot.sample is None else sum(not one.drawn for one in snapshot.sample.pairs.values()),
         "other_projects": _others(snapshot),
         "level": settings.forecast.level,
         "titles": titles_of(settings.scale.grades),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
@@ -128,6 +128,10 @@ def summaries_of(groups: Iterable[GroupAgreement]) -> Iterator[Summarised]:
 
 def glance(found: AgreementTable) -> Table:
     """Alpha and equal grades before and after, and how many pairs were adjudicated: a row a facet."""
+
+    def figure(name: str, stage: str) -> Callable[[GroupAgreement], Number]:
+        return lambda group: _figure(name, getattr(group, stage), found.best, group=group)
+
     return _table(
         "agreement",
         found,
@@ -136,12 +140,10 @@ def glance(found: AgreementTable) -> Table:
         [
             Column("Queries", lambda group: group.n_queries),
             Column("Pairs", lambda group: group.n_pairs),
-            Column("Alpha before", lambda group: _figure("alpha_ordinal", group.before, group=group)),
-            Column("Alpha after", lambda group: _figure("alpha_ordinal", group.after, group=group)),
-            Column(
-                "Equal grades before, %", lambda group: _figure("percent", group.before, group=group), "equal_before"
-            ),
-            Column("Equal grades after, %", lambda group: _figure("percent", group.after, group=group), "equal_after"),
+            Column("Alpha before", figure("alpha_ordinal", "before")),
+            Column("Alpha after", figure("alpha_ordinal", "after")),
+            Column("Equal grades before, %", figure("percent", "before"), "equal_before"),
+            Column("Equal grades after, %", figure("percent", "after"), "equal_after"),
             Column("Disputed pairs", lambda group: _share(group.disputed), "disputed"),
         ],
         caption="agreement.glance",
@@ -158,23 +160,14 @@ def headline(found: AgreementTable, *, stages: Sequence[str] = ("before", "after
         [
             Column("Queries", lambda one: one.group.n_queries),
             Column("Pairs", lambda one: one.group.n_pairs),
-            *each(found.headline, lambda one, name: _figure(name, one.of, group=one.group), found.titles.__getitem__),
+            *each(
+                found.headline,
+                lambda one, name: _figure(name, one.of, found.best, group=one.group),
+                found.titles.__getitem__,
+            ),
         ],
         caption="agreement.headline",
-        notes=_with_care(found, found.headline),
-    )
-
-
-def of_items(figures: Mapping[str, Number], *, titles: Mapping[str, str], level: float | None) -> Table:
-    """The coefficients of items that belong to no query."""
-    return table(
-        "items",
-        figures.items(),
-        [Column("Coefficient", lambda one: titles[one[0]])],
-        [Column("All items", lambda one: one[1])],
-        caption="library.items",
-        command="",
-        level=level,
+        notes=(*_with_care(found, found.headline), *sentences("agreement.of_a_sample", table=found)),
     )
 
 
@@ -204,7 +197,7 @@ def all_coefficients(found: AgreementTable, groups: Sequence[GroupAgreement] | N
         ],
         caption="agreement.every",
         options=" --all",
-        notes=_with_care(found, found.distinct),
+        notes=(*_with_care(found, found.distinct), *sentences("agreement.of_a_sample", table=found)),
     )
 
 
@@ -289,7 +282,9 @@ def by_guidelines(versions: Sequence[ByGuidelines]) -> Table:
     """Alpha and equal grades by each version of the guidelines that assessors judged by."""
 
     def figure(name: str, one: ByGuidelines) -> Number:
-        return Number(None, coefficient(name)) if one.table is None else _figure(name, one.table.groups[-1].before)
+        if one.table is None:
+            return Number(None, coefficient(name))
+        return _figure(name, one.table.groups[-1].before, one.table.best)
 
     return table(
         "guidelines",
@@ -308,6 +303,7 @@ def by_guidelines(versions: Sequence[ByGuidelines]) -> Table:
             Column("Pairs judged by several", lambda one: one.mixed),
         ],
         caption="agreement.guidelines",
+        pooled=any(one.table is not None and one.table.best == "pooled" for one in versions),
         command="annot agreement --by guidelines",
     )
 
@@ -315,7 +311,7 @@ def by_guidelines(versions: Sequence[ByGuidelines]) -> Table:
 def alpha(found: AgreementTable, *, after: bool = False) -> Number:
     """The alpha that the verdict rests on: ordinal, the median over all queries; before adjudication, or after it."""
     together = found.groups[-1]
-    return _figure("alpha_ordinal", together.after if after else together.before)
+    return _figure("alpha_ordinal", together.after if after else together.before, found.best)
 
 
 def disputed(found: AgreementTable) -> Number:
@@ -355,7 +351,8 @@ def _figure(
     summary = summaries[name]
     value = getattr(summary, statistic)
     after = ""
-    if group is not None and not isinstance(value, Undefined) and summary.n_queries < group.n_queries:
+    of_queries = group is not None and statistic != "pooled" and not isinstance(value, Undefined)
+    if group is not None and of_queries and summary.n_queries < group.n_queries:
         after = f"({summary.n_queries} of {counted(group.n_queries, 'query')}, {counted(summary.n_pairs, 'pair')})"
     return Number(value, coefficient(name), (summary.intervals or {}).get(statistic), after=after)
 

@@ -9,7 +9,7 @@ from typing import Any
 from annot.base.names import called
 from annot.base.records import WHOLE
 from annot.base.stats.clustered import share_of_counts
-from annot.base.stats.values import Undefined
+from annot.base.stats.values import Share, Undefined
 from annot.measuring.evaluation.analyses import (
     FAR_DOWN,
     NEAR_TOP,
@@ -84,7 +84,8 @@ def _errors(study: Study) -> Table:
     )
     relevant = Counter(qrel.query_id for qrel in study.outcome.qrels if qrel.relevance >= relevant_from)
     judged = sorted({qrel.query_id for qrel in study.outcome.qrels}, key=lambda one: (facets[one], one))
-    rows = []
+    sampled = study.snapshot.sample is not None
+    rows: list[tuple[str, str, Share, Share]] = []
     for facet in dict.fromkeys(facets[query_id] for query_id in judged):
         for run, rankings in study.runs.items():
             ranked = [query_id for query_id in judged if facets[query_id] == facet and rankings.get(query_id)]
@@ -108,12 +109,13 @@ def _errors(study: Study) -> Table:
         [of_facet(lambda one: one[0]), Column("Run", lambda one: one[1])],
         [
             Column("Irrelevant near the top", lambda one: one[2].count),
-            Column("Share of the first fifth", lambda one: measured(one[2], SHARE)),
+            *([] if sampled else [Column("Share of the first fifth", lambda one: measured(one[2], SHARE))]),
             Column("Relevant far down", lambda one: one[3].count),
-            Column("Share of the relevant", lambda one: measured(one[3], SHARE)),
+            *([] if sampled else [Column("Share of the relevant", lambda one: measured(one[3], SHARE))]),
         ],
         caption="analyses.errors",
         relevant_from=relevant_from,
+        sampled=sampled,
     )
 
 

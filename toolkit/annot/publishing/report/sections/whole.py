@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 from annot import __version__
 from annot.base.stats.values import Undefined
@@ -37,7 +38,7 @@ QUESTIONS = {
 def document(study: Study, *, chain: tuple[tuple[str, str], ...]) -> Document:
     """The whole report. `chain`: the files it rests on with their SHA-256, corpus first."""
     collection_settings = study.settings.collection
-    return Document(
+    made = Document(
         title=collection_settings.title,
         subtitle=sentence("answers.subtitle", collection=collection_settings),
         about=about(study),
@@ -58,6 +59,20 @@ def document(study: Study, *, chain: tuple[tuple[str, str], ...]) -> Document:
         ),
         chain=chain,
     )
+    if study.snapshot.sample is None:
+        return made
+    return replace(made, body=_of_a_sample(made.body, study), appendix=_of_a_sample(made.appendix, study))
+
+
+COUNTING = ("grades", "queries", "judgements", "final-grades", "analyses", "assessors")
+"""Chapters that count grades as they were given."""
+
+
+def _of_a_sample(chapters: Iterable[Chapter], study: Study) -> tuple[Chapter, ...]:
+    """The chapters, each with what a reader must know where a sample of the pools was judged."""
+    told = {"pools": sentences("collection.drawn_pairs", sample=study.snapshot.sample)}
+    told |= dict.fromkeys(COUNTING, sentences("grades.of_a_sample"))
+    return tuple(replace(one, paragraphs=(*one.paragraphs, *told.get(one.anchor, ()))) for one in chapters)
 
 
 def about(study: Study) -> tuple[Fact, ...]:
@@ -147,5 +162,6 @@ def _rules(study: Study) -> Chapter:
             widest=WIDEST,
             measured=primary_of(study.snapshot.ws.settings),
             level=study.level,
+            pooled=study.snapshot.sample is not None,
         ),
     )

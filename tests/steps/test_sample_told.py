@@ -1,0 +1,101 @@
+"""What else is told of a study of which a sample was judged: what is counted, how people agree, what never enters."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from annot.base.errors import InputError
+from annot.base.records import Judgement
+from annot.measuring.agreement.tables import agreement_table
+from annot.measuring.evaluation.evaluated import Evaluated
+from annot.measuring.measured import agreement_of, assessors_of
+from annot.publishing.release.collection_facts import _sampled
+from annot.publishing.report.sections.agreement import glance, headline
+from annot.publishing.report.sections.whole import COUNTING
+from annot.steps import evaluate, qrels, report
+from annot.store import judgements, trials
+from annot.store.judging_models import Gold
+from annot.study.exports import exported_qrels
+from annot.study.snapshot import read_snapshot
+from annot.study.workspace import Workspace
+from sampled_study import WHOLE, grade_of, judged, pooled
+from small_study import RECORDED, sourced
+
+
+@pytest.fixture(scope="module")
+def half(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
+    return judged(pooled(tmp_path_factory.mktemp("half")), share=0.5)
+
+
+def measure(ws: Workspace) -> Evaluated:
+    return evaluate.evaluate(
+        ws, runs=(), convention="trec", measures=(), ties="order", average="test", at_least_two=True, tell=print
+    )
+
+
+def test_the_report_and_the_datasheet_say_of_what_they_count(half: Workspace) -> None:
+    report.write(half)
+    text = (half.exports / "report.md").read_text(encoding="utf-8")
+    drawn = len(exported_qrels(read_snapshot(half)))
+    assert f"Of the {len(WHOLE)} pairs of the pools, {drawn} were drawn for judging" in text
+    assert text.count("their shares are not those of the pools") == len(COUNTING)
+    assert "unjudged" not in text
+    assert _sampled(read_snapshot(half)) == {"pairs": len(WHOLE), "drawn": drawn, "share": 0.5}
+
+
+def test_agreement_is_of_the_whole_pools_and_pooled(tmp_path: Path) -> None:
+    """The two differ at the top of the rankings alone, where nearly all pairs are drawn."""
+
+    def says(assessor: str, query_id: str, doc_id: str) -> int:
+        return 0 if assessor == "a2" and int(doc_id[1:]) < 15 else 1 + grade_of(query_id, doc_id) // 3
+
+    ws = judged(pooled(tmp_path), share=0.4, says=says)
+    found = agreement_of(read_snapshot(ws))
+    together = found.groups[-1]
+    assert found.best == "pooled"
+    assert together.before["percent"].pooled == pytest.approx(75, abs=4)
+    assert together.before["percent"].n_pairs_pooled < 0.5 * len(WHOLE)
+    unweighted = (
+        agreement_table(read_snapshot(ws).outcome.judgements, (), read_snapshot(ws).facets, **PLAIN)
+        .groups[-1]
+        .before["percent"]
+        .pooled
+    )
+    assert isinstance(unweighted, float)
+    assert unweighted < 65
+    table = glance(found)
+    assert "all pairs of the pools together" in table.caption
+    assert any("A sample of the pools was judged" in note for note in headline(found).notes)
+
+
+PLAIN: Any = {"grades": (0, 1, 2, 3), "missing": "drop", "binarised_at": None, "level": None, "topics": None}
+
+
+def test_missing_judgements_never_count_as_grade_0_in_a_sample(half: Workspace, tmp_path: Path) -> None:
+    zero = half.replaced("judging", missing="zero")
+    for measure in (agreement_of, assessors_of):
+        with pytest.raises(InputError, match="a sample is judged"):
+            measure(read_snapshot(zero))
+    with pytest.raises(InputError, match="a sample is judged"):
+        judged(pooled(tmp_path).replaced("judging", missing="zero"), share=0.5)
+
+
+def test_hidden_repeats_and_gold_never_enter(tmp_path: Path) -> None:
+    """They are asked with other grades, and of pairs that were not drawn."""
+    ws = judged(pooled(tmp_path), share=0.5)
+    before = measure(ws)
+    with ws.writing() as session:
+        sample = read_snapshot(ws).sample
+        assert sample is not None
+        others = [one.pair for one in sample.pairs.values() if not one.drawn][:20]
+        drawn = [one.pair for one in sample.pairs.values() if one.drawn][:20]
+        again = [Judgement(*pair, "a1", 3 - grade_of(*pair), occasion=2, judged_at=RECORDED) for pair in drawn]
+        stray = [Judgement(*pair, "a1", 3, judged_at=RECORDED) for pair in others]
+        judgements.record_judgements(session, sourced([*again, *stray]), recorded_at=RECORDED)
+    qrels.write(ws, partial=False)
+    assert measure(ws) == before
+    with ws.writing() as session:
+        trials.replace_gold(session, [Gold(*pair, 3, "why", at) for at, pair in enumerate(others[:3], start=1)])
+    assert measure(ws) == before
