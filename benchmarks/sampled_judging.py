@@ -59,8 +59,9 @@ Measured with 200 redraws (15%, f = 0 and the others at half with 100):
     CSFCube   best first  0.50 NDCG%20 0.035  0.028     0    87.2 / 96.5    90.5 / 93.9     8  0.000   0.0  no
     CSFCube   bandit      0.50 NDCG%20 0.033  0.028     0    90.2 / 96.5    90.4 / 93.9    10  0.000   0.0  no
 
-Recall does not meet the bars at any share, and P@20 of Cranfield is as good from the best third: few relevant documents
-lie below, and a sample is no better for it. Over draws alone AP's intervals are too short where queries have few relevant documents.
+Recall does not meet the bars at any share. The best half or third of Cranfield gives P@20 as well as a sample does: few
+relevant documents are ranked lower. Over draws alone, intervals of AP are too short where queries have few relevant
+documents.
 
     CSFCube, 33%                     pooled            mean          median
     weighted alpha_ordinal   +0.001 (0.023)  -0.013 (0.025)  -0.010 (0.037)
