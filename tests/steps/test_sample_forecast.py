@@ -13,9 +13,10 @@ from annot.steps.sample_forecast import ShareFound, share_for, shares
 from annot.store import judgements, people
 from annot.study.workspace import Workspace
 from command_line import annot, annot_done
+from sampled_study import pool_of
 from small_study import QUERIES, RECORDED, sourced
 from study_stages import quietly
-from test_sample_planned import make, on_record, pool_of
+from test_sample_planned import make, on_record
 from test_sample_planned import ws as ws
 
 PAIR_HOURS = 2 * 90 / 3600
@@ -141,8 +142,8 @@ def test_shares_are_drawn_again_from_what_is_judged(judged: Workspace) -> None:
     assert all(isinstance(one, float) for one in levels)
     assert levels[-1] == pytest.approx(0.0)
     assert levels[0] > levels[2] > levels[3] > 0  # type: ignore[operator]
-    # Three people share the work.
-    assert found.rows[-1].hours.value == pytest.approx(2 * 240 * (30 + 60 + 60) / 3 / 3600)
+    # Two people share the work.
+    assert found.rows[-1].hours.value == pytest.approx(2 * 240 * (30 + 60) / 2 / 3600)
     assert looked_at(judged, 0.5).rows == (found.rows[3],)
 
 

@@ -61,7 +61,7 @@ def sampled_pools(snapshot: Snapshot, qrels: Iterable[Qrel], *, unfinished: bool
     highest = snapshot.ws.settings.scale.grades[-1]
     known = None
     if snapshot.ws.settings.sample.predict == "ranker" and len({snapshot.topics[query_id] for query_id in pi}) > 1:
-        known = predicted(judged, _features(snapshot, fused), snapshot.topics, highest=highest)
+        known = predicted(judged, features_of(snapshot, fused), snapshot.topics, highest=highest)
     return SampledPools(pools_of(pi, judged, known, highest=highest))
 
 
@@ -71,9 +71,10 @@ def sample_of(snapshot: Snapshot) -> PoolSample:
     return snapshot.sample
 
 
-def _features(
+def features_of(
     snapshot: Snapshot, fused: Mapping[str, Mapping[str, int | None]]
 ) -> dict[str, dict[str, tuple[float, ...]]]:
+    """What the rankings say of each pair. fused: by query, of each document of its pool, the rank in the fusion."""
     topics = {query_id: snapshot.pools[snapshot.topics[query_id]] for query_id in fused}
     ranks = {topic_id: ranks_on_record(pool) for topic_id, pool in snapshot.pools.items()}
     methods = sorted({method for of in ranks.values() for method in of})

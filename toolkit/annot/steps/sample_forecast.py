@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from annot.base.errors import InputError, MissingInput
 from annot.base.names import called, counted
-from annot.base.records import CITED, Advance, Ranking, as_trec_eval, nested
+from annot.base.records import Advance, Ranking, as_trec_eval, nested
 from annot.base.stats.values import Estimate, Undefined
 from annot.judging.planning.drawing import FEWEST_FOR_REPEATS
 from annot.judging.pool_samples import Frozen, design_of, documents_to_plan, frozen_of, rule_of
@@ -26,7 +26,7 @@ from annot.measuring.forecast.sample_certainty import JudgedQueries, Measured, c
 from annot.measuring.forecast.sample_shares import SHARES as SHARES_LOOKED_AT
 from annot.measuring.forecast.sample_shares import SeenOn, ShareForecast, SharesForecast, assumed, row_of
 from annot.measuring.measured import primary_of, read_run_files
-from annot.measuring.sampled.predicting import features
+from annot.measuring.sampled_study import features_of
 from annot.pools.pair_sample import (
     SHARES,
     ExpectedPairs,
@@ -258,15 +258,7 @@ def _pilot(study: _Study, convention: str) -> _Judged | Undefined:
     runs = len(own_runs) or len(methods)
     if not runs:
         return Undefined("there are neither runs nor rankings to measure")
-    features_of = {
-        query_id: features(
-            ranks[query_id],
-            {doc_id: place.rank for doc_id, place in study.frozen[query_id].items()},
-            methods=methods,
-            cited={one.doc_id for one in snapshot.pools[topics[query_id]].entries if one.drawn.method == CITED},
-        )
-        for query_id in grades
-    }
+    fused = {name: {doc_id: place.rank for doc_id, place in study.frozen[name].items()} for name in grades}
     seen_on = SeenOn(
         queries=len(grades),
         topics=len(set(topics.values())),
@@ -275,7 +267,7 @@ def _pilot(study: _Study, convention: str) -> _Judged | Undefined:
         redraws=min(MOST_REDRAWS, max(FEWEST_REDRAWS, QUERIES_REDRAWN // len(grades))),
         filled_in=any(len(of) < len(study.frozen[query_id]) for query_id, of in grades.items()),
     )
-    return _Judged(JudgedQueries(grades, lists, features_of, topics), seen_on)
+    return _Judged(JudgedQueries(grades, lists, features_of(snapshot, fused), topics), seen_on)
 
 
 def _own_runs(ws: Workspace, queries: Collection[str]) -> dict[str, dict[str, Ranking]]:
