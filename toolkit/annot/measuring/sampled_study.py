@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from annot.base.errors import InputError
 from annot.base.names import counted
@@ -12,6 +12,7 @@ from annot.base.records import CITED, Qrel, Ranking
 from annot.measuring.evaluation.evaluated import Evaluated
 from annot.measuring.sampled.cost import cost_of, notes_of
 from annot.measuring.sampled.estimates import estimates, pools_of, so_far
+from annot.measuring.sampled.grades import Predicted
 from annot.measuring.sampled.pools import SampledPools
 from annot.measuring.sampled.predicting import features, predicted
 from annot.pools.pair_sample import ranks_on_record
@@ -22,8 +23,27 @@ SHOWN = 5
 """Pairs that an error names."""
 
 
+class SampleGraded(NamedTuple):
+    """What estimates follow from (`annot.measuring.sampled`). Each is by query, then document."""
+
+    pi: dict[str, dict[str, float]]
+    """Of every pair of the pools, the probability of being drawn; where drawn pairs have no grade yet, and graded."""
+    judged: dict[str, dict[str, int]]
+    """The grades of the drawn pairs."""
+    predicted: Mapping[str, Predicted] | None
+    """None is f = 0."""
+    highest: int
+    """The highest grade."""
+
+
 def sampled_pools(snapshot: Snapshot, qrels: Iterable[Qrel], *, unfinished: bool = False) -> SampledPools:
-    """The pools of the queries of which pairs were drawn.
+    """The pools of the queries of which pairs were drawn; the arguments are those of `sample_graded`."""
+    pi, judged, known, highest = sample_graded(snapshot, qrels, unfinished=unfinished)
+    return SampledPools(pools_of(pi, judged, known, highest=highest))
+
+
+def sample_graded(snapshot: Snapshot, qrels: Iterable[Qrel], *, unfinished: bool = False) -> SampleGraded:
+    """What is known of the pools of the queries of which pairs were drawn.
 
     qrels: of these only pairs that were drawn count; one that nobody can judge counts as grade 0, as it does where all
     is judged. unfinished: take the drawn pairs that have a grade for a random part of those of their query. Raises
@@ -62,7 +82,7 @@ def sampled_pools(snapshot: Snapshot, qrels: Iterable[Qrel], *, unfinished: bool
     known = None
     if snapshot.ws.settings.sample.predict == "ranker" and len({snapshot.topics[query_id] for query_id in pi}) > 1:
         known = predicted(judged, _features(snapshot, fused), snapshot.topics, highest=highest)
-    return SampledPools(pools_of(pi, judged, known, highest=highest))
+    return SampleGraded(pi, judged, known, highest)
 
 
 def sample_of(snapshot: Snapshot) -> PoolSample:
