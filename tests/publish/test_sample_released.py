@@ -1,4 +1,4 @@
-"""A release of pools of which a sample was judged: figures from its files alone, and what it says of plain evaluation."""
+"""A release of pools of which a sample was judged: figures from its files alone, and what it says of trec_eval."""
 
 from __future__ import annotations
 
@@ -8,18 +8,22 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from html import unescape
 from pathlib import Path
 
 import pytest
 from annot.measuring.evaluation.evaluated import Evaluated
+from annot.measuring.evaluation.graded_pools import SampleCost
 from annot.measuring.evaluation.measures import evaluate as plainly
-from annot.publishing.release.sampled import PRELS
-from annot.steps import backup, check, datasheet, evaluate, release, report, restore
+from annot.publishing.release.sampled import PRELS, sample_files, sampled_of
+from annot.publishing.report.study import Study
+from annot.publishing.report.words import sentence
+from annot.steps import backup, check, datasheet, evaluate, release, restore
 from annot.study.exports import exported_qrels
 from annot.study.snapshot import read_snapshot
 from annot.study.workspace import Workspace
 from sampled_study import judged, pooled, rankings
-from study_stages import files_of, quietly
+from study_stages import quietly
 
 MEASURES = ("P@5", "P@20", "R@20", "NDCG%20", "NDCG%100", "NDCG@10", "AP", "nDCG", "nDCG@10")
 
@@ -98,9 +102,10 @@ def test_runs_with_ties_gaps_and_documents_of_no_pool_have_the_same_figures(thir
 
 def test_a_draft_before_all_is_judged_gives_the_figures_so_far(tmp_path: Path) -> None:
     ws = judged(pooled(tmp_path), share=0.33, leave=9)
-    folder = made(ws, tmp_path / "release")
+    for name, text in sample_files(read_snapshot(ws)).items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
     expected = dict(estimates(ws, "forward", so_far=True))
-    assert from_files(folder, ws.runs / "forward.run") == pytest.approx(expected, abs=1e-9)
+    assert from_files(tmp_path, ws.runs / "forward.run") == pytest.approx(expected, abs=1e-9)
 
 
 def test_the_table_has_every_pair_of_the_pools_and_makes_trecs_form(third: Workspace, released: Path) -> None:
@@ -151,22 +156,51 @@ def test_report_datasheet_and_card_have_the_certificate_in_one_sentence(
 ) -> None:
     cost = measure(third, None).sampled
     assert cost is not None
-    assert cost.difference is not None
+    assert cost.level is not None
     told = (
-        f"with known probabilities ({cost.drawn} of {cost.pairs} pairs). That widens the interval of a difference "
-        f"between two systems by {100 * cost.difference:.0f}%; a true difference of {cost.right_sign:.3f} or more in "
-        "NDCG%20 comes out with the right sign in 95 of 100 such draws."
+        f"{100 * cost.drawn / cost.pairs:.0f}% of the pool was judged, drawn with known probabilities ({cost.drawn} of "
+        f"{cost.pairs} pairs). That widens the interval of a system's score by {100 * cost.level:.0f}%; a true "
+        f"difference of {cost.right_sign:.3f} or more in NDCG%20 comes out with the right sign in 95 of 100 such draws."
     )
     for name in ("README.md", "DATASHEET.md", "datasheet.html", "report.md", "report.html"):
-        assert told in (released / name).read_text(encoding="utf-8"), name
+        assert told in unescape((released / name).read_text(encoding="utf-8")), name
     datasheet.write(third)
     assert told in (third.exports / "datasheet.md").read_text(encoding="utf-8")
 
 
+@pytest.mark.parametrize(
+    ("cost", "told"),
+    [
+        (
+            SampleCost(2081, 6244, 0.33, 0.15, 0.29, 0.0351, 0, 0),
+            "A third of the pool was judged, drawn with known probabilities (2,081 of 6,244 pairs). That widens the "
+            "interval of a difference between two systems by 29%; a true difference of 0.035 or more in nDCG comes out "
+            "with the right sign in 95 of 100 such draws.",
+        ),
+        (
+            SampleCost(41, 100, 0.4, None, None, 0.1, 0, 0),
+            "41% of the pool was judged, drawn with known probabilities (41 of 100 pairs). A true difference of 0.100 "
+            "or more in nDCG comes out with the right sign in 95 of 100 such draws.",
+        ),
+        (
+            SampleCost(50, 100, 0.5, 0.2, None, None, 0, 0, so_far=0.5),
+            "Half of the pool was drawn for judging with known probabilities (50 of 100 pairs). That widens the "
+            "interval of a system's score by 20%. 50% of the drawn pairs have a grade so far.",
+        ),
+        (
+            SampleCost(25, 100, 0.25, None, None, None, 0, 0),
+            "A quarter of the pool was judged, drawn with known probabilities (25 of 100 pairs).",
+        ),
+    ],
+)
+def test_the_certificate_says_what_is_known(cost: SampleCost, told: str) -> None:
+    assert sentence("sample.certificate", cost=cost, measure="nDCG") == told
+
+
 def test_a_study_of_which_all_was_drawn_is_released_as_one_judged_whole(tmp_path: Path) -> None:
-    folder = made(judged(pooled(tmp_path), share=1.0), tmp_path / "release")
-    assert not {"sample.tsv", "evaluate_sample.py"} & files_of(folder).keys()
-    assert "sample" not in (folder / "README.md").read_text(encoding="utf-8")
+    whole = read_snapshot(judged(pooled(tmp_path), share=1.0))
+    assert whole.sample is not None
+    assert (sample_files(whole), Study(whole).certificate, sampled_of(Study(whole))) == ({}, "", None)
 
 
 def test_a_sampled_study_survives_backup_and_restore(third: Workspace, tmp_path: Path) -> None:
