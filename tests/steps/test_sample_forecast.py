@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 from annot.base.errors import AnnotError, InputError, MissingInput
 from annot.pools.pair_sample import ACROSS, expected_pairs, frozen_ranks, probabilities, ranks_on_record
@@ -13,7 +11,7 @@ from annot.study.workspace import Workspace
 from command_line import annot, annot_done
 from small_study import QUERIES
 from test_sample_planned import make, on_record, pool_of
-from test_sample_planned import ws as ws  # noqa: PLC0414, a fixture
+from test_sample_planned import ws as ws
 
 PAIR_HOURS = 2 * 90 / 3600
 

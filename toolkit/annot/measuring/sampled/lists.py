@@ -126,8 +126,12 @@ class Lists:
 
     def _members(self, family: Family) -> tuple[Array, Integers]:
         """The sets of documents whose grades make the ideal and the number relevant, and which set is whose."""
-        if not family.of_submitted:
-            return np.ones((1, self.first.shape[1])), np.zeros(len(self.first), dtype=np.int64)
+        if family.of_submitted:
+            return self._submitted
+        return np.ones((1, self.first.shape[1])), np.zeros(len(self.first), dtype=np.int64)
+
+    @cached_property
+    def _submitted(self) -> tuple[Array, Integers]:
         sets, of = np.unique(self.first > 0, axis=0, return_inverse=True)
         return sets.astype(np.float64), of.reshape(-1)
 
