@@ -28,7 +28,7 @@ from annot.measuring.agreement.summaries import AgreementTable, GroupAgreement
 from annot.pools.pool_facts import PoolOrigins
 from annot.pools.pooling import as_of, versions_of
 from annot.publishing.release.judging_facts import judging_facts
-from annot.publishing.release.sampled import Sampled, sampled_of
+from annot.publishing.release.sampled import SampleInWords, sampled_of
 from annot.publishing.report.cells import Number, coefficient
 from annot.publishing.report.sections.agreement import summaries_of
 from annot.publishing.report.study import Study
@@ -95,7 +95,7 @@ class CollectionFacts:
     """Topics with a query: papers, and texts."""
     faceted: bool = True
     """Whether facets are judged."""
-    sampled: Sampled | None = None
+    sampled: SampleInWords | None = None
     """Where a sample of the pools was judged: what users of the grades must know."""
     substudy: dict[str, Any] | None = None
     """How abstracts, full texts and final grades agree, two by two, and seconds a pair; None without a sub-study."""

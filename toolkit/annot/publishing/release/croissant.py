@@ -14,7 +14,7 @@ from annot.formats.beir import BeirFiles, Fields, dataset_id
 from annot.publishing.release.collection_facts import CollectionFacts
 from annot.publishing.release.prose import fill
 from annot.publishing.release.questions import Answers, answered
-from annot.publishing.release.sampled import Sampled
+from annot.publishing.release.sampled import SampleInWords
 
 FORMATS = {
     ".csv": "text/csv",
@@ -30,7 +30,7 @@ FORMATS = {
 
 
 def release_tables(
-    beir: BeirFiles, *, with_text: bool, fields: Fields, sampled: Sampled | None = None
+    beir: BeirFiles, *, with_text: bool, fields: Fields, sampled: SampleInWords | None = None
 ) -> list[dict[str, Any]]:
     """The tables of a release, as `templates/tables.toml.j2` has them, with the paths of their files."""
     values = {"with_text": with_text, "fields": fields, "sampled": sampled}

@@ -29,7 +29,7 @@ PRELS = f"awk -F'\\t' 'NR > 1 && $3 != \"\" {{print $1, $2, $3, 1, $4}}' {SAMPLE
 
 
 @dataclass(frozen=True, slots=True)
-class Sampled:
+class SampleInWords:
     """What card, datasheet, Croissant and the module for ir_datasets say of the sample."""
 
     certificate: str
@@ -40,13 +40,13 @@ class Sampled:
     prels: str = PRELS
 
 
-def sampled_of(study: Study) -> Sampled | None:
+def sampled_of(study: Study) -> SampleInWords | None:
     """None where all pairs of the pools were to be judged."""
     if study.sample_cost is None:
         return None
     off = list(_plainly_off(study))
     measure = None if isinstance(study.evaluated, Undefined) else study.evaluated.measure
-    return Sampled(
+    return SampleInWords(
         certificate=study.certificate,
         warning=sentence(
             "sample.warning", off=[abs(one) for one in off], measure=measure, files=(SAMPLE_FILE, EVALUATOR_FILE)
