@@ -16,7 +16,7 @@ from annot.base.stats.values import Undefined
 from annot.base.templating import render
 from annot.measuring.evaluation.computed import MeasuresAsked
 from annot.measuring.evaluation.graded_pools import JudgedWhole
-from annot.measuring.sampled_study import sample_graded
+from annot.measuring.sampled_study import drawn_pairs
 from annot.publishing.report.study import Study
 from annot.publishing.report.words import sentence
 from annot.study.snapshot import Snapshot
@@ -85,7 +85,7 @@ def sample_table(study: Snapshot) -> str:
     Probabilities are those on record. In a draft with drawn pairs that have no grade yet they are multiplied by the
     share of the drawn pairs of the query that have one, as in `annot evaluate --so-far`.
     """
-    pi, judged, predicted, highest = sample_graded(study, study.outcome.qrels, unfinished=True)
+    pi, judged, predicted, highest = drawn_pairs(study, study.outcome.qrels, unfinished=True)
     lines = ["\t".join((*COLUMNS, *(f"f{grade}" for grade in range(highest + 1))))]
     nothing = (1.0, *[0.0] * highest)
     for query_id, of in sorted(pi.items()):
