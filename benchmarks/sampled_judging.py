@@ -73,6 +73,10 @@ documents.
     plain    percent         -0.078 (0.009)  -0.078 (0.010)  -0.102 (0.016)
 
     left out, 33%, 6 redraws
+    Cranfield best first  -0.031 to +0.011   falls by up to 2 of 17 places
+    Cranfield bandit      -0.018 to +0.005   falls by up to 1 of 17 places
+    Cranfield uniform     -0.009 to +0.012   falls by up to 3 of 17 places
+    Cranfield sample      -0.012 to +0.007   falls by up to 0 of 17 places
     CSFCube   best first  -0.103 to +0.024   falls by up to 10 of 17 places
     CSFCube   bandit      -0.107 to +0.031   falls by up to 10 of 17 places
     CSFCube   uniform     -0.034 to +0.016   falls by up to 6 of 17 places
