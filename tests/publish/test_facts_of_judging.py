@@ -186,7 +186,7 @@ def pool(
 
 def pools_of(*pools: Pool, sources: tuple[str, ...] = ()) -> dict[str, Any]:
     origins: Any = SimpleNamespace(citations=None, few_abstracts=None, near_duplicates=None)
-    return collection_facts._pool(SimpleNamespace(pools=dict(enumerate(pools)), sources=sources, sample=None), origins)
+    return collection_facts._pool(SimpleNamespace(pools=dict(enumerate(pools)), sources=sources), origins)
 
 
 def test_pools_have_their_rules_methods_and_sizes(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -69,7 +69,6 @@ def demo_facts(material: Material, *, with_text: bool = True) -> CollectionFacts
             "sizes": tuple(sizes),
             "judged": True,
             "ranked": True,
-            "sampled": None,
             "versions": (),
             "origins": (),
             "citations": False,

@@ -95,7 +95,7 @@ def drawn_pairs(
     highest = snapshot.ws.settings.scale.grades[-1]
     known = None
     if snapshot.ws.settings.sample.predict == "ranker" and len({snapshot.topics[query_id] for query_id in pi}) > 1:
-        of_rankings = _features(snapshot, {query_id: fused[query_id] for query_id in pi}, without=without)
+        of_rankings = features_of(snapshot, {query_id: fused[query_id] for query_id in pi}, without=without)
         known = predicted(judged, of_rankings, snapshot.topics, highest=highest)
     return DrawnPairs(pi, judged, known, highest)
 
@@ -106,9 +106,13 @@ def sample_of(snapshot: Snapshot) -> PoolSample:
     return snapshot.sample
 
 
-def _features(
-    snapshot: Snapshot, fused: Mapping[str, Mapping[str, int | None]], *, without: str | None
+def features_of(
+    snapshot: Snapshot, fused: Mapping[str, Mapping[str, int | None]], *, without: str | None = None
 ) -> dict[str, dict[str, tuple[float, ...]]]:
+    """What the rankings say of each pair. fused: by query, of each document of its pool, the rank in the fusion.
+
+    without: leave out what this method ranked.
+    """
     topics = {query_id: snapshot.pools[snapshot.topics[query_id]] for query_id in fused}
     ranks = {topic_id: ranks_on_record(pool) for topic_id, pool in snapshot.pools.items()}
     methods = sorted({method for of in ranks.values() for method in of} - {without})

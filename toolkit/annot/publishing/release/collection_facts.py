@@ -28,8 +28,10 @@ from annot.measuring.agreement.summaries import AgreementTable, GroupAgreement
 from annot.pools.pool_facts import PoolOrigins
 from annot.pools.pooling import as_of, versions_of
 from annot.publishing.release.judging_facts import judging_facts
+from annot.publishing.release.sampled import SampleInWords, sampled_of
 from annot.publishing.report.cells import Number, coefficient
 from annot.publishing.report.sections.agreement import summaries_of
+from annot.publishing.report.study import Study
 from annot.publishing.report.tables import without
 from annot.publishing.report.words import sentence, sentences
 from annot.publishing.terms import Terms, citation_of
@@ -93,6 +95,8 @@ class CollectionFacts:
     """Topics with a query: papers, and texts."""
     faceted: bool = True
     """Whether facets are judged."""
+    sampled: SampleInWords | None = None
+    """Where a sample of the pools was judged: what users of the grades must know."""
     substudy: dict[str, Any] | None = None
     """How abstracts, full texts and final grades agree, two by two, and seconds a pair; None without a sub-study."""
 
@@ -128,10 +132,9 @@ class CollectionFacts:
         return citation_of(self.collection, self.terms)
 
 
-def facts_of(
-    study: Snapshot, corpus: CorpusFacts, origins: PoolOrigins, agreement: AgreementTable, terms: Terms
-) -> CollectionFacts:
+def facts_of(measured: Study, corpus: CorpusFacts, terms: Terms) -> CollectionFacts:
     """The facts, counted."""
+    study, agreement = measured.snapshot, measured.agreement
     settings = study.ws.settings
     protocol = _protocol(study)
     figures = list(_figures(agreement, agreement.groups if study.faceted else agreement.groups[-1:]))
@@ -145,7 +148,7 @@ def facts_of(
             grades=settings.scale.names,
             facets=list(_facets(study, agreement)),
             overruled=sentence("agreement.overruled"),
-            pool=_pool(study, origins),
+            pool=_pool(study, measured.origins),
             judging=judging_facts(study, missing=agreement.missing),
             agreement=[{**one, "value": str(one["value"])} for one in figures],
             agreement_without=without(one["value"] for one in figures),
@@ -165,6 +168,7 @@ def facts_of(
             unrated=len(_unrated(study)),
             topics=_topics(study),
             faceted=study.faceted,
+            sampled=sampled_of(measured),
             substudy=recorded_substudy(study.trials),
         )
 
@@ -250,7 +254,7 @@ def _pool(study: Snapshot, origins: PoolOrigins) -> dict[str, Any]:
     pairs were found by these pools; not where judgements were imported without them. `versions`: what was added after
     the draw (`annot.pools.pooling.Version`). `ranked`: whether the ranks at which the methods had their documents are
     on record. `origins`: what is told of near-duplicates and of citations that were added, in sentences; `citations`:
-    whether any were.
+    whether any were added without papers.
     """
     pools = study.pools.values()
     rules = {(pool.mode, pool.per_method, pool.ranking_depth, pool.seed): pool for pool in pools}
@@ -263,18 +267,9 @@ def _pool(study: Snapshot, origins: PoolOrigins) -> dict[str, Any]:
         "judged": bool(pools) and Source.FILE not in study.sources,
         "versions": versions_of(pools),
         "origins": sentences("collection.origins", origins=origins),
-        "citations": bool(origins.citations),
-        "sampled": _sampled(study),
+        "citations": any(one.sha256 is not None for one in origins.citations),
         "ranked": any(entry.drawn.rank is not None for pool in pools for entry in pool.entries),
     }
-
-
-def _sampled(study: Snapshot) -> dict[str, Any] | None:
-    """What was drawn of the pairs of the pools; None where all of them were to be judged."""
-    if study.sample is None:
-        return None
-    of = study.sample.pairs.values()
-    return {"pairs": len(of), "drawn": sum(one.drawn for one in of), "share": study.sample.design.share}
 
 
 def _figures(table: AgreementTable, groups: Sequence[GroupAgreement]) -> Iterator[dict[str, Any]]:
