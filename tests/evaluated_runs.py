@@ -8,6 +8,7 @@ from typing import Any
 from annot.base.records import Judgement, Qrel
 from annot.measuring.evaluation.computed import Run
 from annot.measuring.evaluation.evaluated import Evaluated, of_runs
+from annot.measuring.evaluation.graded_pools import JudgedWhole
 
 
 def evaluated_runs(
@@ -29,8 +30,7 @@ def evaluated_runs(
     }
     return of_runs(
         runs,
-        tuple(qrels),
-        tuple(judgements),
+        JudgedWhole(tuple(qrels), tuple(judgements)),
         facets={query_id: facet for query_id, (_, facet) in parts.items()},
         topics={query_id: paper for query_id, (paper, _) in parts.items()},
         **{**usual, **others},

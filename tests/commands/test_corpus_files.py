@@ -7,6 +7,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import openpyxl
 import pytest
 from annot.base.errors import InputError
 from annot.base.records import Source
@@ -127,6 +128,17 @@ def test_files_of_semantic_scholar_are_one(ws: Workspace, tmp_path: Path) -> Non
     (found,) = add(ws, papers, abstracts)
     assert found == FileRead("papers.gz and 1 more file", "semantic-scholar", "", read=2, kept=1, without_abstract=1)
     assert shown(ws).files == (found,)
+
+
+def test_the_sheet_of_a_workbook_of_several_is_named(ws: Workspace, tmp_path: Path) -> None:
+    book = openpyxl.Workbook()
+    book.create_sheet("Papers").append(["id", "title", "abstract"])
+    book["Papers"].append(["p1", "T", " ".join(SENTENCES)])
+    book.save(tmp_path / "a.xlsx")
+    (found,) = add(ws, tmp_path / "a.xlsx")
+    assert (found.format, found.encoding, found.kept) == ("xlsx", "sheet 'Papers'", 1)
+    shown_now = annot_done("corpus", "show", folder=ws.root).stdout
+    assert "  a.xlsx (xlsx, sheet 'Papers'): 1 record, 1 kept, 1 without a year\n" in shown_now
 
 
 def test_many_files_are_shown_by_their_formats(ws: Workspace, tmp_path: Path) -> None:

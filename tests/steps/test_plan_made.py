@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from annot.base.errors import InputError, MissingInput
 from annot.base.records import Assignment
+from annot.judging.pool_samples import documents_to_plan
 from annot.steps import plan
 from annot.steps.plan import Load, Planned
 from annot.store import people, projects
@@ -139,7 +140,7 @@ def test_what_a_plan_on_record_does_not_heed_is_named(tmp_path: Path) -> None:
 
 def test_without_queries_or_pools_there_is_nothing_to_plan(tmp_path: Path) -> None:
     with pytest.raises(MissingInput, match="no queries"):
-        plan._wanted({}, {}, (), ())
+        documents_to_plan({}, {}, (), ())
     ws = study(tmp_path, "queried")
     with pytest.raises(MissingInput, match="no pool for p1-method, p2-method, p3-method, p4-method"):
         make(ws)

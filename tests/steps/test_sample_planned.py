@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from annot.base.errors import InputError
-from annot.base.records import Draw, Pool, PoolEntry
+from annot.base.records import Draw, PoolEntry
 from annot.judging.plan_on_record import check
 from annot.judging.stage import Stage
 from annot.steps import plan
@@ -18,33 +18,13 @@ from annot.store import people, pools
 from annot.store.judging_models import PoolSample
 from annot.store.pools import read_sample, replace_sample
 from annot.study.workspace import Workspace
-from small_study import QUERIES, Small
-from study_stages import copied
-from test_plan_made import with_people
-
-N = 60
-
-
-def pool_of(topic_id: str) -> Pool:
-    """Sixty documents that two methods ranked, in opposite orders from the tenth on."""
-    entries = [
-        PoolEntry(
-            f"d{at:02}",
-            Draw("abs_tfidf", at + 1, 1.0 / (at + 1), at + 1),
-            (Draw("title_tfidf", at + 1 if at < 10 else N - at + 10, 0.5, None),),
-        )
-        for at in range(N)
-    ]
-    return Pool(topic_id, "round-robin", 30, 60, 1, ("abs_tfidf", "title_tfidf"), (), (), None, tuple(entries))
+from sampled_study import N, pool_of, pooled
+from small_study import QUERIES
 
 
 @pytest.fixture
 def ws(tmp_path: Path) -> Workspace:
-    ws = with_people(copied(Small(), "pooled", tmp_path / "study")).replaced("judging", repeats=0.0)
-    with ws.writing() as session:
-        drawn = [pool_of(query.topic_id) for query in QUERIES]
-        pools.replace_pools(session, drawn, rankings_sha256={pool.topic_id: "abc" for pool in drawn})
-    return ws
+    return pooled(tmp_path)
 
 
 def make(ws: Workspace, sample: float | None = None, *queries: str, dry_run: bool = False) -> Planned:

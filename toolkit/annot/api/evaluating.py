@@ -18,6 +18,7 @@ from annot.base.names import Called, check_name
 from annot.base.settings import Settings
 from annot.base.settings.sections import RELEVANT_FROM, Convention, Ties
 from annot.measuring.evaluation.evaluated import Evaluated, of_runs
+from annot.measuring.evaluation.graded_pools import JudgedWhole
 from annot.measuring.evaluation.measures import CONVENTIONS, TIES, conventions_for
 from annot.publishing.report.sections.runs import by_measure, drawing
 from annot.publishing.report.verdict import Best, best
@@ -298,8 +299,7 @@ def evaluate(
     units = topics_of(given.facets, given.topics)
     evaluated = of_runs(
         runs_in(run, name="run"),
-        given.qrels,
-        () if judgements is None else ratings_in(judgements, name="judgements").judgements,
+        JudgedWhole(given.qrels, () if judgements is None else ratings_in(judgements, name="judgements").judgements),
         facets=given.facets,
         topics=units.topics,
         splits={},

@@ -13,6 +13,7 @@ from annot.cli.options import (
     HourlyRateOption,
     argument,
     flag,
+    one_of,
     only_with,
     option,
     recorded,
@@ -76,6 +77,16 @@ def plan_make(
             max=1.0,
         ),
     ] = None,
+    hours: Annotated[
+        float | None, option("Instead of --sample: hours of work; plans the largest share they allow.", min=0.1)
+    ] = None,
+    cost: Annotated[
+        float | None, option("Instead of --sample: a budget; plans the largest share it allows.", min=0.1)
+    ] = None,
+    seconds: Annotated[
+        float | None,
+        option("With --hours or --cost: seconds per judgement.", shown="estimated from past judgements", min=0.1),
+    ] = None,
     grow: GrowOption = False,
     withdraw: Annotated[
         bool, flag("--withdraw", "Instead, remove the pairs that were never sent, so that you can plan them again.")
@@ -99,12 +110,23 @@ def plan_make(
 
     if withdraw:
         refuse_beside("plan --withdraw", repeats=repeats, share=share, seed=seed, sample=sample, grow=grow)
+        refuse_beside("plan --withdraw", hours=hours, cost=cost, seconds=seconds)
         count = step.withdraw(ws, queries=tuple(queries or ()), sent=sent, dry_run=dry_run)
         text = f"{counted(count, 'assignment')} withdrawn"
         return Output({"assignments": count}, text, ["`annot push` deletes their tasks"] if sent else [])
     only_with("--withdraw", sent=sent)
+    ws = ws.replaced("judging", repeats=repeats)
+    one_of(sample=sample, hours=hours, cost=cost)
+    notes: tuple[str, ...] = ()
+    if hours is None and cost is None:
+        only_with("--hours or --cost", seconds=seconds)
+    else:
+        from annot.steps import sample_forecast
+
+        found = sample_forecast.share_for(ws, hours=hours, cost=cost, seconds=seconds, queries=tuple(queries or ()))
+        sample, notes = found.share, found.notes
     made = step.make(
-        ws.replaced("judging", repeats=repeats),
+        ws,
         queries=tuple(queries or ()),
         shares=step.shares_of(share or ()),
         seed=seed,
@@ -113,7 +135,7 @@ def plan_make(
         sample=sample,
     )
     text = table(step.LOADS, made.loads)
-    return Output(made, f"{text}\n\n{counted(made.pairs, 'pair')}, plan {made.sha256[:12]}", made.notes)
+    return Output(made, f"{text}\n\n{counted(made.pairs, 'pair')}, plan {made.sha256[:12]}", (*notes, *made.notes))
 
 
 @command("status", csv=True)

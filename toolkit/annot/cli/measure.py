@@ -49,6 +49,9 @@ def evaluate(
             "-o",
         ),
     ] = None,
+    so_far: Annotated[
+        bool, flag("--so-far", "With a sample: measure what is judged so far. This assumes that chance chose it.")
+    ] = False,
 ) -> Output:
     """Print which run is best, whether that is certain, and which differences are significant:
     a row per run, a column per facet.
@@ -76,6 +79,7 @@ def evaluate(
         average=average,
         at_least_two=out is not None,
         tell=say,
+        so_far=so_far,
     )
     text = step.describe(evaluated, per_query=per_query, measured=every or len(measure or ()) > 1, paired=every)
     written = [] if out is None else [str(path) for path in step.write(evaluated, out)]

@@ -102,6 +102,12 @@ def only_with(what: str, /, **given: object) -> None:
         raise typer.BadParameter(f"{' and '.join(names)} can only be used with {what}")
 
 
+def one_of(**given: object) -> None:
+    """Refuse several ways of saying one thing."""
+    if len(names := _typed(given)) > 1:
+        raise typer.BadParameter(f"found {' and '.join(names)}, expected one of them")
+
+
 WorkspaceOption = Annotated[
     Path, option("Folder of the study.", "--workspace", "-C", shown=".", envvar="ANNOT_WORKSPACE", callback=_workspace)
 ]

@@ -42,7 +42,7 @@ class FilesRead:
     read; the files of one folder that have one format are one."""
 
     def __init__(self, given: Sequence[tuple[str, str]], folders: Mapping[str, str]) -> None:
-        several: dict[str, list[str]] = {}
+        several: dict[str, dict[str, None]] = {}
         self._found: dict[str, FileRead] = {}
         self._key: dict[str, str] = {JOINED.name: JOINED.name}
         for form, name in given:
@@ -51,7 +51,7 @@ class FilesRead:
             key = JOINED.name if form == SEMANTIC_SCHOLAR.name else name if whole == name else f"{form} {whole}"
             key = f"{key} {encoding}" if encoding and whole != name else key
             self._key[name] = key
-            several.setdefault(key, []).append(name)
+            several.setdefault(key, {})[name] = None
             self._found.setdefault(key, FileRead(Path(whole).name or whole, form, encoding))
         self._names = {key: tuple(names) for key, names in several.items()}
         for key, names in self._names.items():

@@ -4,13 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from annot.base.errors import InputError
-from annot.base.records import Pool, Query
+from annot.base.errors import InputError, MissingInput
+from annot.base.names import known_query
+from annot.base.records import Assignment, Pool, Query
 from annot.base.settings.sections import SampleSettings
 from annot.pools.pair_sample import FrozenRank, SampleRule, drawn, frozen_ranks, probabilities, ranks_on_record
 from annot.store.judging_models import PoolSample, SampleDesign, SampledPair
 
 Frozen = dict[str, dict[str, FrozenRank]]
+
+
+def documents_to_plan(
+    known: Mapping[str, Query],
+    documents: Mapping[str, tuple[str, ...]],
+    queries: Iterable[str],
+    current: Iterable[Assignment],
+) -> dict[str, tuple[str, ...]]:
+    """The documents in the pool of each query to plan; queries that are planned stay so. Without names, of all."""
+    chosen = {known_query(known, name).query_id for name in queries} or set(known)
+    chosen |= {assignment.query_id for assignment in current}
+    without_pool = sorted(name for name in chosen if name not in documents)
+    if not known:
+        raise MissingInput("no queries", hint="add them with `annot query add` or `annot query choose`")
+    if without_pool:
+        raise MissingInput(f"no pool for {', '.join(without_pool)}", hint="draw the pools with `annot pool`")
+    return {name: documents[name] for name in sorted(chosen)}
 
 
 def design_of(

@@ -26,7 +26,9 @@ from annot.measuring.diagnosis.overview import AskedAndGraded, Looked, look
 from annot.measuring.diagnosis.panel import Panel, panel_of
 from annot.measuring.evaluation.comparisons import ALPHA, Restated, ToppedUp, restated_scores
 from annot.measuring.evaluation.evaluated import CHANCE, PRIMARY, Evaluated, of_runs
+from annot.measuring.evaluation.graded_pools import JudgedWhole
 from annot.measuring.evaluation.measures import CONVENTIONS
+from annot.measuring.sampled_study import sampled_pools, with_cost
 from annot.pools.pooling import Version, came_in, versions_of
 from annot.study.adjudication import Pair
 from annot.study.guidelines import distinct
@@ -209,12 +211,17 @@ def evaluation_of(
     measures: tuple[str, ...] = (),
     ties: str = "order",
     average: str = "test",
+    unfinished: bool = False,
 ) -> Evaluated:
-    """The runs measured on the qrels, and compared on the first of `measures` in the first of the conventions."""
-    return of_runs(
+    """The runs measured on the qrels, and compared on the first of `measures` in the first of the conventions.
+
+    Where a sample was judged, they are measured on the whole pools by estimates; unfinished: also where drawn pairs
+    have no grade yet.
+    """
+    sampled = None if snapshot.sample is None else sampled_pools(snapshot, qrels, unfinished=unfinished)
+    evaluated = of_runs(
         runs,
-        qrels,
-        snapshot.outcome.judgements,
+        JudgedWhole(qrels, snapshot.outcome.judgements) if sampled is None else sampled,
         facets=snapshot.facets,
         topics=snapshot.topics,
         splits=snapshot.splits,
@@ -228,6 +235,7 @@ def evaluation_of(
         level=snapshot.ws.settings.agreement.level,
         seed=snapshot.ws.settings.seed,
     )
+    return evaluated if sampled is None else with_cost(snapshot, runs, sampled, evaluated, ties=ties)
 
 
 def assessor_effect_of(
@@ -326,6 +334,8 @@ def with_restated(
     these papers are left out, too: it would not have ranked them.
     """
     topped_up, before = [], []
+    if snapshot.sample is not None:
+        return evaluated
     for one in topups(snapshot, qrels):
         if left := tuple(qrel for qrel in qrels if (qrel.query_id, qrel.doc_id) not in one.pairs):
             then = _as_they_were(snapshot, runs, one.pairs)

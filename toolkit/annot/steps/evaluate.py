@@ -56,13 +56,14 @@ def evaluate(
     average: str,
     at_least_two: bool,
     tell: Callable[[str], None],
+    so_far: bool = False,
 ) -> Evaluated:
     """Evaluate runs, in all conventions when none is named.
 
     runs: run files, tags or systems; all of `exports/runs/` when none is named. measures: shown beside the others; on
     the first of them runs are compared, in the first convention that knows it. at_least_two: raise InputError where no
     two runs can be compared. When none of this is named, the result is written to `exports/evaluation.json` too; where
-    that cannot be, `tell` says so.
+    that cannot be, `tell` says so. so_far: where a sample is judged, also before all of it has grades.
     """
     conventions = chosen(ws, convention, measures)
     check_name(ties, TIES, what="--ties")
@@ -72,7 +73,7 @@ def evaluate(
     if at_least_two and len(found) < 2:
         raise InputError(f"{', '.join(found)}: expected at least 2 runs", hint="make more with `annot run`")
     how: Any = {"measures": measures, "ties": ties, "average": average}
-    evaluated = evaluation_of(snapshot, found, qrels, conventions=conventions, **how)
+    evaluated = evaluation_of(snapshot, found, qrels, conventions=conventions, unfinished=so_far, **how)
     evaluated = with_restated(snapshot, found, qrels, evaluated, **how)
     if not runs and convention is None and not measures and (ties, average) == (TIES[0], AVERAGES[0]):
         keep(ws, EVALUATION_FILE, as_text(evaluation_data(evaluated)), tell=tell)

@@ -8,14 +8,14 @@ from dataclasses import dataclass
 
 from annot.base.errors import InputError, MissingInput
 from annot.base.names import check_name, counted, known_query, moment_now
-from annot.base.records import Assignment, Query
+from annot.base.records import Assignment
 from annot.base.stats.clustered import FEWEST_QUERIES
 from annot.base.stats.medians import fewest_for_median
 from annot.judging.plan_on_record import MANIFEST_FILE, PLAN_FILE, plan_sha256, record_plan, write_plan
 from annot.judging.planning.checking import papers_by_facet, papers_shared
 from annot.judging.planning.drawing import draw_plan
 from annot.judging.planning.handing_on import renumbered
-from annot.judging.pool_samples import design_of, sample_of
+from annot.judging.pool_samples import design_of, documents_to_plan, sample_of
 from annot.measuring.diagnosis.findings import papers_needed
 from annot.pools.growth import refuse_growth
 from annot.publishing.report.tables import Column, Columns
@@ -92,7 +92,7 @@ def make(
     ws = ws.replaced(seed=seed)
     for name in shares:
         check_name(name, [person.assessor for person in everyone], what="--share")
-    wanted = _wanted(known, documents, queries, current)
+    wanted = documents_to_plan(known, documents, queries, current)
     if sample is not None or sampled is not None:
         if sampled is None and (whole := {one.pair for one in current}):
             raise InputError(
@@ -222,23 +222,6 @@ def shares_of(given: Iterable[str]) -> dict[str, float]:
     if faults:
         raise InputError("the shares cannot be read", faults=faults)
     return found
-
-
-def _wanted(
-    known: dict[str, Query],
-    documents: dict[str, tuple[str, ...]],
-    queries: tuple[str, ...],
-    current: tuple[Assignment, ...],
-) -> dict[str, tuple[str, ...]]:
-    """The documents to judge of each query to plan; queries that are planned stay so."""
-    chosen = {known_query(known, name).query_id for name in queries} or set(known)
-    chosen |= {assignment.query_id for assignment in current}
-    without_pool = sorted(name for name in chosen if name not in documents)
-    if not known:
-        raise MissingInput("no queries", hint="add them with `annot query add` or `annot query choose`")
-    if without_pool:
-        raise MissingInput(f"no pool for {', '.join(without_pool)}", hint="draw the pools with `annot pool`")
-    return {name: documents[name] for name in sorted(chosen)}
 
 
 def _loads(assignments: tuple[Assignment, ...], assessors: list[str]) -> tuple[Load, ...]:

@@ -88,7 +88,7 @@ def mean_of_tables(name: str, tables: Array, grades: Sequence[int]) -> Value:
         return Undefined(NOT_JUDGED_TWICE)
     tables, sizes = tables[sizes > 0], sizes[sizes > 0]
     values, sizes_used = of_tables(name, tables, grades, many=len(tables) > 2)
-    if name in ALPHAS:
+    if name in ALPHAS and (tables == np.rint(tables)).all():
         values[sizes_used > 0] = [alpha_of_units(name, units_of(table), grades) for table in tables[sizes_used > 0]]
     if rests_on_most(sizes_used.sum(), sizes.sum()):
         return float((values * sizes_used).sum() / sizes_used.sum())

@@ -6,6 +6,9 @@ value the result is nan here; `coefficients.py` gives the reason in words.
 Alpha, Gwet's, the percentages and kappa (Conger's, for two assessors Cohen's) come from `Counts`, of any number of
 assessors. Rank correlations are of two: they come from a table of what these two said together.
 
+Pairs may have weights, as where a sample of them was judged: 1 / pi each makes counts those of the whole pool. Weights
+of 1 are no weights.
+
 Shapes: `...` are leading axes (queries, tables), M assessors, K grades, N pairs of query and document.
 """
 
@@ -23,6 +26,7 @@ from annot.base.stats.clustered import Clusters
 
 OfCounts = Callable[["Counts", Sequence[int]], Array]
 
+NEARLY_WHOLE = 1e-6
 NO_DUST = 9
 """Decimals of a difference of counts: what lies beyond is the rest of fractions that cancel out."""
 
@@ -76,25 +80,27 @@ class Counts:
         return Counts(both, both / 2, margins.sum(axis=-2) / 2, margins)
 
 
-def count(ratings: Array, grades: Sequence[int]) -> Counts:
-    """The counts of `ratings`, shape (M, N), nan where not judged."""
+def count(ratings: Array, grades: Sequence[int], weights: Array | None = None) -> Counts:
+    """The counts of `ratings`, shape (M, N), nan where not judged. weights: shape (N,), of each pair; None is 1."""
     given = one_hot(ratings, grades)
     by_pair = given.sum(axis=0)  # (N, K)
     m = by_pair.sum(axis=1)
     twice, once = by_pair[m >= 2], by_pair[m >= 1]
     m_twice, m_once = m[m >= 2], m[m >= 1]
     twos = twice[:, :, None] * twice[:, None, :] - twice[:, :, None] * np.eye(len(grades))
+    worth = np.ones(len(m)) if weights is None else weights
+    of_twice = worth[m >= 2]
     return Counts(
-        coincidences=(twos / (m_twice - 1)[:, None, None]).sum(axis=0),
-        agreement=(twos / (m_twice * (m_twice - 1))[:, None, None]).sum(axis=0),
-        shares=(once / m_once[:, None]).sum(axis=0),
-        margins=given[:, m >= 2].sum(axis=1),
-        units=by_pair,
+        coincidences=(of_twice[:, None, None] * twos / (m_twice - 1)[:, None, None]).sum(axis=0),
+        agreement=(of_twice[:, None, None] * twos / (m_twice * (m_twice - 1))[:, None, None]).sum(axis=0),
+        shares=(worth[m >= 1][:, None] * once / m_once[:, None]).sum(axis=0),
+        margins=(of_twice[:, None] * given[:, m >= 2]).sum(axis=1),
+        units=by_pair if (worth == 1).all() else None,
     )
 
 
 def units_of(table: Array) -> Array:
-    """The pairs behind a table of two assessors, shape (K, K), as `Counts.units` has them."""
+    """The pairs behind a table of two assessors without weights, shape (K, K), as `Counts.units` has them."""
     one, other = np.nonzero(table)
     given = np.eye(len(table))
     return np.repeat(given[one] + given[other], table[one, other].astype(np.int64), axis=0)
@@ -107,17 +113,23 @@ def alpha_of_units(name: str, units: Array, grades: Sequence[int]) -> float:
     return float(krippendorff.alpha(value_counts=units, value_domain=grades, level_of_measurement=ALPHAS[name]))
 
 
-def tables_between(ratings: Array, grades: Sequence[int]) -> tuple[Integers, Array]:
-    """What every two assessors who met said together: their rows, shape (P, 2), and their tables, shape (P, K, K)."""
+def tables_between(ratings: Array, grades: Sequence[int], weights: Array | None = None) -> tuple[Integers, Array]:
+    """What every two assessors who met said together: their rows, shape (P, 2), and their tables, shape (P, K, K).
+
+    weights: shape (N,), of each pair; None is 1.
+    """
     given = one_hot(ratings, grades)
-    together = np.tensordot(given, given, axes=([1], [1])).swapaxes(1, 2)  # (M, M, K, K)
+    weighted = given if weights is None else given * weights[:, None]
+    together = np.tensordot(weighted, given, axes=([1], [1])).swapaxes(1, 2)  # (M, M, K, K)
     met = np.argwhere(np.triu(together.sum(axis=(-1, -2)), k=1) > 0)
     return met, np.asarray(together[met[:, 0], met[:, 1]])
 
 
-def tables_with(ratings: Array, final: Array, grades: Sequence[int]) -> Array:
-    """What each assessor and the final grades, shape (N,), say together: shape (M, K, K)."""
-    tables = np.tensordot(one_hot(ratings, grades), one_hot(final, grades), axes=([1], [0]))
+def tables_with(ratings: Array, final: Array, grades: Sequence[int], weights: Array | None = None) -> Array:
+    """What each assessor and the final grades, shape (N,), say together: shape (M, K, K). weights: shape (N,)."""
+    of_final = one_hot(final, grades)
+    weighted = of_final if weights is None else of_final * weights[:, None]
+    tables = np.tensordot(one_hot(ratings, grades), weighted, axes=([1], [0]))
     return np.asarray(tables.swapaxes(1, 2))
 
 
@@ -127,8 +139,10 @@ def one_hot(ratings: Array, grades: Sequence[int]) -> Array:
 
 
 def n_judged_twice(counts: Counts) -> Array:
-    """How many pairs have two or more judgements, shape (...)."""
-    return np.asarray(np.rint(counts.agreement.sum(axis=(-1, -2))))
+    """How many pairs have two or more judgements, each with its weight: shape (...)."""
+    n = counts.agreement.sum(axis=(-1, -2))
+    # Thirds and sixths that were rounded do not add up to the whole number that they are.
+    return np.asarray(np.where(np.abs(n - np.rint(n)) < NEARLY_WHOLE, np.rint(n), n))
 
 
 def spearman_rho(table: Array) -> Array:

@@ -39,6 +39,8 @@ class QueryRatings:
     """Shape (N,), the final grade, nan where there is none."""
     ended: Mask
     """Shape (N,), true if the pair is unjudgeable: it gets no final grade."""
+    weights: Array | None = None
+    """Shape (N,), for how many pairs of the pool each stands; None is 1 each."""
 
 
 def ratings_of(
@@ -48,12 +50,13 @@ def ratings_of(
     *,
     grades: Sequence[int] | None = None,
     unjudgeable: Collection[tuple[str, str]] = (),
+    weights: Mapping[tuple[str, str], float] | None = None,
 ) -> tuple[QueryRatings, ...]:
     """One matrix a query, by `query_id`, of the judgements that count; hidden repeats are not among them.
 
     facets: the facet of each `query_id`. grades: the scale; None takes any grade. unjudgeable: the pairs (query,
-    document) that are unjudgeable. Raises InputError for a double judgement, a query without facet, or a grade outside
-    the scale.
+    document) that are unjudgeable. weights: of each pair, 1 / pi where a sample was drawn. Raises InputError for a
+    double judgement, a query without facet, or a grade outside the scale.
     """
     decisions = tuple(decisions)
     by_query = grouped((one.query_id, one) for one in first_judgements(judgements, decisions, facets, grades=grades))
@@ -81,6 +84,9 @@ def ratings_of(
                 asked=asked,
                 final=np.array([decided.get(doc_id, np.nan) for doc_id in doc_ids], dtype=np.float64),
                 ended=np.array([(query_id, doc_id) in unjudgeable for doc_id in doc_ids], dtype=np.bool_),
+                weights=None
+                if weights is None
+                else np.array([weights[query_id, doc_id] for doc_id in doc_ids], dtype=np.float64),
             )
         )
     return tuple(found)
@@ -165,19 +171,23 @@ def query_agreement(
         ratings, final = binarise(ratings, at=binarised_at), binarise(final, at=binarised_at)
     # The final grade of a pair with one grade is that grade, and agrees with nobody.
     compared = twice & ~np.isnan(final)
-    met, between = tables_between(ratings, scale)
+    worth = query.weights
+    met, between = tables_between(ratings, scale, worth)
     seen = CountedQuery(
-        counts=count(ratings, scale),
+        counts=count(ratings, scale, worth),
         met=met,
         between=between,
-        with_final=tables_with(ratings[:, compared], final[compared], scale),
+        with_final=tables_with(
+            ratings[:, compared], final[compared], scale, None if worth is None else worth[compared]
+        ),
         n_without_final=int(np.count_nonzero(twice & np.isnan(final) & ~query.ended)),
     )
-    before = {name: value_between(name, seen.counts, between, scale) for name in coefficients}
+    thin = None if worth is None else _too_thin(worth[twice])
+    before = {name: thin or value_between(name, seen.counts, between, scale) for name in coefficients}
     shared, n_pairs = _share(disputed, asked_twice), int(np.count_nonzero(twice))
     n_open = int(np.count_nonzero(disputed & np.isnan(final) & ~query.ended))
     unsettled = _not_settled(n_open, shared.count, seen.n_without_final, n_pairs)
-    blocked = unsettled if n_pairs else Undefined(NOT_JUDGED_TWICE)
+    blocked = (unsettled if n_pairs else Undefined(NOT_JUDGED_TWICE)) or thin
     after = {name: blocked or mean_of_tables(name, seen.with_final, scale) for name in coefficients}
     found = QueryAgreement(
         query_id=query.query_id,
@@ -197,6 +207,27 @@ def query_agreement(
         agreed_by_policy=int(np.count_nonzero(asked_twice & ~disputed & absent.any(axis=0))),
     )
     return found, seen
+
+
+LEAST_EFFECTIVE = 15
+"""Pairs of a sampled query that must be worth a figure of its own; with fewer it counts in the pooled one only."""
+
+
+def effective_pairs(weights: Array) -> float:
+    """How many pairs of equal weight tell as much (Kish 1965, Survey Sampling, section 11.7)."""
+    return float(weights.sum() ** 2 / (weights**2).sum()) if len(weights) else 0.0
+
+
+def _too_thin(weights: Array) -> Undefined | None:
+    """Why a sampled query has no figure of its own. weights: of its pairs with two or more grades."""
+    worth = effective_pairs(weights)
+    if worth >= LEAST_EFFECTIVE or not len(weights) or (weights == 1).all():
+        return None
+    return Undefined(
+        f"its {len(weights)} sampled pairs are worth {worth:.0f} with equal weights; a figure of one query needs "
+        f"{LEAST_EFFECTIVE}",
+        f"the sampled pairs are worth fewer than {LEAST_EFFECTIVE} with equal weights",
+    )
 
 
 def not_settled(queries: Iterable[tuple[QueryAgreement, CountedQuery]]) -> Undefined | None:

@@ -10,20 +10,14 @@ import numpy as np
 
 from annot.base.errors import InputError
 from annot.base.names import called, counted, verb
-from annot.base.records import Judgement, Qrel, Ranking, grouped
+from annot.base.records import Ranking, grouped
 from annot.base.stats.arrays import Array
 from annot.base.stats.clustered import ratio_interval
 from annot.base.stats.values import Interval, Undefined, rounding
 from annot.measuring.evaluation.comparisons import FEWEST_PAPERS, Restated, RunComparison, Verdict, compare_runs
 from annot.measuring.evaluation.computed import MeasuresAsked
-from annot.measuring.evaluation.measures import (
-    Evaluation,
-    chance_floor,
-    columns,
-    mean_over_folds,
-    single_assessor_ceiling,
-)
-from annot.measuring.evaluation.measures import evaluate as measure_run
+from annot.measuring.evaluation.graded_pools import GradedPools, SampleCost
+from annot.measuring.evaluation.measures import Evaluation, mean_over_folds
 from annot.measuring.folds import test_folds
 
 Values = Mapping[str, Mapping[str, float]]
@@ -93,6 +87,8 @@ class Evaluated:
     evaluations: dict[str, dict[str, Evaluation]]
     """By run, then convention."""
     notes: tuple[str, ...]
+    sampled: SampleCost | None = None
+    """Where a sample of the pools was judged: what that costs. All figures are estimates of the whole pools then."""
     restated: Restated | None = None
     """Where the pools were topped up: the scores before each time, beside these."""
 
@@ -137,8 +133,7 @@ class _Average(NamedTuple):
 @rounding
 def of_runs(
     runs: Mapping[str, Mapping[str, Ranking]],
-    qrels: tuple[Qrel, ...],
-    judgements: tuple[Judgement, ...],
+    graded: GradedPools,
     *,
     facets: Mapping[str, str],
     topics: Mapping[str, str] | None,
@@ -155,8 +150,8 @@ def of_runs(
 ) -> Evaluated:
     """Evaluate runs by facet and together. A run that covers only some facets is measured and compared on those.
 
-    facets, topics: the facet and the topic of each query; topics None takes the queries as independent. judgements:
-    those behind the qrels. systems: which system each run is of; one that is not named is its own, and several runs of
+    graded: by what they are measured. facets, topics: the facet and the topic of each query; topics None takes the
+    queries as independent. systems: which system each run is of; one that is not named is its own, and several runs of
     one are one line and one side of a comparison. left_out: by run, the queries that its system cannot rank for; it is
     not measured on their facets, nor together.
     measures: shown beside the conventions' own; on the first of them runs are compared, in the first of `conventions`
@@ -165,11 +160,11 @@ def of_runs(
     """
     notes: list[str] = []
     evaluations: dict[str, dict[str, Evaluation]] = {}
-    facet_names = sorted({facets[qrel.query_id] for qrel in qrels})
+    facet_names = sorted({facets[query_id] for query_id in graded.query_ids})
     for tag, rankings in runs.items():
         covered = [name for name in facet_names if any(facets.get(query_id) == name for query_id in rankings)]
         unable = left_out.get(tag, ())
-        mine = tuple(qrel for qrel in qrels if facets[qrel.query_id] in covered and qrel.query_id not in unable)
+        mine = {one for one in graded.query_ids if facets[one] in covered and one not in unable}
         if not mine:
             raise InputError(
                 f"run {tag}: the qrels have none of its queries",
@@ -177,13 +172,11 @@ def of_runs(
             )
         known = {query_id: ranking for query_id, ranking in rankings.items() if query_id in facets}
         evaluations[tag] = {
-            convention: measure_run(
-                known, mine, convention=convention, relevant_from=relevant_from, ties=ties, measures=measures
-            )
+            convention: graded.measured(known, mine, MeasuresAsked(convention, measures, relevant_from), ties=ties)
             for convention in conventions
         }
         notes += _notes(tag, evaluations[tag][conventions[0]], set(rankings) - set(facets))
-        if without := sorted({qrel.query_id for qrel in qrels}.intersection(unable)):
+        if without := sorted({*graded.query_ids}.intersection(unable)):
             notes.append(f"{tag}: not compared where {', '.join(without)} count, which its system cannot rank for")
     primary = measures[0] if measures else PRIMARY[conventions[0]]
     tags_of = grouped((systems.get(tag, tag), tag) for tag in runs)
@@ -195,10 +188,10 @@ def of_runs(
         values: dict[str, Values] = {
             tag: {query.query_id: query.values for query in evaluations[tag][convention].queries} for tag in runs
         }
-        names = columns(convention, measures)
+        names = graded.columns(convention, measures)
         by = next((name for name in measures if name in names), PRIMARY[convention])
         asked = MeasuresAsked(convention, names, relevant_from)
-        floor, one_assessor = chance_floor(qrels, asked), single_assessor_ceiling(judgements, qrels, asked)
+        floor, one_assessor = graded.chance(asked), graded.one_assessor(asked)
         for facet in [*facet_names, *([TOGETHER] if len(facet_names) > 1 else [])]:
             members = {query_id for query_id in floor if facet in (facets[query_id], TOGETHER)}
             folds = splits.get("all" if facet == TOGETHER else facet, {})

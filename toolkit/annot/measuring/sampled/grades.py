@@ -18,7 +18,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -56,16 +55,10 @@ class PoolGrades:
     """1 or 0 by the grade that was given; 0 where the pair was not drawn."""
     drawn: frozenset[str]
     """Documents whose grade is known."""
-
-    @cached_property
-    def uncertain(self) -> Integers:
-        """The rows that move."""
-        return np.flatnonzero(self.moves.any(axis=1))
-
-    @property
-    def certain(self) -> bool:
-        """Whether nothing is estimated."""
-        return len(self.drawn) == len(self.doc_ids) and not len(self.uncertain)
+    uncertain: Integers
+    """The rows of drawn documents that might not have been drawn: those that move."""
+    certain: bool
+    """Whether every pair was sure to be drawn, so that nothing is estimated."""
 
     @property
     def gains(self) -> Scored:
@@ -116,6 +109,8 @@ def pool_grades(
         moves=np.sqrt(1 - chance) / chance * off,
         found=given * there,
         drawn=frozenset(judged),
+        uncertain=np.flatnonzero(there & (chance < 1)),
+        certain=bool((chance >= 1).all()),
     )
 
 

@@ -71,13 +71,12 @@ class Lists:
         ties = np.ones_like(first)
         lengths = []
         for row, groups in enumerate(lists):
-            rank = 1
-            for group in groups:
-                known = [at[doc_id] for doc_id in group if doc_id in at]
-                first[row, known] = rank
-                ties[row, known] = len(group)
-                rank += len(group)
-            lengths.append(rank - 1)
+            sizes = np.array([len(group) for group in groups], dtype=np.int64)
+            begin, size = np.repeat(1 + sizes.cumsum() - sizes, sizes), np.repeat(sizes, sizes)
+            place = np.array([at.get(doc_id, -1) for group in groups for doc_id in group], dtype=np.int64)
+            known = place >= 0
+            first[row, place[known]], ties[row, place[known]] = begin[known], size[known]
+            lengths.append(len(place))
         return cls(grades, first, ties, np.array(lengths, dtype=np.int64))
 
     def measured(self, family: Family, k: int, *, relevant_from: int) -> Estimates:
@@ -127,8 +126,12 @@ class Lists:
 
     def _members(self, family: Family) -> tuple[Array, Integers]:
         """The sets of documents whose grades make the ideal and the number relevant, and which set is whose."""
-        if not family.of_submitted:
-            return np.ones((1, self.first.shape[1])), np.zeros(len(self.first), dtype=np.int64)
+        if family.of_submitted:
+            return self._submitted
+        return np.ones((1, self.first.shape[1])), np.zeros(len(self.first), dtype=np.int64)
+
+    @cached_property
+    def _submitted(self) -> tuple[Array, Integers]:
         sets, of = np.unique(self.first > 0, axis=0, return_inverse=True)
         return sets.astype(np.float64), of.reshape(-1)
 

@@ -216,7 +216,10 @@ class Study:
             return missing
         given = (self.snapshot, measured.read_run_files(self.snapshot.ws), self.outcome.qrels)
         return with_restated(
-            *given, measured.evaluation_of(*given, conventions=measured.conventions_of(self.snapshot.ws.settings))
+            *given,
+            measured.evaluation_of(
+                *given, conventions=measured.conventions_of(self.snapshot.ws.settings), unfinished=True
+            ),
         )
 
     @cached_property

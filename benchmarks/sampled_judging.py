@@ -1,0 +1,412 @@
+"""Judge a third of collections that were judged whole, again and again, and compare with the whole.
+
+    python benchmarks/sampled_judging.py CRANFIELD CSFCUBE [--redraws 200] [--shares 0.15 0.33 0.5] [--only Cranfield]
+
+Both have 17 systems of five families (`judged_whole.py`). Each time topics are drawn with replacement (40 of
+Cranfield's questions, CSFCube's 28 papers), pairs are sampled again, and predictions are fitted again. Truth for a bias
+is full judging of the same topics, for an interval the mean over all topics. A line for each design and share:
+
+- `level`: the largest bias of a system's mean. `apart`: the largest bias of a difference between two systems.
+- `draw`: how many of 100 intervals of a difference over draws alone (1.96 design standard errors) held full judging.
+- `means`, `diffs`: how many of 100 whole intervals (Student's t over topics) held the truth; next to it how many of
+  full judging's own, on the same topics.
+- `wider`: by how much the intervals of differences are wider than under full judging, in percent.
+- `1.96s`: the half width of an interval of a difference over draws alone, on average.
+- `kept`: of the differences that full judging of the same topics finds, how many of 100 the sample finds, too. `rev.`:
+  of those that full judging of all topics finds, the largest number of 100 redraws in which one is found the other way
+  round.
+- `floor`: of 100 queries, those whose ideal was raised to what was found.
+
+`best first` judges the best of the fused ranking, `bandit` follows MaxMean (Losada, Parapar and Barreiro 2016, Feeling
+Lucky? Multi-armed Bandits for Ordering Judgements in Pooling-based Evaluation, SAC); both judge as many pairs and count
+the others as 0. They have to fail where the sample holds. `held` says whether a design meets the bars: 92 to 98 of 100
+intervals, differences within .015, levels within .03 (at half .015), 1 reversal in 100.
+
+Then each family is left out of pool, order and model: the error of its systems less the mean error of all, and how many
+places the best of it falls. Then agreement, of CSFCube's two assessors: by how much the pooled figure, the mean and the
+median over queries are off on average over draws, and in brackets their standard deviation.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from annot.base.records import Judgement
+from annot.base.stats.seeding import generator
+from annot.measuring.agreement.tables import agreement_table
+from annot.measuring.evaluation.gradings import family_of
+from annot.measuring.sampled.grades import PoolGrades, pool_grades
+from annot.measuring.sampled.lists import Lists
+from annot.measuring.sampled.predicting import features, predicted
+from annot.pools.pair_sample import SampleRule, drawn, frozen_ranks, probabilities
+from judged_whole import FAMILIES, JudgedWhole, of_cranfield, of_csfcube
+from scipy.special import stdtrit
+
+HIGHEST = 3
+TOPICS = {"Cranfield": 40, "CSFCube": 28}
+RULE = SampleRule(seed=0, across="query", floor=0.02, unranked=1.0)
+BARS = {0.33: 0.03, 0.5: 0.015}
+Judged = dict[str, dict[str, int]]
+Draw = Callable[["Collection", "Topics", float, int], dict[str, PoolGrades]]
+
+
+class Topics(NamedTuple):
+    """Queries drawn with replacement: each time a query comes it is one of its own."""
+
+    names: list[str]
+    query: dict[str, str]
+    cluster: np.ndarray
+    """Of each name, which drawn topic it is of."""
+
+
+class Collection:
+    """A collection with the lists of its systems, ready to be measured under any grades."""
+
+    def __init__(self, whole: JudgedWhole) -> None:
+        self.whole, self.queries, self.systems = whole, [*whole.grades], [*whole.rankings]
+        self.ranks = {
+            query_id: {
+                method: {doc_id: rank for rank, doc_id in enumerate(whole.rankings[method][query_id], start=1)}
+                for method in whole.methods
+            }
+            for query_id in self.queries
+        }
+        self.frozen = {one: frozen_ranks(self.ranks[one], of) for one, of in whole.grades.items()}
+        self.features = {
+            one: features(
+                self.ranks[one],
+                {doc_id: place.rank for doc_id, place in of.items()},
+                methods=whole.methods,
+                cited=whole.cited.get(one, ()),
+            )
+            for one, of in self.frozen.items()
+        }
+        self.lists = {
+            one: Lists.of(
+                [[(doc_id,) for doc_id in whole.rankings[name][one]] for name in self.systems], self.known(one)
+            )
+            for one in self.queries
+        }
+        self.full = np.stack([self.measured(one, self.known(one))[0] for one in self.queries], axis=-1)
+
+    def known(self, query_id: str, judged: dict[str, int] | None = None) -> PoolGrades:
+        """All grades, or those that were judged and 0 for the others."""
+        of = self.whole.grades[query_id]
+        grades = of if judged is None else dict.fromkeys(of, 0) | judged
+        return pool_grades(dict.fromkeys(of, 1.0), grades, None, highest=HIGHEST, query_id=query_id)
+
+    def measured(self, query_id: str, grades: PoolGrades) -> tuple[np.ndarray, list[np.ndarray], bool]:
+        """Every measure of every system: shape (M, S); its effects; whether the first measure's ideal was raised."""
+        lists, found = replace(self.lists[query_id], grades=grades), []
+        for convention, name in self.whole.measures:
+            family = family_of(convention, name)
+            assert family is not None
+            found.append(lists.measured(*family, relevant_from=self.whole.relevant_from))
+        return np.stack([one.values for one in found]), [one.effects for one in found], bool(found[0].floored.any())
+
+    def drawn_topics(self, seed: int) -> Topics:
+        """The topics of one redraw."""
+        topics = [*dict.fromkeys(self.whole.topics.values())]
+        chosen = generator(seed, "topics").integers(0, len(topics), TOPICS[self.whole.name])
+        names, query, cluster = [], {}, []
+        for at, topic in enumerate(chosen):
+            for one in self.queries:
+                if self.whole.topics[one] == topics[topic]:
+                    names.append(f"{at:02}-{one}")
+                    query[names[-1]] = one
+                    cluster.append(at)
+        return Topics(names, query, np.array(cluster))
+
+
+def sampled(collection: Collection, topics: Topics, share: float, seed: int, *, predict: bool) -> dict[str, PoolGrades]:
+    """The sample of the issue."""
+    frozen = {name: collection.frozen[query_id] for name, query_id in topics.query.items()}
+    pi = probabilities(frozen, share=share, rule=RULE)
+    return _estimated(collection, topics, pi, seed, predict=predict)
+
+
+def uniform(collection: Collection, topics: Topics, share: float, seed: int) -> dict[str, PoolGrades]:
+    """Every pair with the same probability."""
+    pi = {name: dict.fromkeys(collection.frozen[one], round(share, 6)) for name, one in topics.query.items()}
+    return _estimated(collection, topics, pi, seed, predict=False)
+
+
+def _estimated(collection, topics: Topics, pi, seed: int, *, predict: bool) -> dict[str, PoolGrades]:
+    whole = collection.whole
+    judged = {
+        name: {doc_id: whole.grades[topics.query[name]][doc_id] for doc_id in of}
+        for name, of in drawn(pi, seed=seed).items()
+    }
+    f = None
+    if predict:
+        known = {name: collection.features[one] for name, one in topics.query.items()}
+        f = predicted(judged, known, {name: whole.topics[one] for name, one in topics.query.items()}, highest=HIGHEST)
+    return {
+        name: pool_grades(pi[name], judged[name], f and f[name], highest=HIGHEST, query_id=name)
+        for name in topics.names
+    }
+
+
+def best_first(collection: Collection, topics: Topics, share: float, seed: int) -> dict[str, PoolGrades]:
+    """The best of the fused ranking."""
+    found = {}
+    for name, one in topics.query.items():
+        of = collection.whole.grades[one]
+        order = sorted(of, key=lambda doc_id: (collection.frozen[one][doc_id].rank or 10**6, doc_id))
+        found[name] = collection.known(one, {doc_id: of[doc_id] for doc_id in order[: round(share * len(of))]})
+    return found
+
+
+def bandit(collection: Collection, topics: Topics, share: float, seed: int) -> dict[str, PoolGrades]:
+    """MaxMean: the next document of the method whose judged documents were relevant most often."""
+    found = {}
+    for name, one in topics.query.items():
+        of, rng = collection.whole.grades[one], generator(seed, "bandit", name)
+        left = {method: [doc_id for doc_id in ranks if doc_id in of] for method, ranks in collection.ranks[one].items()}
+        won, tried = dict.fromkeys(left, 1.0), dict.fromkeys(left, 2.0)
+        judged: dict[str, int] = {}
+        while len(judged) < round(share * len(of)):
+            left = {
+                method: rest for method, docs in left.items() if (rest := [doc for doc in docs if doc not in judged])
+            }
+            if not left:
+                break
+            best = max(won[method] / tried[method] for method in left)
+            tied = [method for method in left if won[method] / tried[method] == best]
+            method = tied[int(rng.integers(len(tied)))]
+            doc_id = left[method][0]
+            judged[doc_id] = of[doc_id]
+            won[method] += of[doc_id] >= collection.whole.relevant_from
+            tried[method] += 1
+        found[name] = collection.known(one, judged)
+    return found
+
+
+DESIGNS: dict[str, Draw] = {
+    "sample": lambda *given: sampled(*given, predict=True),
+    "f = 0": lambda *given: sampled(*given, predict=False),
+    "best first": best_first,
+    "bandit": bandit,
+}
+
+
+class Redraw(NamedTuple):
+    """Of one redraw, M measures, S systems and P pairs of them."""
+
+    error: np.ndarray
+    """Shape (M, S): the mean less that of full judging of the same topics."""
+    held: np.ndarray
+    """Shape (M, S) and, joined to it, (M, P): whether whole intervals held the truth."""
+    held_full: np.ndarray
+    """The same of full judging's own intervals."""
+    drawn: np.ndarray
+    """Shape (M, P): whether the interval over draws alone held full judging's difference."""
+    half: np.ndarray
+    """Shape (M, P): half the whole interval of a difference."""
+    half_full: np.ndarray
+    design: np.ndarray
+    """Shape (M, P): the design standard error of a difference."""
+    sign: np.ndarray
+    """Shape (M, P): 1 or -1 where the interval excludes 0."""
+    sign_full: np.ndarray
+    floored: float
+
+
+def redraw(collection: Collection, draw: Draw, share: float, seed: int) -> Redraw:
+    """Topics and pairs drawn once."""
+    topics = collection.drawn_topics(seed)
+    at = [collection.queries.index(topics.query[name]) for name in topics.names]
+    first, second = np.triu_indices(len(collection.systems), 1)
+    grades = draw(collection, topics, share, seed)
+    found = [collection.measured(topics.query[name], grades[name]) for name in topics.names]
+    values, full = np.stack([one[0] for one in found], axis=-1), collection.full[:, :, at]
+    n, truth = len(at), collection.full.mean(axis=-1)
+    variance = np.zeros((len(values), len(first)))
+    for _, effects, _ in found:
+        for row, of in enumerate(effects):
+            square, inner = (of**2).sum(axis=1), of @ of.T
+            variance[row] += (square[first] + square[second] - 2 * inner[first, second]) / n**2
+    both, both_full = (np.concatenate([of, of[:, first] - of[:, second]], axis=1) for of in (values, full))
+    true = np.concatenate([truth, truth[:, first] - truth[:, second]], axis=1)
+    half, half_full = (_half(of, topics.cluster) for of in (both, both_full))
+    mean, mean_full, s = both.mean(axis=-1), both_full.mean(axis=-1), len(collection.systems)
+    return Redraw(
+        error=(mean - mean_full)[:, :s],
+        held=abs(mean - true) <= half,
+        held_full=abs(mean_full - true) <= half_full,
+        drawn=abs(mean - mean_full)[:, s:] <= 1.96 * np.sqrt(variance) + 1e-12,
+        half=half[:, s:],
+        half_full=half_full[:, s:],
+        design=np.sqrt(variance),
+        sign=_signs(mean, half)[:, s:],
+        sign_full=_signs(mean_full, half_full)[:, s:],
+        floored=float(np.mean([one[2] for one in found])),
+    )
+
+
+def _signs(mean: np.ndarray, half: np.ndarray) -> np.ndarray:
+    return np.sign(mean) * (abs(mean) > half)
+
+
+def _half(values: np.ndarray, cluster: np.ndarray) -> np.ndarray:
+    """Half the t interval of the mean over queries whose topics are the units of chance."""
+    off = values - values.mean(axis=-1, keepdims=True)
+    units = np.zeros((*values.shape[:2], int(cluster.max()) + 1))
+    np.add.at(units, (slice(None), slice(None), cluster), off)
+    c, n = units.shape[-1], values.shape[-1]
+    return stdtrit(c - 1, 0.975) * np.sqrt(c / (c - 1) * (units**2).sum(axis=-1)) / n
+
+
+def found_by_full_judging(collection: Collection) -> np.ndarray:
+    """Of each pair of systems, 1 or -1 where full judging of all topics finds a difference: shape (M, P)."""
+    first, second = np.triu_indices(len(collection.systems), 1)
+    _, cluster = np.unique([collection.whole.topics[one] for one in collection.queries], return_inverse=True)
+    differences = collection.full[:, first] - collection.full[:, second]
+    return _signs(differences.mean(axis=-1), _half(differences, cluster))
+
+
+def lines(collection: Collection, design: str, share: float, redraws: int) -> Iterator[str]:
+    """What the redraws of one design and share show, a line a measure."""
+    found = [redraw(collection, DESIGNS[design], share, seed) for seed in range(redraws)]
+    s, sure = len(collection.systems), found_by_full_judging(collection)
+    bias = np.mean([one.error for one in found], axis=0)
+    floor = 100 * np.mean([one.floored for one in found])
+    first, second = np.triu_indices(s, 1)
+    for row, (_, name) in enumerate(collection.whole.measures):
+        apart = abs(bias[row, first] - bias[row, second]).max()
+        held, full = (
+            100 * np.mean([getattr(one, part)[row] for one in found], axis=0) for part in ("held", "held_full")
+        )
+        half, before = (np.mean([getattr(one, part)[row] for one in found]) for part in ("half", "half_full"))
+        signs, of_full = (np.stack([getattr(one, part)[row] for one in found]) for part in ("sign", "sign_full"))
+        reversed_ = 100 * (signs * sure[row] < 0).mean(axis=0).max()
+        kept = 100 * ((signs == of_full) & (of_full != 0)).sum() / max(1, (of_full != 0).sum())
+        means, differences = held[:s].mean(), held[s:].mean()
+        level = abs(bias[row]).max()
+        meets = all(92 <= one <= 98 for one in (means, differences)) and apart <= 0.015 and reversed_ <= 1
+        meets = meets and level <= BARS.get(share, 1.0)
+        on_draws = 100 * np.mean([one.drawn[row] for one in found])
+        yield (
+            f"{collection.whole.name:<10}{design:<11}{share:5.2f} {name:<9}"
+            f"{level:7.3f}{apart:7.3f}{on_draws:6.0f}"
+            f"{means:8.1f} /{full[:s].mean():5.1f}{differences:8.1f} /{full[s:].mean():5.1f}"
+            f"{100 * (half / before - 1):6.0f}{1.96 * np.mean([one.design[row] for one in found]):7.3f}"
+            f"{kept:6.0f}{reversed_:6.1f}{floor:6.1f}  {'yes' if meets else 'no'}"
+        )
+
+
+def left_out_lines(whole: JudgedWhole, share: float, redraws: int) -> Iterator[str]:
+    """Each family left out of pool, order and model: what its systems then get too little, by design."""
+    errors: dict[str, list[float]] = {}
+    falls: dict[str, list[int]] = {}
+    for systems in FAMILIES.values():
+        methods = tuple(name for name in whole.methods if name not in systems)
+        pools = {
+            query_id: {doc_id for name in methods for doc_id in whole.rankings[name][query_id]} & of.keys()
+            for query_id, of in whole.grades.items()
+        }
+        grades = {query_id: {doc_id: of[doc_id] for doc_id in pools[query_id]} for query_id, of in whole.grades.items()}
+        collection = Collection(replace(whole, methods=methods, grades=grades))
+        own = [collection.systems.index(name) for name in systems]
+        best = max(own, key=lambda at: collection.full[0, at].mean())
+        for design, draw in LEFT_OUT.items():
+            found = [redraw(collection, draw, share, seed) for seed in range(redraws)]
+            error = np.mean([one.error[0] for one in found], axis=0)
+            errors.setdefault(design, []).extend((error[own] - error.mean()).tolist())
+            truth = collection.full[0].mean(axis=-1)
+            before, after = (int((of > of[best]).sum()) for of in (truth, truth + error))
+            falls.setdefault(design, []).append(after - before)
+    for design, of in errors.items():
+        yield (
+            f"{whole.name:<10}{design:<11}{share:5.2f} {min(of):+7.3f} to {max(of):+.3f}"
+            f"   falls by up to {max(falls[design])} of {len(whole.rankings)} places"
+        )
+
+
+AGREEMENT = ("alpha_ordinal", "kappa", "percent", "spearman_rho")
+
+
+def agreement_lines(collection: Collection, share: float, draws: int) -> Iterator[str]:
+    """How far agreement from a sample is off that of the whole pool, over draws: weighted by 1 / pi, and plain."""
+    whole = collection.whole
+    facets = {one: one for one in collection.queries}
+    pi = probabilities(collection.frozen, share=share, rule=RULE)
+    truth = _agreement(whole.judgements, facets, None)
+    found: dict[str, list[np.ndarray]] = {"weighted": [], "plain": []}
+    for seed in range(draws):
+        there = {(query_id, doc_id) for query_id, of in drawn(pi, seed=seed).items() for doc_id in of}
+        judged = [one for one in whole.judgements if one.pair in there]
+        weights = {(query_id, doc_id): 1 / pi[query_id][doc_id] for query_id, doc_id in there}
+        found["weighted"].append(_agreement(judged, facets, weights) - truth)
+        found["plain"].append(_agreement(judged, facets, None) - truth)
+    for name, errors in found.items():
+        bias, spread = np.mean(errors, axis=0), np.std(errors, axis=0)
+        for row, coefficient in enumerate(AGREEMENT):
+            parts = " ".join(f"{b:+8.3f} ({e:.3f})" for b, e in zip(bias[row], spread[row], strict=True))
+            yield f"{whole.name:<10}{name:<11}{share:5.2f} {coefficient:<14}{parts}"
+
+
+def _agreement(judgements: Sequence[Judgement], facets: dict[str, str], weights) -> np.ndarray:
+    """Shape (coefficients, 3): pooled, mean and median over queries; percentages as shares."""
+    table = agreement_table(
+        judgements, (), facets, grades=range(HIGHEST + 1), missing="drop", binarised_at=None, level=None, topics=None,
+        coefficients=AGREEMENT, weights=weights,
+    )  # fmt: skip
+    of = table.groups[-1].before
+    return np.array(
+        [
+            [value / (100 if name == "percent" else 1) for value in (of[name].pooled, of[name].mean, of[name].median)]
+            for name in AGREEMENT
+        ]
+    )
+
+
+LEFT_OUT: dict[str, Draw] = {
+    "best first": best_first,
+    "bandit": bandit,
+    "uniform": uniform,
+    "sample": DESIGNS["sample"],
+}
+HEAD = (
+    f"{'':<10}{'design':<11}share {'measure':<9}  level  apart  draw  means / full  diffs / full wider  1.96s"
+    "  kept  rev. floor  held"
+)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("cranfield", type=Path)
+    parser.add_argument("csfcube", type=Path)
+    parser.add_argument("--redraws", type=int, default=200)
+    parser.add_argument("--left-out", type=int, default=20, help="redraws with each family left out")
+    parser.add_argument("--shares", type=float, nargs="+", default=[0.15, 0.33, 0.5])
+    parser.add_argument("--designs", nargs="+", default=[*DESIGNS])
+    parser.add_argument("--only", choices=TOPICS)
+    options = parser.parse_args()
+    print(HEAD, flush=True)
+    for name, read, folder in (
+        ("Cranfield", of_cranfield, options.cranfield),
+        ("CSFCube", of_csfcube, options.csfcube),
+    ):
+        if options.only in (None, name):
+            collection = Collection(read(folder))
+            for design in options.designs:
+                for share in options.shares:
+                    for line in lines(collection, design, share, options.redraws):
+                        print(line, flush=True)
+            for share in options.shares:
+                for line in left_out_lines(collection.whole, share, options.left_out):
+                    print(line, flush=True)
+            if collection.whole.judgements:
+                for share in options.shares:
+                    for line in agreement_lines(collection, share, options.redraws):
+                        print(line, flush=True)
+
+
+if __name__ == "__main__":
+    main()

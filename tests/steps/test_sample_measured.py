@@ -1,0 +1,102 @@
+"""Runs measured where a sample was judged: estimates of whole pools, in the place of what was judged."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from annot.base.errors import InputError
+from annot.measuring.evaluation.evaluated import CHANCE, TOGETHER, Evaluated
+from annot.measuring.evaluation.measures import evaluate as plainly
+from annot.measuring.results import EVALUATION_FILE
+from annot.steps import evaluate
+from annot.study.exports import exported_qrels
+from annot.study.snapshot import read_snapshot
+from annot.study.workspace import Workspace
+from sampled_study import WHOLE, judged, pooled, rankings
+
+
+def measure(ws: Workspace, *, convention: str | None = None, so_far: bool = False, **of: tuple[str, ...]) -> Evaluated:
+    given = {"runs": (), "measures": ()} | of
+    return evaluate.evaluate(
+        ws, convention=convention, ties="order", average="plain", at_least_two=False, tell=print, so_far=so_far, **given
+    )
+
+
+def values(found: Evaluated, convention: str, measure: str) -> dict[str, float]:
+    return {line.run: line.values[measure] for line in found.lines if line.convention == convention}
+
+
+@pytest.fixture(scope="module")
+def half(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
+    return judged(pooled(tmp_path_factory.mktemp("half")), share=0.5)
+
+
+@pytest.mark.parametrize(("convention", "name"), [("trec", "nDCG"), ("csfcube", "NDCG%20"), ("csfcube", "R@20")])
+def test_a_sample_gives_estimates_of_the_whole_pools_where_what_was_judged_is_far_off(
+    half: Workspace, convention: str, name: str
+) -> None:
+    found = values(measure(half), convention, name)
+    judged_only = exported_qrels(read_snapshot(half))
+    off = []
+    for tag, run in rankings().items():
+        by_whole, by_judged = (
+            plainly(run, qrels, convention=convention, relevant_from=2, ties="order").mean[name]
+            for qrels in (WHOLE, judged_only)
+        )
+        assert found[tag] == pytest.approx(by_whole, abs=0.05)
+        off.append(abs(by_judged - by_whole))
+    assert max(off) > 0.1
+
+
+def test_all_of_the_pools_drawn_is_all_of_them_judged(tmp_path: Path) -> None:
+    ws = judged(pooled(tmp_path), share=1.0)
+    found = measure(ws)
+    assert found.sampled is not None
+    assert (found.sampled.drawn, found.sampled.pairs) == (len(WHOLE), len(WHOLE))
+    for convention, names in (("csfcube", ("P@20", "NDCG%20", "AP")), ("trec", ("nDCG", "AP", "P@20"))):
+        for tag, run in rankings().items():
+            whole = plainly(run, WHOLE, convention=convention, relevant_from=2, ties="order").mean
+            for name in names:
+                assert values(found, convention, name)[tag] == pytest.approx(whole[name], abs=1e-9)
+
+
+def test_what_the_sample_costs_is_told_and_written(half: Workspace) -> None:
+    found = measure(half)
+    cost = found.sampled
+    assert cost is not None
+    assert cost.pairs == len(WHOLE)
+    assert cost.drawn == len(exported_qrels(read_snapshot(half)))
+    assert cost.right_sign is not None
+    assert 0 < cost.right_sign < 0.5
+    assert any(
+        note.startswith(f"{cost.drawn} of the {cost.pairs} pairs of the pools were judged") for note in found.notes
+    )
+    evaluate.evaluate(
+        half, runs=(), convention=None, measures=(), ties="order", average="test", at_least_two=False, tell=print
+    )
+    written = json.loads((half.exports / EVALUATION_FILE).read_text(encoding="utf-8"))
+    assert written["sample"]["pairs"] == cost.pairs
+    assert {line.run for line in found.lines} == {"forward", "backward", CHANCE}
+    assert found.ceiling == ()
+    assert [verdict.facet for verdict in found.verdicts] != [TOGETHER]
+
+
+def test_a_measure_without_an_estimator_is_refused_with_the_reason(half: Workspace) -> None:
+    with pytest.raises(InputError, match="measures that cannot be estimated") as error:
+        measure(half, measures=("Rprec",))
+    assert error.value.faults[0].startswith("Rprec: ")
+
+
+def test_drawn_pairs_without_a_grade_stop_the_evaluation_unless_asked(tmp_path: Path) -> None:
+    ws = judged(pooled(tmp_path), share=0.5, leave=6)
+    with pytest.raises(InputError, match="6 drawn pairs without a final grade") as error:
+        measure(ws)
+    assert "--so-far" in str(error.value.hint)
+    found = measure(ws, so_far=True)
+    assert found.sampled is not None
+    assert found.sampled.so_far == pytest.approx(1 - 6 / found.sampled.drawn)
+    assert any("of the drawn pairs have a grade so far" in note for note in found.notes)
+    whole = plainly(rankings()["forward"], WHOLE, convention="trec", relevant_from=2, ties="order").mean["nDCG"]
+    assert values(found, "trec", "nDCG")["forward"] == pytest.approx(whole, abs=0.1)

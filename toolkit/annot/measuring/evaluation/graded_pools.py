@@ -1,0 +1,88 @@
+"""The pools by whose grades runs are measured: judged whole, or a sample of them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Protocol
+
+from annot.base.records import Judgement, Qrel
+from annot.measuring.evaluation.computed import MeasuresAsked, Run, Values
+from annot.measuring.evaluation.measures import Evaluation, chance_floor, columns, evaluate, single_assessor_ceiling
+
+
+class GradedPools(Protocol):
+    """What measures runs, of pools judged in whatever way."""
+
+    @property
+    def query_ids(self) -> Collection[str]:
+        """The queries that are graded."""
+
+    def columns(self, convention: str, asked: tuple[str, ...]) -> tuple[str, ...]:
+        """The measures to show: those of the convention, and those of `asked` that it knows."""
+
+    def measured(self, run: Run, query_ids: Collection[str], asked: MeasuresAsked, *, ties: str) -> Evaluation:
+        """The run on these of the queries."""
+
+    def chance(self, asked: MeasuresAsked) -> dict[str, Values]:
+        """What a random order of each pool reaches, by query."""
+
+    def one_assessor(self, asked: MeasuresAsked) -> dict[str, Values]:
+        """What the grades of one assessor reach as a ranking, by query, where that can be told."""
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedWhole:
+    """Pools of which every document was asked about."""
+
+    qrels: tuple[Qrel, ...]
+    judgements: tuple[Judgement, ...]
+    """Those behind the qrels."""
+
+    @property
+    def query_ids(self) -> Collection[str]:
+        return {qrel.query_id for qrel in self.qrels}
+
+    def columns(self, convention: str, asked: tuple[str, ...]) -> tuple[str, ...]:
+        return columns(convention, asked)
+
+    def measured(self, run: Run, query_ids: Collection[str], asked: MeasuresAsked, *, ties: str) -> Evaluation:
+        mine = tuple(qrel for qrel in self.qrels if qrel.query_id in query_ids)
+        return evaluate(
+            run,
+            mine,
+            convention=asked.convention,
+            relevant_from=asked.relevant_from,
+            ties=ties,
+            measures=asked.names,
+        )
+
+    def chance(self, asked: MeasuresAsked) -> dict[str, Values]:
+        return chance_floor(self.qrels, asked)
+
+    def one_assessor(self, asked: MeasuresAsked) -> dict[str, Values]:
+        return single_assessor_ceiling(self.judgements, self.qrels, asked)
+
+
+@dataclass(frozen=True, slots=True)
+class SampleCost:
+    """On the measure by which runs are compared; over all queries."""
+
+    drawn: int
+    pairs: int
+    """Of the pools."""
+    share: float
+    """That was asked for; more than was drawn, or less, as chance had it."""
+    level: float | None
+    """By how much an interval of a run's mean is wider, as a share; the median over runs. None without an interval."""
+    difference: float | None
+    """The same of a difference between two runs; the median over all pairs of runs."""
+    right_sign: float | None
+    """A true difference of at least so much comes out with the right sign in 95 of 100 draws, whichever the two runs.
+    None for one run."""
+    outside: int
+    """Estimates of runs on queries below 0 or above 1; they stay in the means."""
+    floored: int
+    """Queries whose ideal was raised to one document of the lowest relevant grade."""
+    so_far: float | None = None
+    """Of the drawn pairs, the share with a grade, where an evaluation was asked for before all had one."""

@@ -1,0 +1,116 @@
+"""What the pairs of a draw will take: judgements, repeats, disputes, hours and their cost.
+
+How many pairs a draw has is chance, too: a range of hours holds the draw's own deviation beside what is uncertain in
+the times. The two are independent, so the squares of their widths add up.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from statistics import NormalDist
+
+from annot.base.stats.values import Estimate, Interval, Undefined
+from annot.measuring.forecast.hours import (
+    HOUR,
+    NO_TIMES,
+    Rules,
+    Settling,
+    Speed,
+    cost_of,
+    hours_for,
+    settling_hours,
+    settling_value,
+    times,
+)
+from annot.pools.pair_sample import ExpectedPairs
+
+
+@dataclass(frozen=True, slots=True)
+class Effort:
+    """What is known of the work on one pair."""
+
+    per_pair: int
+    """Judgements of a pair."""
+    assessors: int
+    repeats: float
+    """The share of each assessor's pairs that is asked a second time."""
+    fewest_for_repeats: int
+    """Who has fewer pairs has no repeats."""
+    names: Sequence[str]
+    """Whose times `speed` is from."""
+    speed: Speed | Undefined
+    seconds: float | None
+    """Of a judgement, where they are given; None takes `speed`."""
+    disputed: float | None
+    """The share of pairs that an adjudicator must settle; None where no pair was judged by so many people yet."""
+    settling: Settling
+    rules: Rules
+
+    @property
+    def known(self) -> bool:
+        """Whether the time of a judgement is known."""
+        return self.seconds is not None or isinstance(self.speed, Speed)
+
+    @property
+    def with_disputes(self) -> bool:
+        """Whether hours hold those of adjudication."""
+        return self.disputed is not None and not isinstance(self.settling, Undefined)
+
+    def judgements(self, pairs: float) -> float:
+        """Of so many pairs, repeats among them."""
+        first = pairs * self.per_pair
+        each = first / max(1, self.assessors)
+        return first * (1 + (self.repeats if each >= self.fewest_for_repeats else 0.0))
+
+    def value(self, pairs: float) -> float:
+        """Hours for so many pairs; never falls with them. The time of a judgement must be known."""
+        settled = settling_value(self.settling, self.disputed * pairs) if self.disputed is not None else 0.0
+        judged = self._judging(pairs).value
+        assert not isinstance(judged, Undefined)
+        return judged + (0.0 if isinstance(settled, Undefined) else settled)
+
+    def hours(self, pairs: ExpectedPairs) -> Estimate:
+        """Hours for a draw that has so many pairs."""
+        if not self.known:
+            return Estimate(NO_TIMES, NO_TIMES)
+        value, draw = self.value(pairs.mean), drawn_range(pairs, self.rules.level)
+        below, above = pairs.mean - draw.low, draw.high - pairs.mean
+        widths = [(below * value / pairs.mean, above * value / pairs.mean)]
+        for one in self._parts(pairs.mean):
+            if isinstance(one.interval, Undefined) or isinstance(one.value, Undefined):
+                return Estimate(value, one.interval)
+            widths.append((one.value - one.interval.low, one.interval.high - one.value))
+        lower, upper = (math.hypot(*of) for of in zip(*widths, strict=True))
+        return Estimate(value, Interval(max(0.0, value - lower), value + upper, self.rules.level, "prediction"))
+
+    def cost(self, pairs: ExpectedPairs) -> Estimate:
+        """Its hours at the hourly rate."""
+        return cost_of(self.hours(pairs), self.rules)
+
+    def _judging(self, pairs: float) -> Estimate:
+        n = self.judgements(pairs)
+        if self.seconds is not None:
+            return self._given(n * self.seconds / HOUR)
+        return hours_for(self.speed, {name: n / len(self.names) for name in self.names}, self.rules)
+
+    def _parts(self, pairs: float) -> Iterator[Estimate]:
+        yield self._judging(pairs)
+        if self.with_disputes and self.disputed:
+            n = self.disputed * pairs
+            whole = max(1, round(n))
+            if isinstance(self.settling, float):
+                yield self._given(n * self.settling / HOUR)
+            else:
+                yield times(settling_hours(self.settling, whole, self.rules), n / whole)
+
+    def _given(self, hours: float) -> Estimate:
+        """By a time that was given: it has no range."""
+        return Estimate(hours, Interval(hours, hours, self.rules.level, "prediction"))
+
+
+def drawn_range(pairs: ExpectedPairs, level: float) -> Interval:
+    """How many pairs a draw has with this probability: sums of many independent draws are close to normal."""
+    wide = NormalDist().inv_cdf((1 + level) / 2) * pairs.deviation
+    return Interval(max(0.0, pairs.mean - wide), min(float(pairs.of), pairs.mean + wide), level, "prediction")

@@ -1,0 +1,106 @@
+"""What a sample costs in certainty: by how much intervals are wider than if the pools had been judged whole.
+
+An interval over topics is made from how the estimates scatter from topic to topic, and that holds what the draw of the
+pairs adds (`design_variance`). Without it the interval would be narrower by sqrt((whole - design) / whole).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from itertools import combinations
+from statistics import median
+
+import numpy as np
+
+from annot.base.names import counted, verb
+from annot.measuring.evaluation.graded_pools import SampleCost
+from annot.measuring.sampled.estimates import SampledEvaluation, design_variance
+
+ONE_SIDED = 1.6448536269514722
+"""Standard normal deviate that 95 of 100 are below."""
+
+
+def wider(estimates: Mapping[str, float], design: float, topics: Mapping[str, str]) -> float | None:
+    """By how much an interval of the mean of these estimates is wider for the sample; None where that has no value.
+
+    estimates: by query. design: the design variance of their mean.
+    """
+    names = sorted({topics[query_id] for query_id in estimates})
+    sums = dict.fromkeys(names, 0.0)
+    sizes = dict.fromkeys(names, 0)
+    mean = math.fsum(estimates.values()) / len(estimates)
+    for query_id, value in estimates.items():
+        sums[topics[query_id]] += value
+        sizes[topics[query_id]] += 1
+    off = np.array([sums[name] - sizes[name] * mean for name in names]) / len(estimates)
+    whole = float((off**2).sum()) * len(names) / max(1, len(names) - 1)
+    return math.sqrt(whole / (whole - design)) - 1 if len(names) > 1 and whole > design else None
+
+
+def cost_of(
+    found: Mapping[str, SampledEvaluation],
+    measure: str,
+    topics: Mapping[str, str],
+    *,
+    drawn: int,
+    pairs: int,
+    share: float,
+    so_far: float | None,
+) -> SampleCost:
+    """The cost over the queries that all runs have. found: by run."""
+    values = {tag: {one.query_id: one.values[measure] for one in of.evaluation.queries} for tag, of in found.items()}
+    common = sorted(set.intersection(*(set(of) for of in values.values()))) if values else []
+    weights = {query_id: 1 / len(common) for query_id in common}
+    levels, differences, errors = [], [], []
+    for tag, of in values.items() if common else ():
+        design = design_variance(found[tag].effects[measure], weights)
+        levels.append(wider({query_id: of[query_id] for query_id in common}, design, topics))
+    for one, other in combinations(values, 2) if common else ():
+        design = design_variance(found[one].effects[measure], weights, found[other].effects[measure])
+        apart = {query_id: values[one][query_id] - values[other][query_id] for query_id in common}
+        errors.append(math.sqrt(design))
+        differences.append(wider(apart, design, topics) if any(apart.values()) else None)
+    return SampleCost(
+        drawn=drawn,
+        pairs=pairs,
+        share=share,
+        level=_median(levels),
+        difference=_median(differences),
+        right_sign=ONE_SIDED * max(errors) if errors else None,
+        outside=sum(len(of.outside[measure]) for of in found.values()),
+        floored=len({query_id for of in found.values() for query_id in of.floored[measure]}),
+        so_far=so_far,
+    )
+
+
+def _median(found: list[float | None]) -> float | None:
+    known = [one for one in found if one is not None]
+    return median(known) if known else None
+
+
+def notes_of(cost: SampleCost, measure: str) -> Iterator[str]:
+    """What a reader must know of figures that rest on a sample."""
+    yield (
+        f"{cost.drawn:,} of the {cost.pairs:,} pairs of the pools were judged, drawn with known probabilities; all "
+        "figures are estimates of the whole pools"
+    )
+    if cost.difference is not None and cost.level is not None and cost.right_sign is not None:
+        yield (
+            f"the sample widens the interval of a difference between two runs by {100 * cost.difference:.0f}%, that of "
+            f"a run by {100 * cost.level:.0f}%; a true difference of {cost.right_sign:.3f} or more in {measure} comes "
+            "out with the right sign in 95 of 100 such draws"
+        )
+    if cost.so_far is not None:
+        yield (
+            f"{100 * cost.so_far:.0f}% of the drawn pairs have a grade so far; they are taken for a random part of "
+            "those of their query"
+        )
+    if cost.outside:
+        estimates_are = f"{counted(cost.outside, 'estimate')} of a run on a query {verb(cost.outside, 'is', 'are')}"
+        yield f"{estimates_are} below 0 or above 1 and {verb(cost.outside, 'stays', 'stay')} in the means"
+    if cost.floored:
+        yield (
+            f"in {counted(cost.floored, 'query')} the best possible ranking is estimated below one relevant document "
+            "and was raised to one"
+        )

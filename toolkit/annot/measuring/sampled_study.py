@@ -1,0 +1,124 @@
+"""A study of which a sample was judged, as what measures runs: its pools, probabilities, and what is predicted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from annot.base.errors import InputError
+from annot.base.names import counted
+from annot.base.records import CITED, Qrel, Ranking
+from annot.measuring.evaluation.evaluated import Evaluated
+from annot.measuring.sampled.cost import cost_of, notes_of
+from annot.measuring.sampled.estimates import estimates, pools_of, so_far
+from annot.measuring.sampled.pools import SampledPools
+from annot.measuring.sampled.predicting import features, predicted
+from annot.pools.pair_sample import ranks_on_record
+from annot.store.judging_models import PoolSample
+from annot.study.snapshot import Snapshot
+
+SHOWN = 5
+"""Pairs that an error names."""
+
+
+def sampled_pools(snapshot: Snapshot, qrels: Iterable[Qrel], *, unfinished: bool = False) -> SampledPools:
+    """The pools of the queries of which pairs were drawn.
+
+    qrels: of these only pairs that were drawn count; one that nobody can judge counts as grade 0, as it does where all
+    is judged. unfinished: take the drawn pairs that have a grade for a random part of those of their query. Raises
+    InputError where some have none yet, otherwise.
+    """
+    sample = sample_of(snapshot)
+    graded = {(one.query_id, one.doc_id): one.relevance for one in qrels}
+    graded |= dict.fromkeys(snapshot.outcome.unjudgeable, 0)
+    planned = {query_id for query_id, _ in snapshot.outcome.planned}
+    pi: dict[str, dict[str, float]] = {}
+    drawn: dict[str, list[str]] = {}
+    judged: dict[str, dict[str, int]] = {}
+    fused: dict[str, dict[str, int | None]] = {}
+    for (query_id, doc_id), one in sample.pairs.items():
+        if query_id in planned:
+            pi.setdefault(query_id, {})[doc_id] = one.probability
+            fused.setdefault(query_id, {})[doc_id] = one.rank
+            drawn.setdefault(query_id, [])
+            judged.setdefault(query_id, {})
+            if one.drawn:
+                drawn[query_id].append(doc_id)
+                if one.pair in graded:
+                    judged[query_id][doc_id] = graded[one.pair]
+    open_pairs = [
+        (query_id, doc_id) for query_id, own in drawn.items() for doc_id in own if doc_id not in judged[query_id]
+    ]
+    if open_pairs and not unfinished:
+        raise InputError(
+            f"{counted(len(open_pairs), 'drawn pair')} without a final grade, expected one for each",
+            faults=[" ".join(pair) for pair in open_pairs[:SHOWN]],
+            hint="finish them, write them with `annot qrels`, or measure what there is with --so-far",
+        )
+    if open_pairs:
+        pi = so_far(pi, drawn, judged)
+    highest = snapshot.ws.settings.scale.grades[-1]
+    known = None
+    if snapshot.ws.settings.sample.predict == "ranker" and len({snapshot.topics[query_id] for query_id in pi}) > 1:
+        known = predicted(judged, _features(snapshot, fused), snapshot.topics, highest=highest)
+    return SampledPools(pools_of(pi, judged, known, highest=highest))
+
+
+def sample_of(snapshot: Snapshot) -> PoolSample:
+    """The sample on record, which there is."""
+    assert snapshot.sample is not None
+    return snapshot.sample
+
+
+def _features(
+    snapshot: Snapshot, fused: Mapping[str, Mapping[str, int | None]]
+) -> dict[str, dict[str, tuple[float, ...]]]:
+    topics = {query_id: snapshot.pools[snapshot.topics[query_id]] for query_id in fused}
+    ranks = {topic_id: ranks_on_record(pool) for topic_id, pool in snapshot.pools.items()}
+    methods = sorted({method for of in ranks.values() for method in of})
+    return {
+        query_id: features(
+            ranks[topics[query_id].topic_id],
+            of,
+            methods=methods,
+            cited={entry.doc_id for entry in topics[query_id].entries if entry.drawn.method == CITED},
+        )
+        for query_id, of in fused.items()
+    }
+
+
+def with_cost(
+    snapshot: Snapshot,
+    runs: Mapping[str, Mapping[str, Ranking]],
+    pools: SampledPools,
+    evaluated: Evaluated,
+    *,
+    ties: str,
+) -> Evaluated:
+    """The evaluation with what the sample costs on the measure by which the runs are compared."""
+    how: dict[str, Any] = {
+        "convention": evaluated.convention,
+        "relevant_from": evaluated.relevant_from,
+        "ties": ties,
+        "measures": (evaluated.measure,),
+    }
+    ours = {
+        tag: {query_id: ranking for query_id, ranking in run.items() if query_id in pools.pools}
+        for tag, run in runs.items()
+    }
+    whole = {tag for tag, run in ours.items() if run.keys() >= pools.pools.keys()} or ours.keys()
+    found = estimates({tag: ours[tag] for tag in sorted(whole)}, pools.pools, **how)
+    sample = sample_of(snapshot)
+    drawn = [one for one in sample.pairs.values() if one.drawn and one.query_id in pools.pools]
+    judged = sum(len(pool.drawn) for pool in pools.pools.values())
+    cost = cost_of(
+        found,
+        evaluated.measure,
+        snapshot.topics,
+        drawn=len(drawn),
+        pairs=sum(len(pool.doc_ids) for pool in pools.pools.values()),
+        share=sample.design.share,
+        so_far=None if judged == len(drawn) else judged / len(drawn),
+    )
+    return replace(evaluated, sampled=cost, notes=(*notes_of(cost, evaluated.measure), *evaluated.notes))
