@@ -25,6 +25,8 @@ _INLINE_TAG = re.compile(
     r"</?(?:(?:i|b|u|em|sup|sub|tt|sc|bold|italic|strong|underline|monospace|small|font|span|inline-formula|tex-math"
     r"|jats:[a-z-]+|mml:[a-z-]+)(?:\s+[a-zA-Z:-]+=(?:\"[^\"<>]*\"|'[^'<>]*'))*)\s*/?>"
 )
+_MARKUP = re.compile("&[#A-Za-z]|<[/a-z<]")
+"""How an entity or a tag begins: `p < 0.05` and `A & B` have neither."""
 _LIGATURE = re.compile("[\ufb00-\ufb06]")
 # Soft hyphen, zero-width space, invisible operators, byte order mark, and marks and overrides of direction. The
 # zero-width joiners stay: in Persian and in the scripts of India they are spelling.
@@ -64,15 +66,13 @@ def clean(text: str) -> str:
     >>> clean("The&#32;<i>ﬁrst</i> case\u0092s\\n  end.<<ETX>>")
     'The first case’s end.'
     """
-    if _is_plain(text):
-        return text.strip(" ")
     passes = 0
-    while (cleaner := _clean_once(text)) != text:
+    while not _is_plain(text) and (cleaner := _clean_once(text)) != text:
         text = cleaner
         passes += 1
         if passes == DEEPEST:
             text = re.sub("[&<]", " ", text)
-    return text
+    return text.strip(" ")
 
 
 def clean_all(texts: Sequence[str]) -> list[str]:
@@ -84,7 +84,7 @@ def clean_all(texts: Sequence[str]) -> list[str]:
 
 def _is_plain(text: str) -> bool:
     """Whether nothing but the white space at the ends can need cleaning."""
-    if not text.isprintable() or "&" in text or "<" in text or "  " in text:
+    if not text.isprintable() or "  " in text or (("&" in text or "<" in text) and _MARKUP.search(text)):
         return False
     return text.isascii() or not (
         _PRINTABLE_FAULT.search(text) or _BEYOND_LATIN.search(text) or not unicodedata.is_normalized("NFC", text)
