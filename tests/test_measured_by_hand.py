@@ -11,7 +11,7 @@ import pytest
 from annot.base.errors import InputError, MissingInput
 from annot.base.records import Qrel, ScoredDoc
 from annot.base.settings import settings_of
-from annot.measuring import measured, results
+from annot.measuring import effect_of_study, measured, results
 from annot.measuring.agreement.tables import _some_of, _why_no_summary
 from annot.measuring.evaluation.comparisons import Score
 from annot.measuring.reusability.own_finds import _papers_needed
@@ -30,7 +30,14 @@ def snapshot(**more: Any) -> Any:
     outcome = SimpleNamespace(
         of_answered_pairs="answered", decisions="decided", unjudgeable=("x",), judgements="all", everything=()
     )
-    usual = {"outcome": outcome, "ws": SimpleNamespace(settings=SETTINGS), "facets": {}, "topics": {}, "runs": ()}
+    usual = {
+        "outcome": outcome,
+        "ws": SimpleNamespace(settings=SETTINGS),
+        "facets": {},
+        "topics": {},
+        "runs": (),
+        "sample": None,
+    }
     return SimpleNamespace(**(usual | more))
 
 
@@ -49,8 +56,9 @@ def handed(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
         found.update(named, given=given)
         return Noted()
 
-    for name in ("agreement_table", "of_runs", "assessor_effect_on_runs"):
+    for name in ("agreement_table", "of_runs"):
         monkeypatch.setattr(measured, name, keep)
+    monkeypatch.setattr(effect_of_study, "assessor_effect_on_runs", keep)
     monkeypatch.setattr(measured, "refuse_unjudged", lambda _: found.update(refused=True))
     return found
 
@@ -81,7 +89,7 @@ def test_a_study_without_judgements_is_refused_if_all_of_them_are_wanted(handed:
 
 
 def test_the_effect_of_assessors_is_measured_on_500_random_choices(handed: dict[str, Any]) -> None:
-    measured.assessor_effect_of(snapshot(), {}, (), convention="trec", measure="AP")
+    effect_of_study.assessor_effect_of(snapshot(), {}, (), convention="trec", measure="AP")
     settings = handed["given"][3]
     assert (settings.n_random, settings.permutations, settings.alpha) == (500, 10_000, 0.05)
     assert (settings.relevant_from, settings.level, settings.seed) == (2, 0.9, 7)

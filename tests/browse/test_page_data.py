@@ -40,7 +40,7 @@ def snapshot() -> Any:
     )
     pool = Pool("p1", "blocks", 2, 10, 1, ("bm25", "lsa"), (), (), 0, entries)
     ws = SimpleNamespace(settings=settings)
-    return SimpleNamespace(ws=ws, queries=QUERIES, pools={"p1": pool}, outcome=outcome, texts={})
+    return SimpleNamespace(ws=ws, queries=QUERIES, pools={"p1": pool}, outcome=outcome, texts={}, sample=None)
 
 
 def run(tag: str, rankings: dict[str, Ranking], matches: Any = (), values: Any = ()) -> BrowsedRun:

@@ -34,6 +34,7 @@ OTHER_TABLES = [
     ("evaluate", "--per-query"),
     ("forecast", "--design"),
     ("forecast", "--pools"),
+    ("forecast", "--sample"),
     ("status", "--adjudication"),
 ]
 

@@ -209,6 +209,8 @@ def test_one_form_of_the_status_is_shown(pair: tuple[str, str], monkeypatch: pyt
         ({"depth": [3]}, "--depth can only be used with --pools"),
         ({"design": True, "depth": [3]}, "--depth can only be used with --pools"),
         ({"pools": True, "seed": 0}, "--seed can only be used with --design"),
+        ({"pools": True, "sample": True}, "found --pools and --sample"),
+        ({"seconds": 3.0}, "--seconds can only be used with --pools or --sample"),
     ],
 )
 def test_options_of_a_forecast_go_with_their_kind(given: dict[str, Any], words: str) -> None:
@@ -216,7 +218,9 @@ def test_options_of_a_forecast_go_with_their_kind(given: dict[str, Any], words: 
         judge.forecast(ANY, **given)
 
 
-@pytest.mark.parametrize(("kind", "way"), [("design", "forecast --design"), ("pools", "forecast --pools")])
+@pytest.mark.parametrize(
+    ("kind", "way"), [("design", "forecast --design"), ("pools", "forecast --pools"), ("sample", "forecast --sample")]
+)
 def test_a_forecast_of_another_study_has_no_queries_to_show(kind: str, way: str) -> None:
     with pytest.raises(InputError, match=f"`annot {way}` cannot be used with --all"):
         judge.forecast(ANY, all_queries=True, **{kind: True})

@@ -278,6 +278,7 @@ USUAL: dict[str, Usual] = {
     "forecast": Usual("judged"),
     "forecast --design": Usual("settled", "--queries 20"),
     "forecast --pools": Usual("judged", "--hourly-rate 20"),
+    "forecast --sample": Usual("judged", "--hourly-rate 20"),
     "return": Usual("judged", "fic0407-background fic0101 --to a1 --why Read_the_last_sentence."),
     "agreement": Usual("settled"),
     "answers list": Usual("judged", "", with_one_withdrawn),

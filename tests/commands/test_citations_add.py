@@ -16,8 +16,9 @@ from annot.base.records import Paper
 from annot.corpus.corpus_facts import papers_of, write_corpus_manifest
 from annot.formats import citation_edges
 from annot.formats.corpora import cutting
-from annot.steps import citations
+from annot.steps import citations, corpus
 from annot.steps.citations import AddedCitations
+from annot.store import papers
 from annot.store.citations import cited_by
 from annot.store.paper_writing import PaperWriter
 from annot.study.workspace import Workspace
@@ -147,6 +148,76 @@ def test_broken_lines_are_counted_and_written_aside(
     assert record["reason"] == reason
     if reason == "no citation":
         assert (record["place"], record["record"]) == (3, bad)
+
+
+@pytest.fixture
+def library(ws: Workspace, tmp_path: Path) -> Workspace:
+    """Two works of OpenAlex whose papers have their DOIs, and one without a DOI."""
+    path = tmp_path / "works.jsonl"
+    path.write_text("".join(json.dumps(work(at)) + "\n" for at in (1, 2, 3)))
+    corpus.add(ws, [path], form=None, dry_run=False, advance=lambda done, total: None)
+    assert set(papers.paper_ids(ws.corpus)) == {"10.1000/w1", "10.1000/w2", "33"}
+    return ws
+
+
+def work(at: int, *cited: int) -> dict[str, Any]:
+    words = f"Work {at} asks one thing. There people did two others. Then we found all three.".split()
+    ids = {"openalex": f"https://openalex.org/W{at}", "pmid": f"https://pubmed.ncbi.nlm.nih.gov/{at}{at}"}
+    return {
+        "id": f"https://openalex.org/W{at}",
+        "ids": ids | ({"doi": f"https://doi.org/10.1000/W{at}"} if at < 3 else {}),
+        "title": f"The work of number {at} on all that is to be known",
+        "publication_year": 2000 + at,
+        "abstract_inverted_index": {word: [place] for place, word in enumerate(words)},
+        "referenced_works": [f"https://openalex.org/W{one}" for one in cited],
+    }
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "citing,cited\n11,22\n22,33\n33,44\n44,11\n",
+        "pmid:11\tPMID: 22\nhttps://pubmed.ncbi.nlm.nih.gov/22/\t33\n33\t44\n44\t11\n",
+        "10.1000/W1,https://doi.org/10.1000/w2\ndoi:10.1000/W2,W3\nhttps://openalex.org/W3,44\n10.1000/w4,11\n",
+    ],
+)
+def test_a_table_may_name_papers_by_any_of_their_ids(library: Workspace, tmp_path: Path, text: str) -> None:
+    path = tmp_path / "edges"
+    path.write_text(text)
+    (read,) = add(library, path).files
+    assert (read.citations, read.kept) == (4, 3)
+    expected = {"10.1000/w1": ("10.1000/w2",), "10.1000/w2": ("33",), "33": ("44",)}
+    assert cited_by(library.corpus, papers.paper_ids(library.corpus)) == expected
+
+
+def test_numbers_of_semantic_scholar_are_no_pmids(library: Workspace, tmp_path: Path) -> None:
+    path = tmp_path / "edges"
+    for text in ("citingcorpusid,citedcorpusid\n11,22\n", of_semantic_scholar([("11", "22")])):
+        path.write_text(text)
+        assert add(library, path).files[0].kept == 0
+
+
+def test_papers_of_libraries_are_citations_too(library: Workspace, tmp_path: Path) -> None:
+    path = tmp_path / "more.jsonl"
+    path.write_text("".join(json.dumps(work(at, *cited)) + "\n" for at, cited in ((1, (2, 9)), (3, (1,)), (9, (1,)))))
+    (read,) = add(library, path).files
+    assert (read.citations, read.kept) == (4, 3)
+    expected = {"10.1000/w1": ("10.1000/w2", "openalex:W9"), "33": ("10.1000/w1",)}
+    assert cited_by(library.corpus, papers.paper_ids(library.corpus)) == expected
+    # What is cited may come later, and then the file says more.
+    later = tmp_path / "later.jsonl"
+    later.write_text(json.dumps(work(9)) + "\n")
+    corpus.add(library, [later], form=None, dry_run=False, advance=lambda done, total: None)
+    assert cited_by(library.corpus, ["10.1000/w1"]) == {"10.1000/w1": ("10.1000/w2", "99")}
+    assert add(library, path).files[0].kept == 4
+
+
+@pytest.mark.parametrize("record", ["TY  - JOUR\nTI  - A\nER  - \n", "@article{a, title = {A}}\n"])
+def test_papers_of_a_format_without_citations_are_refused(library: Workspace, tmp_path: Path, record: str) -> None:
+    path = tmp_path / "refs.txt"
+    path.write_text(record)
+    with pytest.raises(InputError, match="which has no citations"):
+        add(library, path)
 
 
 def test_a_file_without_a_citation_and_one_of_many_columns_are_refused(ws: Workspace, tmp_path: Path) -> None:

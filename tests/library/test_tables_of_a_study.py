@@ -41,6 +41,7 @@ def opened(*pools: Pool, folder: Path = Path("study")) -> OpenStudy:
         facets={"q1": "aim"},
         topics={"q1": "p1"},
         texts={},
+        sample=None,
         pools=dict(enumerate(pools)),
         outcome=SimpleNamespace(
             everything=(

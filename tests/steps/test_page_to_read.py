@@ -12,6 +12,7 @@ from annot.base.records import Adjudication, Assignment, Judgement, Paper, Qrel,
 from annot.base.settings import Settings
 from annot.formats.matches import Match, match_lines
 from annot.formats.trec import write_run
+from annot.measuring.evaluation.graded_pools import JudgedWhole
 from annot.measuring.results import matches_file
 from annot.steps import browse
 from annot.store import judgements, people, trials
@@ -121,8 +122,8 @@ def test_a_run_has_a_value_on_each_query_that_it_ranks_and_documents_that_tie_ar
     grades = {"a": 2, **{f"d{at:02}": 0 for at in range(14)}}
     qrels = tuple(Qrel(query, doc_id, grade) for query in ("q", "r") for doc_id, grade in grades.items())
     tied = {"q": tuple(ScoredDoc(doc_id, float(at < 3)) for at, doc_id in enumerate(grades))}
-    assert browse._measured(tied, (), "csfcube", "NDCG%20", relevant_from=1) == {}
-    assert browse._measured(tied, qrels, "csfcube", "NDCG%20", relevant_from=1) == {"q": 1.0, "r": 0.0}
+    assert browse._measured(tied, None, "csfcube", "NDCG%20", relevant_from=1) == {}
+    assert browse._measured(tied, JudgedWhole(qrels, ()), "csfcube", "NDCG%20", relevant_from=1) == {"q": 1.0, "r": 0.0}
 
 
 def test_the_best_run_comes_first_once_grades_are_shown_and_has_no_value_where_it_ranks_nothing(ws: Workspace) -> None:

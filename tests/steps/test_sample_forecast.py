@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import pytest
 from annot.base.errors import AnnotError, InputError, MissingInput
+from annot.base.records import Judgement
+from annot.measuring.forecast.sample_shares import SharesForecast
 from annot.pools.pair_sample import ACROSS, expected_pairs, frozen_ranks, probabilities, ranks_on_record
 from annot.pools.pair_sample import SampleRule as Rule
-from annot.steps.sample_forecast import ShareFound, share_for
+from annot.steps import sample_forecast
+from annot.steps.sample_forecast import ShareFound, share_for, shares
+from annot.store import judgements, people
 from annot.study.workspace import Workspace
 from command_line import annot, annot_done
-from small_study import QUERIES
-from test_sample_planned import make, on_record, pool_of
+from sampled_study import pool_of
+from small_study import QUERIES, RECORDED, sourced
+from study_stages import quietly
+from test_sample_planned import make, on_record
 from test_sample_planned import ws as ws
 
 PAIR_HOURS = 2 * 90 / 3600
@@ -79,4 +85,81 @@ def test_a_share_is_named_once(ws: Workspace) -> None:
     both = annot("plan", "--hours", 4, "--sample", 0.3, folder=ws.root)
     assert (both.exit_code, "found --sample and --hours, expected one of them" in both.stderr) == (2, True)
     alone = annot("plan", "--seconds", 4, folder=ws.root)
-    assert "--seconds can only be used with --hours or --cost" in alone.stderr
+    assert "--seconds can only be used" in alone.stderr
+
+
+def graded(rank: int, query: int) -> int:
+    """Higher at the top, and not the same in every query."""
+    return max(0, 3 - (rank + 3 * query) // 8) if (rank * 7 + query) % 3 else 0
+
+
+@pytest.fixture
+def judged(ws: Workspace, monkeypatch: pytest.MonkeyPatch) -> Workspace:
+    """A sample of all pairs, which both people judged alike in 30 and in 60 seconds."""
+    monkeypatch.setattr(sample_forecast, "MOST_REDRAWS", 5)
+    make(ws, 1.0)
+    with ws.writing() as session:
+        plan = people.read_assignments(session)
+        given = [
+            Judgement(
+                one.query_id,
+                one.doc_id,
+                one.assessor,
+                graded(int(one.doc_id[1:]), int(one.query_id[1])),
+                judged_at=RECORDED,
+                lead_time=(30.0 if one.assessor == "a1" else 60.0) + len(one.doc_id + one.query_id) % 3,
+            )
+            for one in plan
+        ]
+        judgements.record_judgements(session, sourced(given), recorded_at=RECORDED)
+    return ws
+
+
+def looked_at(ws: Workspace, *of: float, seconds: float | None = None) -> SharesForecast:
+    return shares(ws, **({"shares": of} if of else {}), seconds=seconds, advance=quietly)  # type: ignore[arg-type]
+
+
+def test_shares_without_a_pilot_are_those_of_two_collections(ws: Workspace) -> None:
+    found = looked_at(ws, seconds=90.0)
+    assert [one.share for one in found.rows] == [0.15, 0.25, 0.33, 0.5, 0.75, 1.0]
+    assert (found.seen_on, found.queries, found.pairs) == (None, 4, 240)
+    assert found.why_assumed == "all pairs are judged of 0 query papers so far, and 4 are needed"
+    third, whole = found.rows[2], found.rows[-1]
+    assert third.pairs.value == pytest.approx(expected(0.33))
+    assert third.hours.value == pytest.approx(expected(0.33) * PAIR_HOURS)
+    assert (third.difference, third.level) == (0.34, 0.11)
+    assert (whole.pairs.value, whole.difference, whole.bias, whole.advised) == (240, 0.0, 0.0, True)
+    # Four papers have wide intervals.
+    assert all(one.advised for one in found.rows)
+
+
+def test_shares_are_drawn_again_from_what_is_judged(judged: Workspace) -> None:
+    found = looked_at(judged)
+    assert found.seen_on is not None
+    assert (found.seen_on.queries, found.seen_on.runs, found.seen_on.own_runs) == (4, 2, False)
+    assert not found.seen_on.filled_in
+    levels = [one.level for one in found.rows]
+    assert all(isinstance(one, float) for one in levels)
+    assert levels[-1] == pytest.approx(0.0)
+    assert levels[0] > levels[2] > levels[3] > 0  # type: ignore[operator]
+    # Two people share the work.
+    assert found.rows[-1].hours.value == pytest.approx(2 * 240 * (30 + 60) / 2 / 3600)
+    assert looked_at(judged, 0.5).rows == (found.rows[3],)
+
+
+def test_the_table_and_the_dry_run_say_the_same(judged: Workspace, ws: Workspace) -> None:
+    shown = annot_done("forecast", "--sample", folder=judged.root)
+    assert "33%" in shown.stdout
+    assert "estimated from the 4 finished queries of this study and 2 pooling methods:" in shown.stdout
+    data = annot_done("forecast", "--sample", "--json", folder=judged.root).data
+    row = annot_done("plan", "--sample", 1, "--dry-run", "--json", folder=judged.root).data["forecast"]["rows"]
+    assert row == [data["rows"][-1]]
+    csv = annot_done("forecast", "--sample", "--csv", folder=judged.root).stdout.splitlines()
+    assert len(csv) > 6
+
+
+def test_a_dry_run_prints_the_row_of_its_share(ws: Workspace) -> None:
+    shown = annot_done("plan", "--sample", 0.4, "--dry-run", folder=ws.root).stdout
+    assert "40%" in shown
+    assert "hours: no judgement has a time yet; give the time of one judgement with --seconds" in shown
+    assert "wider and bias are assumed" in shown

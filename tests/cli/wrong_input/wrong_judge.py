@@ -213,7 +213,7 @@ WRONG: dict[str, Wrong] = {
     ),
     "forecast: no judgements": Wrong("forecast", "--design", ("no pilot", "annot pull"), "planned"),
     "forecast: an option of another": Wrong(
-        "forecast", "--depth 5 --seconds 3", ("--depth and --seconds can only be used with --pools",), "judged"
+        "forecast", "--depth 5", ("--depth can only be used with --pools",), "judged"
     ),
     "forecast: both": Wrong(
         "forecast", "--design --pools", ("found --design and --pools, expected one of them",), "judged"

@@ -13,7 +13,7 @@ import pandas as pd
 from annot.api import tidy
 from annot.api.displaying import Displayed, Headline, in_its_words
 from annot.api.given import check_level, qrels_in, ratings_in, runs_in
-from annot.api.given_tables import SOURCE, topics_of
+from annot.api.given_tables import OF_A_SAMPLE, SAMPLED, SOURCE, topics_of
 from annot.base.names import Called, check_name
 from annot.base.settings import Settings
 from annot.base.settings.sections import RELEVANT_FROM, Convention, Ties
@@ -313,4 +313,5 @@ def evaluate(
         level=level,
         seed=seed,
     )
-    return MeasuredRuns(relevant_from, (units.note, *evaluated.notes), evaluated, units.called)
+    sampled = (SAMPLED,) if getattr(qrels, "attrs", {}).get(OF_A_SAMPLE) else ()
+    return MeasuredRuns(relevant_from, (*sampled, units.note, *evaluated.notes), evaluated, units.called)

@@ -120,6 +120,12 @@ def items_of(given: Any, name: str, expected: str = "{query: {document: number}}
 
 SOURCE = "query_papers"
 """Where a table remembers which file its topics are from, in `attrs`."""
+OF_A_SAMPLE = "sample"
+"""The same of a table of final grades of a study of which a sample of the pools is judged."""
+SAMPLED = (
+    "a sample of the pools was judged, and these are measures on what was judged; `annot.open_study(...).evaluation` "
+    "has estimates of the whole pools"
+)
 
 
 class GivenTopics(NamedTuple):

@@ -13,7 +13,7 @@ import pandas as pd
 from annot.api import tidy
 from annot.api.displaying import Displayed
 from annot.api.given import EVERYTHING
-from annot.api.given_tables import PAPER_COLUMN, TOPIC_COLUMN
+from annot.api.given_tables import OF_A_SAMPLE, PAPER_COLUMN, TOPIC_COLUMN
 from annot.base.names import calling, counted
 from annot.base.records import Decision, Judgement
 from annot.publishing.report import study_tables
@@ -164,7 +164,10 @@ class OpenStudy(Displayed):
         columns = ["query_id", *self._of_query, "doc_id", "relevance", "origin", "adjudicator", "reason"]
         decisions = self._snapshot.outcome.decisions
         rows = [{**self._row(decision), "relevance": decision.grade} for decision in decisions]
-        return pd.DataFrame(rows, columns=columns) if rows else tidy.without_rows(columns)
+        made = pd.DataFrame(rows, columns=columns) if rows else tidy.without_rows(columns)
+        if self._snapshot.sample is not None:
+            made.attrs[OF_A_SAMPLE] = True
+        return made
 
     @cached_property
     def pool(self) -> pd.DataFrame:
@@ -189,6 +192,20 @@ class OpenStudy(Displayed):
         with calling(lambda: self._snapshot.called):
             made = tidy.agreement(agreement_of(self._snapshot))
         return made if "facet" in self._of_query else made[made["facet"] == EVERYTHING].reset_index(drop=True)
+
+    @cached_property
+    def evaluation(self) -> pd.DataFrame:
+        """The figures of `annot evaluate`, as `MeasuredRuns.to_frame` has them.
+
+        If a sample of the pools is judged, they are estimates of the whole pools. `annot.evaluate` of ``runs`` and
+        ``qrels`` measures on the judged documents alone, whatever was drawn. Raises MissingInput if there are no runs.
+        """
+        from annot.measuring.measured import conventions_of, evaluation_of, read_run_files
+
+        found = self._snapshot
+        with calling(lambda: found.called):
+            runs, qrels = read_run_files(found.ws), found.outcome.qrels
+            return tidy.evaluation(evaluation_of(found, runs, qrels, conventions=conventions_of(found.ws.settings)))
 
     @property
     def _run_files(self) -> int:

@@ -86,8 +86,8 @@ def import_files(
     queries are papers in the corpus, such as SciDocs or RELISH. With several files, the one with `test` in its name is
     the test set. If the queries are whole abstracts, first add a facet without labels to annot.toml: whole = [].
 
-    citations: two columns (citing, cited), Semantic Scholar's `citations`, or papers with their references. Only
-    citations by papers in the corpus are kept.
+    citations: two columns (citing, cited), Semantic Scholar's `citations`, or papers with their references, as from
+    PubMed or OpenAlex. Only citations by papers in the corpus are kept.
 
     csfcube: papers, queries, pools, ratings, final grades, splits and runs.
     """

@@ -1,5 +1,6 @@
 """Judge: guidelines, plan, status, forecast, returned pairs, answers, comments and meetings."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -118,13 +119,13 @@ def plan_make(
     ws = ws.replaced("judging", repeats=repeats)
     one_of(sample=sample, hours=hours, cost=cost)
     notes: tuple[str, ...] = ()
-    if hours is None and cost is None:
-        only_with("--hours or --cost", seconds=seconds)
-    else:
+    if hours is not None or cost is not None:
         from annot.steps import sample_forecast
 
         found = sample_forecast.share_for(ws, hours=hours, cost=cost, seconds=seconds, queries=tuple(queries or ()))
         sample, notes = found.share, found.notes
+    elif sample is None or not dry_run:
+        only_with("--hours, --cost or a dry run of --sample", seconds=seconds)
     made = step.make(
         ws,
         queries=tuple(queries or ()),
@@ -134,8 +135,18 @@ def plan_make(
         dry_run=dry_run,
         sample=sample,
     )
-    text = table(step.LOADS, made.loads)
-    return Output(made, f"{text}\n\n{counted(made.pairs, 'pair')}, plan {made.sha256[:12]}", (*notes, *made.notes))
+    text = f"{table(step.LOADS, made.loads)}\n\n{counted(made.pairs, 'pair')}, plan {made.sha256[:12]}"
+    if dry_run and sample is not None:
+        from annot.steps import sample_forecast
+
+        with progress("drawing again") as advance:
+            forecast_of_share = sample_forecast.shares(
+                ws, shares=(sample,), seconds=seconds, queries=tuple(queries or ()), advance=advance
+            )
+        made = replace(made, forecast=forecast_of_share)
+        row = sample_forecast.table_of(forecast_of_share)
+        text = f"{text}\n\n{sample_forecast.describe(forecast_of_share, row)}"
+    return Output(made, text, (*notes, *made.notes))
 
 
 @command("status", csv=True)
@@ -183,6 +194,10 @@ def forecast(
     pools: Annotated[
         bool, flag("--pools", "Instead, forecast sizes, hours and cost of pools of other depths.")
     ] = False,
+    sample: Annotated[
+        bool,
+        flag("--sample", "Instead, forecast pairs, hours, cost and the loss of certainty if only a share is judged."),
+    ] = False,
     hourly_rate: HourlyRateOption = None,
     dispute_seconds: DisputeSecondsOption = None,
     design_queries: Annotated[
@@ -204,25 +219,29 @@ def forecast(
     ] = None,
     mode: Annotated[str | None, recorded("With --pools: how to draw: round-robin, blocks or depth.")] = None,
     seconds: Annotated[
-        float | None, option("With --pools: seconds per judgement.", shown="estimated from past judgements", min=0.1)
+        float | None,
+        option("With --pools or --sample: seconds per judgement.", shown="estimated from past judgements", min=0.1),
     ] = None,
 ) -> Output:
     """Show the pace, grades and agreement so far, and forecast the finish date, hours and cost.
 
     With --design, forecasts a study of another size from the judgements so far. With --pools, forecasts pools of other
-    depths from the rankings in pools/rankings/.
+    depths from the rankings in pools/rankings/. With --sample, shows what each share of `annot plan --sample` would
+    take, and how much wider intervals would be.
     """
     from annot.steps import forecast as step
 
-    if design and pools:
-        raise typer.BadParameter("found --design and --pools, expected one of them")
+    one_of(design=design, pools=pools, sample=sample)
     if not design:
         only_with("--design", queries=design_queries, per_method=per_method, assessors=assessors, per_pair=per_pair)
         only_with("--design", repeats=repeats, coefficient=coefficient, seed=seed)
     if not pools:
-        only_with("--pools", depth=depth, mode=mode, seconds=seconds)
-    if design or pools:
-        refuse_beside("forecast --design" if design else "forecast --pools", all=all_queries)
+        only_with("--pools", depth=depth, mode=mode)
+    if not pools and not sample:
+        only_with("--pools or --sample", seconds=seconds)
+    if design or pools or sample:
+        way = "design" if design else "pools" if pools else "sample"
+        refuse_beside(f"forecast --{way}", all=all_queries)
     ws = ws.replaced("forecast", hourly_rate=hourly_rate, dispute_seconds=dispute_seconds)
     if design:
         ws = ws.replaced("judging", per_pair=per_pair, repeats=repeats).replaced(seed=seed)
@@ -240,6 +259,13 @@ def forecast(
             drawn = step.pools(ws, depths=tuple(depth or ()), mode=mode, seconds=seconds, advance=advance)
         depths = step.depths(drawn)
         return Output(drawn, step.describe_pools(drawn, depths), tables=[depths])
+    if sample:
+        from annot.steps import sample_forecast
+
+        with progress("drawing again") as advance:
+            found = sample_forecast.shares(ws, seconds=seconds, advance=advance)
+        shares = sample_forecast.table_of(found)
+        return Output(found, sample_forecast.describe(found, shares), tables=[shares])
     seen = step.forecast(ws)
     tables = step.tables(seen, all_queries=all_queries)
     return Output(seen, step.describe(seen, tables), tables=tables)

@@ -134,4 +134,5 @@ def errors(ws: "Workspace") -> Output:
     from annot.steps import errors as step
 
     written = step.write(ws)
-    return Output(written, f"{written.path}: {counted(written.pairs, 'pair')}, {written.with_kind} with a kind")
+    told = f"{written.path}: {counted(written.pairs, 'pair')}, {written.with_kind} with a kind"
+    return Output(written, told, notes=tuple(step.notes(ws)))

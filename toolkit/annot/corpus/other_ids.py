@@ -7,9 +7,10 @@ the papers that are kept, those of records left out as repeating a paper under t
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from itertools import count
 from pathlib import Path
 from types import TracebackType
 from typing import Any, NamedTuple
@@ -98,7 +99,8 @@ class BesidePapers:
             self._lots.append((works, rows))
 
     def write_ids(self, corpus: Path, content: str, scratch: Path) -> None:
-        """Write the ids by which the papers are known, in a file named after the hash of what was read.
+        """Write the ids by which the papers are known and that no file has yet, in one named after the hash of what was
+        read.
 
         This comes before the papers: a command that was killed and runs again finds by them what it had added.
         """
@@ -109,35 +111,47 @@ class BesidePapers:
         import pyarrow.parquet
 
         table = pyarrow.concat_tables(tables).group_by(["paper_id", "id"], use_threads=False).aggregate([])
-        part = scratch / "ids.parquet"
-        pyarrow.parquet.write_table(table, part, compression="zstd")
-        _replace(part, corpus / citations.IDS / f"{content[:16]}.parquet")
-        write_manifest(corpus / citations.IDS_MANIFEST, files=citations.id_files(corpus), inputs={}, facts={})
+        table = _without(table, _hashed(citations.id_files(corpus), table["paper_id"]))
+        if len(table):
+            part = scratch / "ids.parquet"
+            pyarrow.parquet.write_table(table, part, compression="zstd")
+            _put(part, corpus / citations.IDS / content[:16])
+        _vouch(corpus / citations.IDS_MANIFEST, citations.id_files(corpus), inputs={}, facts={})
 
     def write_citations(self, corpus: Path, content: str, names: Sequence[str], digest: str, scratch: Path) -> int:
-        """Write what the papers cite where `annot import --as citations` puts it; how many citations there are.
+        """Write what the papers cite, as far as no file has it yet, where `annot import --as citations` puts it; how
+        many citations there are, known ones among them.
 
         names: of the files that were read. digest: the hash of the corpus.
         """
+        import pyarrow
         import pyarrow.parquet
 
-        part, kept, writer = scratch / "cited.parquet", 0, None
+        part, found, writer = scratch / "cited.parquet", 0, None
+        there = citations.citation_files(corpus)
+        citing = [table["citing"].unique() for table in self._cited()] if there else []
+        known = _hashed(there, pyarrow.chunked_array(citing, pyarrow.string()))
         with ExitStack() as stack:
             for table in self._cited():
+                found += len(table)
+                if not len(new := _without(table, known)):
+                    continue
                 if writer is None:
                     writer = pyarrow.parquet.ParquetWriter(part, table.schema, compression="zstd")
                     stack.enter_context(writer)
-                writer.write_table(table)
-                kept += len(table)
-        if kept:
-            place = corpus / citations.FOLDER / content[:16]
-            _replace(part, place / "cited.parquet")
-            name = Path(names[0]).name + (f" and {len(names) - 1} more" if len(names) > 1 else "")
-            about = {"file": name, "sha256": content, "citations": kept, "kept": kept, "rejected": {}}
-            write_file(place / citations.ABOUT, json.dumps(about, indent=2, ensure_ascii=False) + "\n")
+                writer.write_table(new)
+        place = corpus / citations.FOLDER / content[:16]
+        if writer is not None:
+            _put(part, place / "cited")
+        if files := sorted(place.glob("*.parquet")):
+            kept = sum(pyarrow.parquet.read_metadata(path).num_rows for path in files)
+            of = sorted(Path(name).name for name in names)
+            about = json.dumps({"files": of, "sha256": content, "kept": kept}, indent=2, ensure_ascii=False) + "\n"
+            if not (path := place / citations.ABOUT).is_file() or path.read_text(encoding="utf-8") != about:
+                write_file(path, about)
         if self._lots:
             write_citations_manifest(corpus, digest)
-        return kept
+        return found
 
     def _cited(self) -> Iterator[Any]:
         for works, rows in self._lots:
@@ -160,24 +174,47 @@ class BesidePapers:
 
 
 def write_citations_manifest(corpus: Path, digest: str) -> None:
-    """Write the manifest of all citations; one that names these very files stays as it is, with its papers' hash.
-
-    digest: the hash of the corpus.
-    """
-    manifest, ids = corpus / citations.MANIFEST, corpus / citations.IDS_MANIFEST
-    files = citations.citation_files(corpus)
+    """Write the manifest of all citations. digest: the hash of the corpus."""
+    ids = corpus / citations.IDS_MANIFEST
     inputs = {f"corpus/{citations.IDS_MANIFEST}": sha256_of(ids)} if ids.is_file() else {}
+    facts = {"corpus_sha256": digest}
+    _vouch(corpus / citations.MANIFEST, citations.citation_files(corpus), inputs=inputs, facts=facts)
+
+
+def _vouch(manifest: Path, files: Sequence[Path], *, inputs: Mapping[str, str], facts: Mapping[str, str]) -> None:
+    """Write a manifest; one that names these very files and inputs stays as it is, with its facts."""
     if manifest.is_file():
         found = {file.relative_to(manifest.parent).as_posix(): sha256_of(file) for file in files}
-        written = read_manifest(manifest, hint="add the citations again")
+        written = read_manifest(manifest, hint="add the papers or the citations again")
         if (written.get("files"), written.get("inputs")) == (found, inputs):
             return
     if files:
-        write_manifest(manifest, files=files, inputs=inputs, facts={"corpus_sha256": digest})
+        write_manifest(manifest, files=files, inputs=inputs, facts=facts)
 
 
-def _replace(part: Path, path: Path) -> None:
-    """Put the file there, unless one of the same bytes is: what is known of that one, as its times, stays so."""
+def _put(part: Path, path: Path) -> None:
+    """Move the file there, under that name or, if there is one, with the next number behind it."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    if not path.is_file() or sha256_of(path) != sha256_of(part):
-        part.replace(path)
+    names = (f"{path.name}{f'-{number}' if number > 1 else ''}.parquet" for number in count(1))
+    part.replace(next(place for name in names if not (place := path.with_name(name)).exists()))
+
+
+def _hashed(files: Sequence[Path], first: Any) -> NDArray[np.uint64]:
+    """The hashes of the rows of the files whose first column has one of the values of `first`, a pyarrow array."""
+    if not files:
+        return np.array([], np.uint64)
+    wanted = first.unique()
+    column = "paper_id" if files[0].parent.name == citations.IDS else "citing"
+    return np.concatenate([np.array([], np.uint64), *map(_hashes, citations.rows_of(files, column, wanted))])
+
+
+def _without(table: Any, known: NDArray[np.uint64]) -> Any:
+    """The rows whose hashes are not among these."""
+    import pyarrow
+
+    return table.filter(pyarrow.array(~np.isin(_hashes(table), known))) if len(known) else table
+
+
+def _hashes(table: Any) -> NDArray[np.uint64]:
+    one, other = (column.to_pylist() for column in table.columns)
+    return hashes_of(f"{this}\0{that}" for this, that in zip(one, other, strict=True))

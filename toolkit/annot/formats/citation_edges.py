@@ -10,14 +10,19 @@ import csv
 import io
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from annot.base.errors import InputError
-from annot.formats.corpora import format_named, format_of
+from annot.formats.corpora import FORMATS, format_named, format_of
 from annot.formats.corpora.cutting import Broken, Piece, json_records, opened, read_lines
+from annot.formats.corpora.heads import head_of
+from annot.formats.corpora.identified import ID_KINDS, identified, normalised_id
+from annot.formats.corpora.plain import IDS
+from annot.formats.corpora.pubmed import PUBMED
+from annot.formats.corpora.tables import CSV, PARQUET
 
 BLOCK_BYTES = 8_000_000
 PAPERS_AT_ONCE = 5_000
@@ -39,21 +44,42 @@ class Edges(NamedTuple):
     """Lines of the block."""
     broken: list[tuple[int, Broken]]
     """With their places in the block, from 1; 0 if the place is not known."""
+    any_ids: bool
+    """Whether a paper may be named by any of its ids: one of Semantic Scholar's numbers is no PMID."""
+
+
+PapersOf = Callable[[Sequence[Sequence[str]]], Sequence[str]]
+"""Of several papers, each given by all ids that it is known by, the ids that they have."""
 
 
 def edge_format(name: str) -> str:
-    """What kind of file it is, by its first record."""
+    """What kind of file it is, by its beginning. Raises InputError for a format of papers that has no citations."""
     piece = Piece(name, COLUMNS, 0, None)
     record = next((one for _, one in islice(json_records(piece), 100) if isinstance(one, dict)), None)
-    if record is None:
-        return COLUMNS
-    return SEMANTIC_SCHOLAR if _CITING in record else format_of(name, None)
+    if record is not None:
+        return SEMANTIC_SCHOLAR if _CITING in record else format_of(name, None)
+    head = head_of(name)
+    told = next((form.name for form in FORMATS.values() if form is not CSV and form.told(head)), COLUMNS)
+    if told not in (COLUMNS, PUBMED.name, PARQUET.name):
+        raise InputError(
+            f"{name}: papers in the format {told}, which has no citations",
+            hint="give a table with the columns citing and cited, or papers from PubMed or OpenAlex",
+        )
+    return told
 
 
-def edges_of(piece: Piece) -> Iterator[Edges]:
-    """The citations of a piece, block by block. Raises InputError for a table of more columns without known names."""
+def first_ids(several: Sequence[Sequence[str]]) -> list[str]:
+    """Of each paper the first id that it is known by."""
+    return [ids[0] for ids in several]
+
+
+def edges_of(piece: Piece, papers_of: PapersOf = first_ids) -> Iterator[Edges]:
+    """The citations of a piece, block by block. Raises InputError for a table of more columns without known names.
+
+    papers_of: for records of libraries, whose papers may have another of their ids.
+    """
     if piece.format not in (SEMANTIC_SCHOLAR, COLUMNS):
-        yield from _of_papers(piece)
+        yield from _of_papers(piece, papers_of)
         return
     read = _json_block if piece.format == SEMANTIC_SCHOLAR else _column_block(piece.path)
     for block in _blocks(piece):
@@ -85,7 +111,7 @@ def _json_block(block: bytes) -> Edges:
         table = pyarrow.json.read_json(io.BytesIO(block), reading, parsing)
         citing, cited = (table[name].cast(pyarrow.string()).combine_chunks() for name in (_CITING, _CITED))
         if not citing.null_count and not cited.null_count:
-            return Edges(citing, cited, places, [])
+            return Edges(citing, cited, places, [], any_ids=False)
     except (pyarrow.ArrowInvalid, KeyError):
         # A line of the block is broken: read one by one, they tell which.
         pass
@@ -101,7 +127,7 @@ def _json_block(block: bytes) -> Edges:
             except (ValueError, KeyError, TypeError, RecursionError):
                 fault = f"found {line[:60]!r}, expected {_CITING} and {_CITED}"
                 broken.append((place, Broken("no citation", (fault,), line.decode("utf-8", "replace"))))
-    return Edges(*_columns(pairs), places, broken)
+    return Edges(*_columns(pairs), places, broken, any_ids=False)
 
 
 def _column_block(name: str) -> Callable[[bytes], Edges]:
@@ -144,7 +170,7 @@ def _column_block(name: str) -> Callable[[bytes], Edges]:
         whole = not wrong and pyarrow.compute.all(good, min_count=0).as_py()
         broken = [] if whole else list(_broken_rows(block, delimiter.decode(), len(heads), places))
         citing, cited = (column.filter(good) for column in columns)
-        return Edges(citing, cited, lines, broken)
+        return Edges(citing, cited, lines, broken, any_ids=not {_CITING, _CITED} & {*heads})
 
     return read
 
@@ -161,26 +187,45 @@ def _broken_rows(block: bytes, delimiter: str, width: int, places: tuple[int, in
             yield number, Broken("an empty id", ("an empty id",), line)
 
 
-def _of_papers(piece: Piece) -> Iterator[Edges]:
+def _of_papers(piece: Piece, papers_of: PapersOf) -> Iterator[Edges]:
     form = format_named(piece.format)
     records = form.records(piece)
     before = 0
     while some := list(islice(records, PAPERS_AT_ONCE)):
-        pairs, broken = [], []
+        found: list[tuple[Sequence[str], Sequence[str]]] = []
+        broken = []
         for place, record in some:
-            if isinstance(record, Broken):
-                broken.append((place - before, record))
-            elif record is not None:
-                paper = form.paper(record)
-                citing = next((paper[name] for name in ("paper_id", "id", "_id") if paper.get(name) is not None), None)
-                cited = paper.get("citations") or paper.get("outbound_citations") or []
-                if citing is None or not isinstance(cited, list):
-                    fault = ("found no id, or citations that are not a list",)
-                    broken.append((place - before, Broken("no citation", fault, json.dumps(record, default=str))))
-                else:
-                    pairs += [(str(citing), str(one)) for one in cited]
-        yield Edges(*_columns(pairs), some[-1][0] - before, broken)
+            if record is None:
+                continue
+            try:
+                if not isinstance(record, Broken):
+                    fields = form.paper(record)
+                    own = not form.bibliographic or not fields.keys().isdisjoint(IDS)
+                    found.append(_of_own(fields) if own else _of_library(fields))
+                    continue
+            except InputError as error:
+                record = Broken("no citation", error.faults, json.dumps(record, default=str))
+            broken.append((place - before, record))
+        named = papers_of([ids for ids, _ in found])
+        pairs = [(citing, one) for citing, (_, cited) in zip(named, found, strict=True) for one in cited]
+        yield Edges(*_columns(pairs), some[-1][0] - before, broken, any_ids=form.bibliographic)
         before = some[-1][0]
+
+
+def _of_own(fields: Mapping[str, Any]) -> tuple[Sequence[str], Sequence[str]]:
+    """The id of a paper, and what it cites, as they stand in the file."""
+    citing = next((fields[name] for name in IDS if fields.get(name) is not None), None)
+    cited = fields.get("citations") or fields.get("outbound_citations") or []
+    if citing is None or not isinstance(cited, list):
+        raise InputError("no citation", faults=("found no id, or citations that are not a list",))
+    return (str(citing),), [str(one) for one in cited]
+
+
+def _of_library(fields: Mapping[str, Any]) -> tuple[Sequence[str], Sequence[str]]:
+    """Every id that the paper is known by, with its kind and without, and what it cites, with the kinds."""
+    known = identified(fields, ID_KINDS)
+    without = (normalised_id(kind, fields.get(kind)) for kind in ID_KINDS)
+    return (*known.ids, *filter(None, without), known.record["paper_id"]), known.cites
 
 
 def _columns(pairs: list[Any]) -> tuple[Any, Any]:

@@ -1,4 +1,4 @@
-"""What is measured on one record of a study: agreement, assessors, runs, and what the assessors do to the runs.
+"""What is measured on one record of a study: agreement, assessors, runs.
 
 And the scores that there were before each top-up of the pools, from the qrels without the pairs that came then.
 """
@@ -19,14 +19,12 @@ from annot.formats.trec import read_run
 from annot.measuring.agreement.coefficients import COEFFICIENTS, HEADLINE
 from annot.measuring.agreement.summaries import AgreementTable
 from annot.measuring.agreement.tables import agreement_table
-from annot.measuring.assessor_effect.on_runs import assessor_effect_on_runs
-from annot.measuring.assessor_effect.rankings import AssessorEffect, EffectSettings
 from annot.measuring.diagnosis.matrices import Repeat
 from annot.measuring.diagnosis.overview import AskedAndGraded, Looked, look
 from annot.measuring.diagnosis.panel import Panel, panel_of
-from annot.measuring.evaluation.comparisons import ALPHA, Restated, ToppedUp, restated_scores
+from annot.measuring.evaluation.comparisons import Restated, ToppedUp, restated_scores
 from annot.measuring.evaluation.evaluated import CHANCE, PRIMARY, Evaluated, of_runs
-from annot.measuring.evaluation.graded_pools import JudgedWhole
+from annot.measuring.evaluation.graded_pools import GradedPools, JudgedWhole
 from annot.measuring.evaluation.measures import CONVENTIONS
 from annot.measuring.sampled_study import sampled_pools, with_cost
 from annot.pools.pooling import Version, came_in, versions_of
@@ -38,11 +36,6 @@ from annot.study.workspace import Workspace, given_text
 
 DAYS_BY_CLOCK = 3
 """On so many days or more people choose their moments; a sitting follows the plan's order, whatever clocks say."""
-
-N_RANDOM = 500
-"""Random choices of one assessor per pair."""
-SWAP_PERMUTATIONS = 10_000
-"""Of each test of all pairs of runs, of which there is one for every random choice."""
 
 
 def conventions_of(settings: Settings) -> tuple[str, ...]:
@@ -202,6 +195,16 @@ def repeats_of(outcome: Outcome) -> tuple[Repeat, ...]:
     )
 
 
+def graded_pools(snapshot: Snapshot, qrels: tuple[Qrel, ...], *, unfinished: bool = False) -> GradedPools:
+    """What measures runs on these qrels: by estimates where a sample of the pools is judged.
+
+    unfinished: also where drawn pairs have no grade yet.
+    """
+    if snapshot.sample is None:
+        return JudgedWhole(qrels, snapshot.outcome.judgements)
+    return sampled_pools(snapshot, qrels, unfinished=unfinished)
+
+
 def evaluation_of(
     snapshot: Snapshot,
     runs: Mapping[str, Mapping[str, Ranking]],
@@ -212,13 +215,16 @@ def evaluation_of(
     ties: str = "order",
     average: str = "test",
     unfinished: bool = False,
+    queries: Collection[str] | None = None,
 ) -> Evaluated:
     """The runs measured on the qrels, and compared on the first of `measures` in the first of the conventions.
 
     Where a sample was judged, they are measured on the whole pools by estimates; unfinished: also where drawn pairs
-    have no grade yet.
+    have no grade yet; queries: of these only.
     """
-    sampled = None if snapshot.sample is None else sampled_pools(snapshot, qrels, unfinished=unfinished)
+    sampled = None
+    if snapshot.sample is not None:
+        sampled = sampled_pools(snapshot, qrels, unfinished=unfinished, queries=queries)
     evaluated = of_runs(
         runs,
         JudgedWhole(qrels, snapshot.outcome.judgements) if sampled is None else sampled,
@@ -236,31 +242,6 @@ def evaluation_of(
         seed=snapshot.ws.settings.seed,
     )
     return evaluated if sampled is None else with_cost(snapshot, runs, sampled, evaluated, ties=ties)
-
-
-def assessor_effect_of(
-    snapshot: Snapshot,
-    runs: Mapping[str, Mapping[str, Ranking]],
-    qrels: tuple[Qrel, ...],
-    *,
-    convention: str,
-    measure: str,
-) -> AssessorEffect:
-    """Those of the runs that rank for all topics, ranked under every grading."""
-    settings = EffectSettings(
-        convention=convention,
-        measure=measure,
-        relevant_from=snapshot.ws.settings.evaluation.relevant_from,
-        n_random=N_RANDOM,
-        alpha=ALPHA,
-        permutations=SWAP_PERMUTATIONS,
-        level=snapshot.ws.settings.agreement.level,
-        seed=snapshot.ws.settings.seed,
-    )
-    able = of_all_topics(snapshot, runs)
-    found = assessor_effect_on_runs(able, snapshot.outcome.judgements, qrels, settings, topics=snapshot.topics)
-    unable = (f"{tag}: left out, because its system cannot rank for every topic" for tag in runs if tag not in able)
-    return replace(found, notes=(*found.notes, *unable))
 
 
 def left_out_of(snapshot: Snapshot) -> dict[str, frozenset[str]]:

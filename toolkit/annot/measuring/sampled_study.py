@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from annot.base.errors import InputError
 from annot.base.names import counted
@@ -12,9 +12,10 @@ from annot.base.records import CITED, Qrel, Ranking
 from annot.measuring.evaluation.evaluated import Evaluated
 from annot.measuring.sampled.cost import cost_of, notes_of
 from annot.measuring.sampled.estimates import estimates, pools_of, so_far
+from annot.measuring.sampled.grades import Predicted
 from annot.measuring.sampled.pools import SampledPools
 from annot.measuring.sampled.predicting import features, predicted
-from annot.pools.pair_sample import ranks_on_record
+from annot.pools.pair_sample import frozen_ranks, ranks_on_record
 from annot.store.judging_models import PoolSample
 from annot.study.snapshot import Snapshot
 
@@ -22,17 +23,48 @@ SHOWN = 5
 """Pairs that an error names."""
 
 
-def sampled_pools(snapshot: Snapshot, qrels: Iterable[Qrel], *, unfinished: bool = False) -> SampledPools:
-    """The pools of the queries of which pairs were drawn.
+class DrawnPairs(NamedTuple):
+    """What the grades of pools are estimated from, by query."""
+
+    pi: Mapping[str, Mapping[str, float]]
+    judged: Mapping[str, Mapping[str, int]]
+    """The grades of the drawn pairs."""
+    predicted: Mapping[str, Predicted] | None
+    highest: int
+    """The highest grade of the scale."""
+
+    @property
+    def pools(self) -> SampledPools:
+        """As what measures runs."""
+        return SampledPools(pools_of(self.pi, self.judged, self.predicted, highest=self.highest))
+
+
+def sampled_pools(
+    snapshot: Snapshot, qrels: Iterable[Qrel], *, unfinished: bool = False, queries: Collection[str] | None = None
+) -> SampledPools:
+    """The pools of the queries of which pairs were drawn, by `drawn_pairs`, whose arguments these are."""
+    return drawn_pairs(snapshot, qrels, unfinished=unfinished, queries=queries).pools
+
+
+def drawn_pairs(
+    snapshot: Snapshot,
+    qrels: Iterable[Qrel],
+    *,
+    unfinished: bool = False,
+    queries: Collection[str] | None = None,
+    without: str | None = None,
+) -> DrawnPairs:
+    """The pairs of the queries of which some were drawn, with the probabilities of the draw.
 
     qrels: of these only pairs that were drawn count; one that nobody can judge counts as grade 0, as it does where all
-    is judged. unfinished: take the drawn pairs that have a grade for a random part of those of their query. Raises
-    InputError where some have none yet, otherwise.
+    is judged. unfinished: take the drawn pairs that have a grade for a random part of those of their query, and leave
+    out queries of which none has one. Raises InputError where some have none yet, otherwise. queries: None is all.
+    without: predict from the ranks of all methods but this one.
     """
     sample = sample_of(snapshot)
     graded = {(one.query_id, one.doc_id): one.relevance for one in qrels}
     graded |= dict.fromkeys(snapshot.outcome.unjudgeable, 0)
-    planned = {query_id for query_id, _ in snapshot.outcome.planned}
+    planned = {query_id for query_id, _ in snapshot.outcome.planned if queries is None or query_id in queries}
     pi: dict[str, dict[str, float]] = {}
     drawn: dict[str, list[str]] = {}
     judged: dict[str, dict[str, int]] = {}
@@ -57,12 +89,15 @@ def sampled_pools(snapshot: Snapshot, qrels: Iterable[Qrel], *, unfinished: bool
             hint="finish them, write them with `annot qrels`, or measure what there is with --so-far",
         )
     if open_pairs:
-        pi = so_far(pi, drawn, judged)
+        begun = [query_id for query_id, of in judged.items() if of or not drawn[query_id]]
+        judged = {query_id: judged[query_id] for query_id in begun}
+        pi = so_far({query_id: pi[query_id] for query_id in begun}, drawn, judged)
     highest = snapshot.ws.settings.scale.grades[-1]
     known = None
     if snapshot.ws.settings.sample.predict == "ranker" and len({snapshot.topics[query_id] for query_id in pi}) > 1:
-        known = predicted(judged, _features(snapshot, fused), snapshot.topics, highest=highest)
-    return SampledPools(pools_of(pi, judged, known, highest=highest))
+        of_rankings = features_of(snapshot, {query_id: fused[query_id] for query_id in pi}, without=without)
+        known = predicted(judged, of_rankings, snapshot.topics, highest=highest)
+    return DrawnPairs(pi, judged, known, highest)
 
 
 def sample_of(snapshot: Snapshot) -> PoolSample:
@@ -71,18 +106,30 @@ def sample_of(snapshot: Snapshot) -> PoolSample:
     return snapshot.sample
 
 
-def _features(
-    snapshot: Snapshot, fused: Mapping[str, Mapping[str, int | None]]
+def features_of(
+    snapshot: Snapshot, fused: Mapping[str, Mapping[str, int | None]], *, without: str | None = None
 ) -> dict[str, dict[str, tuple[float, ...]]]:
+    """What the rankings say of each pair. fused: by query, of each document of its pool, the rank in the fusion.
+
+    without: leave out what this method ranked.
+    """
     topics = {query_id: snapshot.pools[snapshot.topics[query_id]] for query_id in fused}
     ranks = {topic_id: ranks_on_record(pool) for topic_id, pool in snapshot.pools.items()}
-    methods = sorted({method for of in ranks.values() for method in of})
+    methods = sorted({method for of in ranks.values() for method in of} - {without})
+    if without is not None:
+        left = {topic_id: {name: of[name] for name in of if name != without} for topic_id, of in ranks.items()}
+        fused = {
+            query_id: {
+                doc_id: place.rank for doc_id, place in frozen_ranks(left[topics[query_id].topic_id], of).items()
+            }
+            for query_id, of in fused.items()
+        }
     return {
         query_id: features(
             ranks[topics[query_id].topic_id],
             of,
             methods=methods,
-            cited={entry.doc_id for entry in topics[query_id].entries if entry.drawn.method == CITED},
+            cited={entry.doc_id for entry in topics[query_id].entries if entry.drawn.method == CITED != without},
         )
         for query_id, of in fused.items()
     }

@@ -20,6 +20,8 @@ from annot.study.snapshot import Snapshot
 
 STANDINGS = ("not judged", "in dispute", "asked again", "nobody can judge")
 """What a pair without a final grade is called; in the data it is -1 less its place here."""
+NOT_DRAWN = "not drawn"
+"""The last of them where a sample of the pools is judged."""
 NOT_JUDGED, IN_DISPUTE, ASKED_AGAIN, NOBODY_CAN_JUDGE = (-1 - at for at in range(len(STANDINGS)))
 
 
@@ -64,6 +66,11 @@ def page_data(
     for query_id, doc_id in sorted(snapshot.outcome.planned):
         planned.setdefault(query_id, []).append(doc_id)
     grades = _grades(snapshot.outcome)
+    standings: tuple[str, ...] = STANDINGS
+    if snapshot.sample is not None:
+        standings = (*STANDINGS, NOT_DRAWN)
+        left_out = (one.pair for one in snapshot.sample.pairs.values() if not one.drawn)
+        grades = dict.fromkeys(left_out, -len(standings)) | grades
     disputed = {dispute.pair for dispute in snapshot.outcome.settlement.disputed}
     texts = snapshot.texts
     # By id and whether it is a text: one may be called as a document is.
@@ -90,7 +97,7 @@ def page_data(
         "language": settings.collection.language,
         **({"topicLanguage": settings.collection.language_of_topics} if texts else {}),
         "scale": settings.scale.names,
-        "standings": STANDINGS,
+        "standings": standings,
         "facets": facets,
         "methods": methods,
         "systems": [system.tag for system in systems],
@@ -184,8 +191,9 @@ def _paper(paper_id: str, paper: Paper | None, facets_of: Sequence[str | None], 
     return [paper_id, paper.title, paper.year, paper.sentences, of_sentences, *whole]
 
 
-def page(data: Mapping[str, Any], *, overrides: Path | None, **values: object) -> str:
-    """The page. values: what `browse.html.j2` asks for beside the data; `overrides`: a folder whose file wins."""
+def page(data: Mapping[str, Any], *, overrides: Path | None, sampled: bool = False, **values: object) -> str:
+    """The page. values: what `browse.html.j2` asks for beside the data; `overrides`: a folder whose file wins.
+    sampled: whether a sample of the pools is judged."""
     # Inside a script element nothing is an entity, and only "<" can end it.
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
-    return render("browse.html.j2", {"data": Markup(text), **values}, overrides=overrides)
+    return render("browse.html.j2", {"data": Markup(text), "sampled": sampled, **values}, overrides=overrides)

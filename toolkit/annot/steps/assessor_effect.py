@@ -7,9 +7,10 @@ from collections.abc import Callable, Iterable
 from annot.base.errors import InputError
 from annot.base.names import check_name, counted
 from annot.measuring.assessor_effect.rankings import AssessorEffect
+from annot.measuring.effect_of_study import assessor_effect_of
 from annot.measuring.evaluation.evaluated import PRIMARY
 from annot.measuring.evaluation.gradings import MEASURES
-from annot.measuring.measured import assessor_effect_of, primary_of, read_run_files
+from annot.measuring.measured import primary_of, read_run_files
 from annot.measuring.results import EFFECT_FILE, as_text, keep
 from annot.publishing.report.document import Table
 from annot.publishing.report.sections.effect import method

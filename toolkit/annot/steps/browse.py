@@ -10,12 +10,14 @@ from sqlmodel import Session
 
 from annot.base.errors import InputError, MissingInput
 from annot.base.names import calling, counted
-from annot.base.records import Assignment, Judgement, Paper, Qrel, Ranking
+from annot.base.records import Assignment, Judgement, Paper, Ranking
 from annot.formats.matches import Match
 from annot.measuring.evaluation.analyses import FAR_DOWN, NEAR_TOP, error_cases
+from annot.measuring.evaluation.computed import MeasuresAsked
 from annot.measuring.evaluation.evaluated import mean_of_all
-from annot.measuring.evaluation.measures import TIES, evaluate
-from annot.measuring.measured import primary_of, read_run_files
+from annot.measuring.evaluation.graded_pools import GradedPools
+from annot.measuring.evaluation.measures import TIES
+from annot.measuring.measured import graded_pools, primary_of, read_run_files
 from annot.measuring.results import matches_file, matches_of
 from annot.publishing.browse_page import BrowsedRun, Errors, page, page_data
 from annot.publishing.neighbours import write_pages
@@ -66,7 +68,8 @@ def write(ws: Workspace, *, partial: bool, out: Path | None = None) -> WrittenPa
     relevant_from = ws.settings.evaluation.relevant_from
     query_papers = {query: topic for query, topic in snapshot.topics.items() if topic not in snapshot.texts}
     compared = primary_of(ws.settings)
-    measured = {tag: _measured(of, qrels, *compared, relevant_from=relevant_from) for tag, of in runs.items()}
+    pools = graded_pools(snapshot, qrels, unfinished=True) if qrels else None
+    measured = {tag: _measured(of, pools, *compared, relevant_from=relevant_from) for tag, of in runs.items()}
     order = sorted(runs, key=lambda tag: -mean_of_all(measured[tag], snapshot.splits)) if graded else list(runs)
     systems = [
         BrowsedRun(
@@ -93,6 +96,7 @@ def write(ws: Workspace, *, partial: bool, out: Path | None = None) -> WrittenPa
             waiting=waiting,
             graded=graded,
             measure=compared[1],
+            sampled=snapshot.sample is not None,
             errors=(NEAR_TOP, FAR_DOWN),
             relevant_from=relevant_from,
             overrides=ws.root / "templates",
@@ -115,12 +119,12 @@ def _notes(ws: Workspace, waiting: tuple[str, ...], graded: bool) -> Iterator[st
 
 
 def _measured(
-    rankings: Mapping[str, Ranking], qrels: tuple[Qrel, ...], convention: str, measure: str, *, relevant_from: int
+    rankings: Mapping[str, Ranking], pools: GradedPools | None, convention: str, measure: str, *, relevant_from: int
 ) -> dict[str, float]:
-    """The measure of the report on each query; none without qrels."""
-    if not qrels:
+    """The measure of the report on each query; none without grades."""
+    if pools is None:
         return {}
-    measured = evaluate(rankings, qrels, convention=convention, relevant_from=relevant_from, ties=TIES[0])
+    measured = pools.measured(rankings, pools.query_ids, MeasuresAsked(convention, (), relevant_from), ties=TIES[0])
     return {query.query_id: query.values[measure] for query in measured.queries}
 
 

@@ -8,19 +8,19 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
 from uuid import uuid4
 
 from annot.base.records import Advance
 from annot.base.shards import Engine, map_shards
 from annot.corpus.corpus_facts import recorded_sha256
+from annot.corpus.other_ids import write_citations_manifest
+from annot.corpus.papers_by_id import PapersById
 from annot.corpus.rejects import PieceRead, Rejects
 from annot.formats.citation_edges import COLUMNS, SEMANTIC_SCHOLAR, edge_format, edges_of
 from annot.formats.corpora import format_named
 from annot.formats.corpora.cutting import Piece, cut_lines
-from annot.store import papers
-from annot.store.citations import ABOUT, FOLDER, MANIFEST
-from annot.study.workspace import Workspace, check_files, sha256_of, write_manifest
+from annot.store.citations import ABOUT, FOLDER, IDS_MANIFEST
+from annot.study.workspace import Workspace, check_files, sha256_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,11 +38,13 @@ class EdgesRead:
 class EdgeReader:
     """Reads the pieces that a process is given.
 
-    corpus: the folder of the papers, corpus_sha256: their hash. folder: where the Parquet files go; None writes none.
+    corpus: the folder of the papers, corpus_sha256: their hash, ids_sha256: that of the ids by which they are known.
+    folder: where the Parquet files go; None writes none.
     """
 
     corpus: Path
     corpus_sha256: str
+    ids_sha256: str | None
     folder: Path | None
 
     def __call__(self, piece: Piece) -> EdgesRead:
@@ -51,19 +53,22 @@ class EdgeReader:
         import pyarrow.compute
         import pyarrow.parquet
 
-        known = _ids(self.corpus, self.corpus_sha256)
+        known = _papers(self.corpus, self.corpus_sha256, self.ids_sha256)
         read, citations, kept, rejects = PieceRead(piece), 0, 0, []
         name = f"{Path(piece.path).name}-{piece.start:015d}-{uuid4().hex[:8]}"
         writer = None
-        for edges in edges_of(piece):
+        for edges in edges_of(piece, known.papers_of):
             for place, broken in edges.broken:
                 read.reject(read.places + place, broken)
                 rejects.append(json.dumps({"piece": 0, "place": read.places + place, **broken._asdict()}) + "\n")
             read.places += edges.places
             read.read += len(edges.citing)
             citations += len(edges.citing)
-            there = pyarrow.compute.is_in(edges.citing, value_set=known)
-            table = pyarrow.table({"citing": edges.citing, "cited": edges.cited}).filter(there)
+            by_any = edges.any_ids and known.has_other_ids
+            citing = known.named(edges.citing) if by_any else edges.citing
+            there = pyarrow.compute.is_in(citing, value_set=known.own)
+            citing, cited = citing.filter(there), edges.cited.filter(there)
+            table = pyarrow.table({"citing": citing, "cited": known.named(cited) if by_any else cited})
             kept += len(table)
             if self.folder is not None and len(table):
                 writer = writer or pyarrow.parquet.ParquetWriter(
@@ -79,11 +84,9 @@ class EdgeReader:
 
 
 @lru_cache(maxsize=1)
-def _ids(corpus: Path, _corpus_sha256: str) -> Any:
-    """The ids of the corpus; a process keeps them."""
-    import pyarrow
-
-    return pyarrow.array(papers.paper_ids(corpus), pyarrow.string())
+def _papers(corpus: Path, _corpus_sha256: str, _ids_sha256: str | None) -> PapersById:
+    """The papers of the corpus by their ids; a process keeps them."""
+    return PapersById(corpus)
 
 
 REPORTED = 10
@@ -99,6 +102,8 @@ class CitationsRead:
     sha256: str
     corpus_sha256: str
     """Of the corpus whose papers' citations were kept."""
+    ids_sha256: str | None
+    """Of the other ids by which its papers were known; None where there were none."""
     citations: int
     kept: int
     """Those of papers of the corpus."""
@@ -124,18 +129,19 @@ def add(ws: Workspace, files: Sequence[Path], *, dry_run: bool, advance: Advance
     Raises InputError where a file is not there or has no citation that can be read; those before it stay added.
     """
     check_files(files)
-    digest = recorded_sha256(ws)
+    digest, ids = recorded_sha256(ws), ws.corpus / IDS_MANIFEST
+    papers = (digest, sha256_of(ids) if ids.is_file() else None)
     found, known, faults, rejected_files = [], [], [], []
     for path in files:
         sha256 = sha256_of(path)
         place = ws.corpus / FOLDER / sha256[:16]
-        if _of_corpus(place) == digest:
+        if _of_papers(place) == papers:
             known.append(str(path))
             continue
         scratch = ws.corpus / SCRATCH
         shutil.rmtree(scratch, ignore_errors=True)
         try:
-            read, rejects = _read(ws, path, sha256, digest, None if dry_run else scratch, advance)
+            read, rejects = _read(ws, path, sha256, papers, None if dry_run else scratch, advance)
             if not dry_run:
                 place.parent.mkdir(exist_ok=True)
                 shutil.rmtree(place, ignore_errors=True)
@@ -146,20 +152,23 @@ def add(ws: Workspace, files: Sequence[Path], *, dry_run: bool, advance: Advance
         faults += rejects.faults
         if read.rejected and not dry_run:
             rejected_files.append(str(place / "rejected.jsonl"))
-    manifest = ws.corpus / MANIFEST
-    if not dry_run and (found or not manifest.is_file()):
-        kept = (ws.corpus / FOLDER).glob("*/*.parquet")
-        write_manifest(manifest, files=kept, inputs={}, facts={"corpus_sha256": digest})
+    if not dry_run:
+        write_citations_manifest(ws.corpus, digest)
     return AddedCitations(tuple(found), tuple(known), tuple(faults[:REPORTED]), tuple(rejected_files))
 
 
 def _read(
-    ws: Workspace, path: Path, sha256: str, digest: str, scratch: Path | None, advance: Advance
+    ws: Workspace,
+    path: Path,
+    sha256: str,
+    papers: tuple[str, str | None],
+    scratch: Path | None,
+    advance: Advance,
 ) -> tuple[CitationsRead, Rejects]:
     if scratch is not None:
         scratch.mkdir()
     rejects = Rejects("citation", told=REPORTED)
-    reader = EdgeReader(ws.corpus, digest, scratch)
+    reader = EdgeReader(ws.corpus, *papers, scratch)
     citations = kept = 0
     for brought in map_shards(reader, _pieces(str(path)), engine=Engine.in_place(ws.machine)):
         rejects.count((brought.read,), brought.rejected)
@@ -167,7 +176,7 @@ def _read(
         kept += brought.kept
         advance(citations, None)
     rejects.raise_if_unreadable()
-    read = CitationsRead(str(path), sha256, digest, citations, kept, rejects.counts)
+    read = CitationsRead(str(path), sha256, *papers, citations, kept, rejects.counts)
     if scratch is not None:
         rejects.write(scratch / "rejected.jsonl")
         (scratch / ABOUT).write_text(json.dumps(asdict(read), indent=2) + "\n", encoding="utf-8")
@@ -180,9 +189,11 @@ def _pieces(name: str) -> list[Piece]:
     return [Piece(name, form, start, stop) for start, stop in cut(name)]
 
 
-def _of_corpus(place: Path) -> str | None:
-    """The hash of the corpus to which the file of this folder was added; None where it was not."""
+def _of_papers(place: Path) -> tuple[str, str | None] | None:
+    """The hashes of the corpus to which the file of this folder was added, and of its other ids; None where it was
+    not."""
     try:
-        return str(json.loads((place / ABOUT).read_text(encoding="utf-8"))["corpus_sha256"])
-    except (FileNotFoundError, ValueError, KeyError, TypeError):
+        about = json.loads((place / ABOUT).read_text(encoding="utf-8"))
+        return str(about["corpus_sha256"]), about.get("ids_sha256")
+    except (FileNotFoundError, ValueError, KeyError, TypeError, AttributeError):
         return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,6 +11,7 @@ from annot.formats.spreadsheet import SHEET, ErrorRow, write_error_sheet
 from annot.measuring.evaluation.analyses import FAR_DOWN, NEAR_TOP, ErrorCase, error_cases
 from annot.measuring.measured import read_run_files
 from annot.store import papers
+from annot.store.pools import read_sample
 from annot.study.exports import read_entered, refuse_unfinished
 from annot.study.snapshot import read_snapshot
 from annot.study.workspace import Workspace, write_file
@@ -52,6 +54,18 @@ def write(ws: Workspace) -> WrittenSheet:
     path = ws.root / SHEET
     write_file(path, write_error_sheet(rows, faceted=snapshot.faceted))
     return WrittenSheet(path, len(rows), sum(bool(row.kind) for row in rows))
+
+
+def notes(ws: Workspace) -> Iterator[str]:
+    """Where a sample of the pools is judged: that only drawn pairs can be in the sheet."""
+    with ws.reading() as session:
+        sample = read_sample(session)
+    if sample is not None:
+        drawn = sum(one.drawn for one in sample.pairs.values())
+        yield (
+            f"only the {drawn:,} drawn of the {len(sample.pairs):,} pairs of the pools can be in it: what systems get "
+            "wrong among the others is not known"
+        )
 
 
 def _systems(cases: list[ErrorCase] | tuple[()], error: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from textwrap import shorten
 from typing import Any
@@ -26,6 +27,7 @@ from annot.measuring.evaluation.evaluated import AVERAGES, PRIMARY, TEST, TEST_F
 from annot.measuring.evaluation.measures import CONVENTIONS, TIES, conventions_for
 from annot.measuring.measured import conventions_of, evaluation_of, read_run_files, with_restated
 from annot.measuring.results import EVALUATION_FILE, as_text, evaluation_data, keep
+from annot.measuring.sampled.estimates import has_estimator
 from annot.publishing.report.document import Chapter, Document, Table
 from annot.publishing.report.figures import described
 from annot.publishing.report.latex import latex
@@ -175,21 +177,33 @@ class Against:
         return {*self.averages} <= {TEST, TEST_FOLD}
 
 
+@dataclass(frozen=True, slots=True)
+class EstimatesAgainst(Against):
+    """The same where ours are estimates of whole pools, of which a sample was judged."""
+
+    not_estimated: tuple[str, ...]
+    """The paper's measures that are left out, because they have no estimator."""
+
+
 def against(ws: Workspace, name: str, *, runs: tuple[str, ...]) -> Against:
     """The runs, named as for `evaluate`, beside the table `name`: one that comes with annot, or a TOML file."""
     published = _published(name)
     snapshot = read_snapshot(ws)
     qrels = exported_qrels(snapshot)
+    wanted = published.measures
+    if snapshot.sample is not None:
+        wanted = tuple(name for name in wanted if has_estimator(published.convention, name))
     evaluated = evaluation_of(
         snapshot,
         _named(ws, runs, snapshot.runs),
         qrels,
         conventions=(published.convention,),
-        measures=(PRIMARY[published.convention], *published.measures),
+        measures=(PRIMARY[published.convention], *wanted),
     )
     found = beside(published, evaluated.lines)
     shown = {(one.run, one.facet) for one in found}
-    return Against(
+    made = partial(EstimatesAgainst, not_estimated=tuple(name for name in published.measures if name not in wanted))
+    return (Against if snapshot.sample is None else made)(
         title=published.title,
         source=published.source,
         convention=published.convention,
@@ -197,7 +211,9 @@ def against(ws: Workspace, name: str, *, runs: tuple[str, ...]) -> Against:
         figures=found,
         averages=tuple(sorted({line.average for line in evaluated.lines if (line.run, line.facet) in shown})),
         left_out=TOGETHER in published.figures and not comparable(published, evaluated.lines),
-        same_collection=same_collection(published, snapshot.queries, qrels),
+        same_collection=same_collection(
+            published, snapshot.queries, qrels if snapshot.sample is None else snapshot.sample.pairs.values()
+        ),
     )
 
 

@@ -17,6 +17,7 @@ from annot.judging.planning.drawing import draw_plan
 from annot.judging.planning.handing_on import renumbered
 from annot.judging.pool_samples import design_of, documents_to_plan, sample_of
 from annot.measuring.diagnosis.findings import papers_needed
+from annot.measuring.forecast.sample_shares import SharesForecast
 from annot.pools.growth import refuse_growth
 from annot.publishing.report.tables import Column, Columns
 from annot.publishing.report.words import sentences
@@ -58,6 +59,8 @@ class Planned:
     sha256: str
     loads: tuple[Load, ...]
     notes: tuple[str, ...]
+    forecast: SharesForecast | None = None
+    """Of the share that is asked for, in a dry run."""
 
 
 def make(

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from annot.base.errors import InputError
-from annot.base.names import moment_now
+from annot.base.names import counted, moment_now, verb
+from annot.base.records import Qrel
 from annot.formats.trec import read_qrels
 from annot.measuring.evaluation.evaluated import TOGETHER
 from annot.measuring.evaluation.two_qrels import TwoQrels, compare_qrels
@@ -19,6 +20,7 @@ from annot.publishing.report.tables import Column, Columns, each, table
 from annot.publishing.report.terminal import table_text
 from annot.publishing.report.words import sentence, sentences
 from annot.store.adjudications import accept
+from annot.study.adjudication import Pair
 from annot.study.exports import export_qrels, refuse_unfinished, too_few
 from annot.study.outcome import outcome_of
 from annot.study.snapshot import read_snapshot
@@ -145,8 +147,13 @@ def compare(
     )
     runs = read_run_files(snapshot.ws)
     of_a, of_b = (tuple(one for one in qrels if one.query_id in common) for _, qrels in files)
+    if snapshot.sample is not None:
+        drawn = {one.pair for one in snapshot.sample.pairs.values() if one.drawn}
+        notes += tuple(_beside_drawn(files, drawn, common))
+        of_a, of_b = (tuple(one for one in of if (one.query_id, one.doc_id) in drawn) for of in (of_a, of_b))
     by_a, by_b = (
-        evaluation_of(snapshot, runs, qrels, conventions=conventions[:1], measures=measures) for qrels in (of_a, of_b)
+        evaluation_of(snapshot, runs, qrels, conventions=conventions[:1], measures=measures, queries=common)
+        for qrels in (of_a, of_b)
     )
     facets = {snapshot.facets[query_id] for query_id in common}
     facet = TOGETHER if len(facets) > 1 else next(iter(facets))
@@ -154,6 +161,21 @@ def compare(
         of_a, of_b, by_a, by_b, facet=facet, level=ws.settings.agreement.level, topics=snapshot.topics
     )
     return ComparedQrels(str(a), str(b), found, notes)
+
+
+def _beside_drawn(
+    files: Iterable[tuple[str, tuple[Qrel, ...]]], drawn: Collection[Pair], queries: Collection[str]
+) -> Iterator[str]:
+    """What counts of files of grades where a sample of the pools is judged."""
+    wanted = {pair for pair in drawn if pair[0] in queries}
+    yield (
+        "a sample of the pools was judged: runs are measured by estimates of the whole pools under the grades of each "
+        "file, and grades are compared on the drawn pairs"
+    )
+    for path, qrels in files:
+        given = {(one.query_id, one.doc_id) for one in qrels if one.query_id in queries}
+        if others := given - wanted:
+            yield f"{path}: {counted(len(others), 'pair')} {verb(len(others), 'was', 'were')} not drawn: left out"
 
 
 def tables(compared: ComparedQrels) -> list[Table]:

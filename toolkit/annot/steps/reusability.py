@@ -7,12 +7,16 @@ from pathlib import Path
 
 from annot.base.errors import MissingInput
 from annot.base.records import Qrel
+from annot.measuring.evaluation.computed import MeasuresAsked
 from annot.measuring.evaluation.evaluated import PRIMARY
-from annot.measuring.evaluation.measures import TIES, evaluate
-from annot.measuring.measured import of_all_topics, primary_of, read_run_files
+from annot.measuring.evaluation.graded_pools import GradedPools
+from annot.measuring.evaluation.measures import TIES
+from annot.measuring.measured import graded_pools, of_all_topics, primary_of, read_run_files
 from annot.measuring.results import as_text, keep
 from annot.measuring.reusability.certificate import Certificate, Runs, certify
-from annot.measuring.reusability.own_finds import Score
+from annot.measuring.reusability.own_finds import Estimating, Score
+from annot.measuring.sampled.pools import SampledPools
+from annot.measuring.sampled_study import drawn_pairs
 from annot.pools.pool_facts import drawn_rankings
 from annot.publishing.neighbours import write_pages
 from annot.publishing.report.certificate import certificate_page, terminal
@@ -40,19 +44,21 @@ def certificate(ws: Workspace, *, tell: Callable[[str], None]) -> tuple[Certific
     if not pools:
         raise MissingInput("no pools on record", hint="draw them with `annot pool`")
     compared = primary_of(ws.settings)
+    graded = graded_pools(snapshot, qrels)
     found = certify(
         of_all_topics(snapshot, runs),
         qrels,
         pools,
         drawn_rankings(ws, pools),
         snapshot.topics,
-        _score(snapshot, qrels, *compared, ties=TIES[0]),
-        _score(snapshot, qrels, LOSS_CONVENTION, LOSS_MEASURE, ties="expected"),
+        _score(snapshot, graded, *compared, ties=TIES[0]),
+        _score(snapshot, graded, LOSS_CONVENTION, LOSS_MEASURE, ties="expected"),
         measure=compared[1],
         loss_measure=LOSS_MEASURE,
         relevant_from=ws.settings.evaluation.relevant_from,
         tolerance=ws.settings.evaluation.tolerated_loss,
         level=ws.settings.agreement.level,
+        estimating=_estimating(snapshot, qrels, graded) if isinstance(graded, SampledPools) else None,
     )
     made = certificate_page(found, title=ws.settings.collection.title, notice=Study(snapshot).notice)
     keep(ws, FIGURES, as_text(found), tell=tell)
@@ -66,14 +72,29 @@ def describe(found: Certificate) -> str:
     return "\n\n".join([verdict, *map(table_text, tables)])
 
 
-def _score(snapshot: Snapshot, qrels: tuple[Qrel, ...], convention: str, measure: str, *, ties: str) -> Score:
+def _estimating(snapshot: Snapshot, qrels: tuple[Qrel, ...], graded: SampledPools) -> Estimating:
     relevant_from = snapshot.ws.settings.evaluation.relevant_from
+    return Estimating(
+        relevant={
+            (query_id, doc_id): estimate
+            for query_id, pool in graded.pools.items()
+            for doc_id, estimate in zip(pool.doc_ids, pool.relevant(relevant_from).estimate.tolist(), strict=True)
+        },
+        score_without=lambda method: _score(
+            snapshot,
+            drawn_pairs(snapshot, qrels, without=method).pools,
+            LOSS_CONVENTION,
+            LOSS_MEASURE,
+            ties="expected",
+        ),
+    )
+
+
+def _score(snapshot: Snapshot, graded: GradedPools, convention: str, measure: str, *, ties: str) -> Score:
+    asked = MeasuresAsked(convention, (), snapshot.ws.settings.evaluation.relevant_from)
 
     def values(runs: Runs) -> Mapping[str, Mapping[str, float]]:
-        measured = {
-            tag: evaluate(run, qrels, convention=convention, relevant_from=relevant_from, ties=ties)
-            for tag, run in runs.items()
-        }
+        measured = {tag: graded.measured(run, graded.query_ids, asked, ties=ties) for tag, run in runs.items()}
         return {tag: {query.query_id: query.values[measure] for query in one.queries} for tag, one in measured.items()}
 
     return values

@@ -1,26 +1,56 @@
-"""What a sample of the pools will take before anybody judges: the share that hours or a budget allow."""
+"""What a sample of the pools will take and cost in certainty, before anybody judges.
+
+Shares side by side, and the share that hours or a budget allow.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from annot.base.errors import InputError, MissingInput
+from annot.base.names import called, counted
+from annot.base.records import Advance, Ranking, as_trec_eval, nested
 from annot.base.stats.values import Estimate, Undefined
 from annot.judging.planning.drawing import FEWEST_FOR_REPEATS
 from annot.judging.pool_samples import Frozen, design_of, documents_to_plan, frozen_of, rule_of
 from annot.judging.progress import rules_of, settled_of
 from annot.measuring.agreement.joint import joint_grades
 from annot.measuring.agreement.per_query import ratings_of
+from annot.measuring.evaluation.gradings import family_of
 from annot.measuring.forecast.effort import Effort
 from annot.measuring.forecast.hours import NO_TIMES, Rules, settling_of, speed_of
-from annot.pools.pair_sample import SHARES, ExpectedPairs, SampleRule, expected_pairs, probabilities, share_within
+from annot.measuring.forecast.redrawing import MIN_UNITS
+from annot.measuring.forecast.sample_certainty import JudgedQueries, Measured, certainty
+from annot.measuring.forecast.sample_shares import SHARES as SHARES_LOOKED_AT
+from annot.measuring.forecast.sample_shares import SeenOn, ShareForecast, SharesForecast, assumed, row_of
+from annot.measuring.measured import primary_of, read_run_files
+from annot.measuring.sampled_study import features_of
+from annot.pools.pair_sample import (
+    SHARES,
+    ExpectedPairs,
+    SampleRule,
+    expected_pairs,
+    probabilities,
+    ranks_on_record,
+    share_within,
+)
+from annot.publishing.report.cells import COST, HOURS, MEASURE, POINTS, Number, Quantity
+from annot.publishing.report.cells import measured as measured_number
+from annot.publishing.report.document import Table
+from annot.publishing.report.tables import Column, Columns
+from annot.publishing.report.terminal import rendered, table_text
 from annot.publishing.report.words import sentences
 from annot.study.snapshot import Snapshot, read_snapshot
 from annot.study.workspace import Workspace
 
 LEVEL = 0.9
 """Of the ranges."""
+MOST_REDRAWS, FEWEST_REDRAWS, QUERIES_REDRAWN = 40, 5, 1000
+"""How often the pairs of a pilot are drawn again: a query's draw takes a few milliseconds."""
+PAIRS = Quantity(1, 0, 0)
+WIDER = Quantity(1, 0, 0, scale=100, unit="%")
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,10 +129,162 @@ def share_for(
             share=share,
             pairs=round(pairs.mean),
             taken=amount(effort.value(pairs.mean)),
-            effort=effort,
-            settling=effort.settling.reason if isinstance(effort.settling, Undefined) else "",
+            **_counted(effort),
         ),
     )
+
+
+def _counted(effort: Effort) -> dict[str, object]:
+    """What the sentence on what hours hold is made of."""
+    return {
+        "effort": effort,
+        "no_times": "" if effort.known else NO_TIMES.reason,
+        "no_rate": effort.rules.hourly_rate is None,
+        "settling": effort.settling.reason if isinstance(effort.settling, Undefined) else "",
+    }
+
+
+def shares(
+    ws: Workspace,
+    *,
+    shares: Sequence[float] = SHARES_LOOKED_AT,
+    seconds: float | None,
+    queries: tuple[str, ...] = (),
+    advance: Advance,
+) -> SharesForecast:
+    """Each of these shares of the pools: pairs, hours, cost, and what it does to certainty.
+
+    seconds, queries: as of `share_for`. Certainty is seen on the queries whose pairs are all judged, from four topics
+    on, and is assumed otherwise.
+    """
+    study = _study(ws, queries=queries, seconds=seconds)
+    snapshot, settings = study.snapshot, ws.settings
+    convention, measure = primary_of(settings)
+    topics = len({snapshot.topics[query_id] for query_id in study.frozen})
+    found = _pilot(study, convention)
+    rows = []
+    for at, share in enumerate(shares):
+        pi = probabilities(study.frozen, share=share, rule=study.rule)
+        if isinstance(found, Undefined):
+            certain = assumed(share, topics=topics, level=settings.agreement.level)
+        else:
+            family = family_of(convention, measure)
+            assert family is not None
+            measured = Measured(
+                *family,
+                relevant_from=settings.evaluation.relevant_from,
+                highest=settings.scale.grades[-1],
+                predict=settings.sample.predict == "ranker",
+                topics=topics,
+                level=settings.agreement.level,
+                redraws=found.seen_on.redraws if share < 1 else 1,
+                seed=settings.seed,
+            )
+            certain = certainty(found.judged, pi, measured)
+        rows.append(row_of(share, expected_pairs(pi), study.effort, certain))
+        advance(at + 1, len(shares))
+    forecast = SharesForecast(
+        queries=len(study.frozen),
+        topics=topics,
+        pairs=sum(map(len, study.frozen.values())),
+        convention=convention,
+        measure=measure,
+        level=LEVEL,
+        interval_level=settings.agreement.level,
+        currency=settings.forecast.currency,
+        seen_on=None if isinstance(found, Undefined) else found.seen_on,
+        why_assumed=found.reason if isinstance(found, Undefined) else "",
+        rows=tuple(rows),
+        notes=(),
+    )
+    words = sentences("commands.sample_shares", found=forecast, **_counted(study.effort))
+    return replace(forecast, notes=words)
+
+
+def table_of(found: SharesForecast) -> Table:
+    """A row for each share."""
+    columns = Columns[ShareForecast](
+        [Column("share", lambda one: f"{100 * one.share:g}%", ""), Column("", lambda one: one.share, "share")],
+        [
+            Column("pairs", lambda one: measured_number(one.pairs, PAIRS)),
+            Column("hours", lambda one: measured_number(one.hours, HOURS)),
+            Column(f"cost, {found.currency}", lambda one: measured_number(one.cost, COST), "cost"),
+            Column("mean wider by", lambda one: Number(one.level, WIDER), "level_wider"),
+            Column("difference wider by", lambda one: Number(one.difference, WIDER), "difference_wider"),
+            Column("mean ±", lambda one: Number(one.half_width, MEASURE), "half_width"),
+            Column("bias", lambda one: Number(one.bias, POINTS), "bias"),
+            Column("advice", lambda one: "" if one.advised else "too small", ""),
+            Column("", lambda one: one.advised, "advised"),
+        ],
+    )
+    return columns.of(found.rows)
+
+
+def describe(found: SharesForecast, table: Table) -> str:
+    """The shares as a table, and what it rests on."""
+    return rendered("sample-shares", found=found, shares=table_text(table))
+
+
+class _Judged(NamedTuple):
+    judged: JudgedQueries
+    seen_on: SeenOn
+
+
+def _pilot(study: _Study, convention: str) -> _Judged | Undefined:
+    """The queries whose pairs are all judged, or why certainty cannot be seen on them."""
+    snapshot, sample = study.snapshot, study.snapshot.sample
+    graded = nested((one.query_id, one.doc_id, one.relevance) for one in snapshot.outcome.qrels)
+    for query_id, doc_id in snapshot.outcome.unjudgeable:
+        graded.setdefault(query_id, {})[doc_id] = 0
+    grades: dict[str, dict[str, int]] = {}
+    for query_id, places in study.frozen.items():
+        wanted = [doc_id for doc_id in places if sample is None or sample.drawn(query_id, doc_id)]
+        own = graded.get(query_id, {})
+        if wanted and all(doc_id in own for doc_id in wanted):
+            grades[query_id] = {doc_id: own[doc_id] for doc_id in wanted}
+    topics = {query_id: snapshot.topics[query_id] for query_id in grades}
+    if len(set(topics.values())) < MIN_UNITS:
+        finished = counted(len(set(topics.values())), called().topic)
+        return Undefined(f"all pairs are judged of {finished} so far, and {MIN_UNITS} are needed")
+    ranks = {query_id: ranks_on_record(snapshot.pools[topic_id]) for query_id, topic_id in topics.items()}
+    methods = sorted({method for of in ranks.values() for method in of})
+    own_runs = _own_runs(study.snapshot.ws, grades)
+    lists = {
+        query_id: [_groups(run[query_id], convention) for run in own_runs.values()]
+        if own_runs
+        else [_by_rank(ranks[query_id].get(method, {}), study.frozen[query_id]) for method in methods]
+        for query_id in grades
+    }
+    runs = len(own_runs) or len(methods)
+    if not runs:
+        return Undefined("there are neither runs nor rankings to measure")
+    fused = {name: {doc_id: place.rank for doc_id, place in study.frozen[name].items()} for name in grades}
+    seen_on = SeenOn(
+        queries=len(grades),
+        topics=len(set(topics.values())),
+        runs=runs,
+        own_runs=bool(own_runs),
+        redraws=min(MOST_REDRAWS, max(FEWEST_REDRAWS, QUERIES_REDRAWN // len(grades))),
+        filled_in=any(len(of) < len(study.frozen[query_id]) for query_id, of in grades.items()),
+    )
+    return _Judged(JudgedQueries(grades, lists, features_of(snapshot, fused), topics), seen_on)
+
+
+def _own_runs(ws: Workspace, queries: Collection[str]) -> dict[str, dict[str, Ranking]]:
+    """The runs in exports/runs that rank for all of these queries."""
+    found = read_run_files(ws) if any(ws.runs.glob("*.run")) else {}
+    return {tag: run for tag, run in found.items() if run.keys() >= set(queries)}
+
+
+def _groups(docs: Ranking, convention: str) -> list[tuple[str, ...]]:
+    return [(doc.doc_id,) for doc in (as_trec_eval(docs) if convention == "trec" else docs)]
+
+
+def _by_rank(ranks: Mapping[str, int], documents: Collection[str]) -> list[tuple[str, ...]]:
+    """A method's ranking of a pool: documents that it did not rank tie at the end."""
+    known = sorted((rank, doc_id) for doc_id, rank in ranks.items() if doc_id in documents)
+    others = tuple(sorted(set(documents) - ranks.keys()))
+    return [*((doc_id,) for _, doc_id in known), *([others] if others else [])]
 
 
 def _study(ws: Workspace, *, queries: tuple[str, ...], seconds: float | None) -> _Study:

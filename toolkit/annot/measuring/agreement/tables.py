@@ -55,8 +55,9 @@ def agreement_table(
     topics for the units of chance, and queries where this is None. coefficients: names in `COEFFICIENTS`, those wanted.
     unjudgeable: the pairs (query, document) that were closed because no one could judge them. weights: of each pair
     (query, document), 1 / pi where a sample was drawn: coefficients then describe the whole pool, and a query whose
-    pairs are worth too few (`LEAST_EFFECTIVE`) has none of its own. The best figure then is the pooled one: medians
-    over queries are too low by about .02 at a third. Counts and shares are of what was judged.
+    pairs are worth too few (`LEAST_EFFECTIVE`) has none of its own. The best figure then is the pooled one: means
+    and medians over queries are off by .01 at a third (`benchmarks/sampled_judging.py`). Counts and shares are of what
+    was judged.
 
     Per query: before adjudication the coefficient between the assessors, after it the mean of (each assessor, final
     grade), both on the pairs with two or more grades. After adjudication a query, and a group of queries, has values

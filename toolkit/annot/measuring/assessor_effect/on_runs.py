@@ -31,6 +31,7 @@ from annot.measuring.assessor_effect.rankings import (
     with_random_assessors,
 )
 from annot.measuring.evaluation.gradings import Graded, measured
+from annot.measuring.sampled.gradings import SampledGradings
 
 Grades = npt.NDArray[np.int8]
 
@@ -101,6 +102,7 @@ def assessor_effect_on_runs(
     settings: EffectSettings,
     *,
     topics: Mapping[str, str],
+    sampled: SampledGradings | None = None,
 ) -> AssessorEffect:
     """Rank the runs under every grading and compare the rankings.
 
@@ -112,9 +114,12 @@ def assessor_effect_on_runs(
 
     A run that has no ranking for a query scores 0 there, as in `annot.measuring.evaluation.measures`.
     settings: its convention and measure are of `annot.measuring.evaluation.gradings`. topics: the topic of each
-    query. Raises InputError when no pair has both a final grade and an assessor's.
+    query. sampled: where a sample of the pools was judged, by which the whole pools are estimated under each grading.
+    Raises InputError when no pair has both a final grade and an assessor's.
     """
     judged, notes = _judged_queries(judgements, tuple(qrels))
+    if sampled is not None:
+        judged = [query for query in judged if query.query_id in sampled.pi]
     tags = tuple(sorted(runs))
     gradings = gradings_of(judged)
     notes += [*_notes_on_runs(runs, judged), *_notes_on_gradings(gradings, judged)]
@@ -124,6 +129,9 @@ def assessor_effect_on_runs(
     for place, query in enumerate(judged):
         drawn = random_grades(query, n=settings.n_random, seed=settings.seed)
         grades = np.concatenate([np.stack([grading.grades[place] for grading in named]), drawn])
+        if sampled is not None:
+            values[:, :, place] = _estimated([runs[tag] for tag in tags], query, grades, settings, sampled)
+            continue
         for at, tag in enumerate(tags):
             values[at, :, place] = _measured(runs[tag], query, grades, settings)
     by_name = {grading.name: values[:, at, :] for at, grading in enumerate(named)}
@@ -213,6 +221,25 @@ def _measured(run: Mapping[str, Ranking], query: QueryRatings, grades: Grades, s
     columns = [place.get(doc.doc_id, grades.shape[1]) for doc in docs]
     submitted = np.pad(grades, ((0, 0), (0, 1)))[:, columns]
     return measured(settings.convention, settings.measure, Graded(submitted, grades, settings.relevant_from))
+
+
+def _estimated(
+    runs: Sequence[Mapping[str, Ranking]],
+    query: QueryRatings,
+    grades: Grades,
+    settings: EffectSettings,
+    sampled: SampledGradings,
+) -> Array:
+    """The same for several runs, estimated: shape (runs, gradings)."""
+    return sampled.measured(
+        [run.get(query.query_id, ()) for run in runs],
+        query.query_id,
+        query.doc_ids,
+        grades,
+        convention=settings.convention,
+        measure=settings.measure,
+        relevant_from=settings.relevant_from,
+    )
 
 
 def _ranking(grading: Grading, values: Array, tags: Sequence[str], judged: Sequence[QueryRatings]) -> GradingRanking:

@@ -8,12 +8,13 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
+from typing import Protocol
 
 from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 
 from annot.base.errors import InputError
 from annot.base.names import near
-from annot.base.records import Qrel, Query, grouped
+from annot.base.records import Query, grouped
 from annot.formats.json_lines import in_words
 from annot.measuring.evaluation.computed import knows
 from annot.measuring.evaluation.evaluated import TOGETHER, RunMeasures
@@ -22,6 +23,11 @@ from annot.measuring.evaluation.measures import CONVENTIONS
 DECIMALS = 2
 """Of what the papers print, in percent."""
 _ROUNDING = 1e-7
+
+
+class _OfQuery(Protocol):
+    @property
+    def query_id(self) -> str: ...
 
 
 class Published(BaseModel):
@@ -118,15 +124,17 @@ def beside(published: Published, lines: Iterable[RunMeasures]) -> tuple[Beside, 
     return found
 
 
-def same_collection(published: Published, queries: Sequence[Query], qrels: Iterable[Qrel]) -> bool | None:
+def same_collection(published: Published, queries: Sequence[Query], pairs_of: Iterable[_OfQuery]) -> bool | None:
     """Whether the queries, and how many pairs of them are judged, are the paper's on every facet that both have.
+
+    pairs_of: the judged pairs, or those of which a sample was judged.
 
     None where the table names no queries.
     """
     if not published.queries:
         return None
     facets = {query.query_id: query.facet for query in queries}
-    pairs = Counter(facets[one.query_id] for one in qrels)
+    pairs = Counter(facets[one.query_id] for one in pairs_of)
     topics = grouped((query.facet, query.topic_id) for query in queries)
     both = topics.keys() & published.queries.keys()
     return bool(both) and all(
@@ -152,6 +160,8 @@ def _beside(published: Published, lines: list[RunMeasures]) -> Iterator[Beside]:
             continue
         system, row = rows[_plain(line.run)]
         for measure, theirs in zip(published.measures, row, strict=True):
+            if measure not in line.values:
+                continue
             ours = 100 * line.values[measure]
             yield Beside(
                 facet=line.facet,

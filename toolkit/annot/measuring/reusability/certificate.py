@@ -10,11 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from statistics import mean
 
-from annot.base.records import Pool, Qrel, nested
+from annot.base.records import Pool, Qrel, grouped, nested
 from annot.base.stats.values import rounding
-from annot.measuring.reusability.own_finds import Loss, Run, Score, finds_of, losses
+from annot.measuring.reusability.own_finds import Estimating, Loss, Run, Score, finds_of, losses, ranked_on_record
 
 JUDGED = 0.95
 """The judged share of the first 20 that a run must have to be measured as it is."""
@@ -62,6 +63,14 @@ class Certificate:
     """By name."""
 
 
+@dataclass(frozen=True, slots=True)
+class SampledCertificate(Certificate):
+    """The same where a sample of the pools was judged: all figures are estimates of the whole pools."""
+
+    left_out: tuple[str, ...]
+    """Methods without a ranking: their losses are not estimated."""
+
+
 @rounding
 def certify(
     runs: Runs,
@@ -77,16 +86,22 @@ def certify(
     relevant_from: int,
     tolerance: float,
     level: float,
+    estimating: Estimating | None = None,
 ) -> Certificate:
     """rankings: those that the pools were drawn from, by method, then topic. topics: the topic of each
-    query. score, score_rankings: how runs, and these rankings, are measured."""
-    judged = nested(qrels)
+    query. score, score_rankings: how runs, and these rankings, are measured. estimating: where a sample was judged; a
+    method whose ranking is not there is then taken as it is on record, and a pair of a pool as judged."""
+    judged: Mapping[str, Collection[str]] = nested(qrels)
     finds = finds_of(pools)
+    if estimating is not None:
+        judged = grouped(estimating.relevant)
+        rankings = {**ranked_on_record(pools), **rankings}
     lost = losses(
         *(finds, rankings, qrels, topics, score_rankings),
         relevant_from=relevant_from,
         tolerance=tolerance,
         level=level,
+        estimating=estimating,
     )
     verdict, papers_needed = verdict_of(lost, tolerance=tolerance)
     as_they_are, condensed = score(runs), score(_condensed(runs, judged))
@@ -100,7 +115,9 @@ def certify(
         )
         for run in sorted(runs)
     )
-    return Certificate(
+    without_loss = tuple(sorted(finds.keys() - {one.method for one in lost}))
+    made = Certificate if estimating is None else partial(SampledCertificate, left_out=without_loss)
+    return made(
         verdict=verdict,
         papers_needed=papers_needed,
         tolerance=tolerance,

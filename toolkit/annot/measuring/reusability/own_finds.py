@@ -11,10 +11,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
-from annot.base.records import CITED, Pool, Qrel, Ranking, ScoredDoc, grouped
+from annot.base.records import CITED, Pool, Qrel, Ranking, ScoredDoc, grouped, nested
 from annot.base.stats.clustered import FEWEST_QUERIES, ratio_interval
 from annot.base.stats.values import Interval, Undefined
 from annot.pools.pooling import as_of, draw, extended
@@ -28,6 +29,15 @@ Pair = tuple[str, str]
 """A topic and a document."""
 Score = Callable[[Mapping[str, Run]], Mapping[str, Mapping[str, float]]]
 """The measure of each run on each query of the qrels, by their names."""
+
+
+class Estimating(NamedTuple):
+    """How pools are looked at of which a sample was judged. Who drew what stays as it was, with its probabilities."""
+
+    relevant: Mapping[tuple[str, str], float]
+    """By query and document of the whole pools, the estimate of whether it is relevant."""
+    score_without: Callable[[str], Score]
+    """The measure where the grades of pairs that were not drawn are predicted without what this method says of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +75,7 @@ def finds_of(pools: Mapping[str, Pool]) -> dict[str, frozenset[Pair]]:
     """
     found: dict[str, set[Pair]] = {method: set() for pool in pools.values() for method in pool.methods}
     for paper_id, pool in pools.items():
-        ranks = _on_record(pool)
+        ranks = on_record(pool)
         for method in pool.methods:
             found[method].update((paper_id, doc_id) for doc_id in _lacking(pool, method, ranks))
     return {method: frozenset(own) for method, own in sorted(found.items())}
@@ -81,13 +91,21 @@ def losses(
     relevant_from: int,
     tolerance: float,
     level: float,
+    estimating: Estimating | None = None,
 ) -> tuple[Loss, ...]:
     """Of each method, the largest loss first. finds: `finds_of`. rankings: by method, then topic.
 
     topics: the topic of each query. score: how runs are measured. level: with which the lower ends of all
     intervals hold together, and the upper ends (Bonferroni's correction): care and fair are one-sided claims.
+    estimating: where a sample was judged. Methods without a ranking have no loss then: the best order of all documents
+    follows from the grades, and those of most are not known.
     """
-    queries = sorted({one.query_id for one in qrels})
+    if estimating is None:
+        relevant = {(one.query_id, one.doc_id): float(one.relevance >= relevant_from) for one in qrels}
+    else:
+        relevant = dict(estimating.relevant)
+        finds = {method: own for method, own in finds.items() if method in rankings}
+    queries = sorted({query_id for query_id, _ in relevant})
     best = {query_id: _best(qrels, query_id) for query_id in queries}
     runs: dict[str, Run] = {}
     for method, own in finds.items():
@@ -102,7 +120,17 @@ def losses(
             )
             for query_id, ranking in runs[method].items()
         }
-    by_query = {run: np.array([of[query_id] for query_id in queries]) for run, of in score(runs).items()}
+    if estimating is None:
+        scored = score(runs)
+    else:
+        scored = {
+            run: of
+            for method in finds
+            for run, of in estimating.score_without(method)(
+                {one: runs[one] for one in (method, method + UNJUDGED)}
+            ).items()
+        }
+    by_query = {run: np.array([of[query_id] for query_id in queries]) for run, of in scored.items()}
     mean = {run: float(of.mean()) for run, of in by_query.items()}
     of_paper = np.unique([topics[query_id] for query_id in queries], return_inverse=True)[1]
     sizes = np.bincount(of_paper).astype(np.float64)
@@ -114,7 +142,7 @@ def losses(
     found = []
     for method, own in finds.items():
         without = method + UNJUDGED
-        pairs = [one for one in qrels if (topics[one.query_id], one.doc_id) in own]
+        pairs = [one for one in relevant if (topics[one[0]], one[1]) in own]
         sums = np.bincount(of_paper, weights=by_query[method] - by_query[without]).astype(np.float64)
         loss = float(sums.sum() / sizes.sum())
         interval = ratio_interval(
@@ -128,7 +156,7 @@ def losses(
                 method=method,
                 ranked=method in rankings,
                 alone=len(pairs),
-                alone_relevant=sum(one.relevance >= relevant_from for one in pairs),
+                alone_relevant=max(0, round(math.fsum(relevant[one] for one in pairs))),
                 score=mean[method],
                 without=mean[without],
                 rank=rank(method, mean[method]),
@@ -166,7 +194,7 @@ def _lacking(pool: Pool, method: str, ranks: Mapping[str, Ranking]) -> frozenset
     return frozenset(entry.doc_id for entry in pool.entries) - {entry.doc_id for entry in left.entries}
 
 
-def _on_record(pool: Pool) -> dict[str, Ranking]:
+def on_record(pool: Pool) -> dict[str, Ranking]:
     """Of each method's ranking, the documents that are in the pool, in its order."""
     ranks = grouped(
         (one.method, (one.rank, entry.doc_id))
@@ -177,6 +205,11 @@ def _on_record(pool: Pool) -> dict[str, Ranking]:
     return {
         method: tuple(ScoredDoc(doc_id, float(-rank)) for rank, doc_id in sorted(own)) for method, own in ranks.items()
     }
+
+
+def ranked_on_record(pools: Mapping[str, Pool]) -> dict[str, dict[str, Ranking]]:
+    """By method, then topic: what `on_record` has of each pool."""
+    return nested((method, topic_id, of) for topic_id, pool in pools.items() for method, of in on_record(pool).items())
 
 
 def _best(qrels: Sequence[Qrel], query_id: str) -> Ranking:

@@ -90,7 +90,7 @@ def columns(convention: str, asked: Sequence[str] = ()) -> tuple[str, ...]:
     """
     check_name(convention, CONVENTIONS, what="convention")
     faults = []
-    for name in (name for name in asked if knows(convention, name) and not _estimated(convention, name)):
+    for name in (name for name in asked if knows(convention, name) and not has_estimator(convention, name)):
         family = family_of(convention, name)
         faults.append(f"{name}: {WITHOUT_ESTIMATOR[family[0].kind] if family else OTHERS}")
     if faults:
@@ -99,7 +99,7 @@ def columns(convention: str, asked: Sequence[str] = ()) -> tuple[str, ...]:
             faults=faults,
             hint="measures that can: P@k, R@k, NDCG, AP",
         )
-    mine = (name for name in MEASURES[convention] if _estimated(convention, name))
+    mine = (name for name in MEASURES[convention] if has_estimator(convention, name))
     return tuple(dict.fromkeys((*mine, *(name for name in asked if knows(convention, name)))))
 
 
@@ -121,7 +121,7 @@ def estimates(
         check_run(run)
     values: dict[tuple[str, str], Estimates] = {}
     for query_id, pool in pools.items():
-        lists = Lists.of([_groups(run.get(query_id, ()), convention, ties) for run in runs.values()], pool)
+        lists = Lists.of([groups_of(run.get(query_id, ()), convention, ties) for run in runs.values()], pool)
         values |= {(query_id, name): _measured(lists, convention, name, relevant_from) for name in names}
     return {tag: _of_run(row, run, pools, values, relevant_from) for row, (tag, run) in enumerate(runs.items())}
 
@@ -159,12 +159,14 @@ def design_variance(
     return math.fsum(parts)
 
 
-def _estimated(convention: str, name: str) -> bool:
+def has_estimator(convention: str, name: str) -> bool:
+    """Whether the measure can be estimated from a sample."""
     family = family_of(convention, name)
     return JUDGED_AT.fullmatch(name) is not None or (family is not None and family[0].kind in ESTIMATED)
 
 
-def _groups(docs: Sequence[ScoredDoc], convention: str, ties: str) -> list[tuple[str, ...]]:
+def groups_of(docs: Sequence[ScoredDoc], convention: str, ties: str) -> list[tuple[str, ...]]:
+    """The documents of a list for `Lists`, those that tie together."""
     if ties == "expected":
         return [tuple(doc.doc_id for doc in group) for group in ties_of(docs)]
     return [(doc.doc_id,) for doc in (as_trec_eval(docs) if convention == "trec" else docs)]

@@ -250,7 +250,7 @@ def _pool(study: Snapshot, origins: PoolOrigins) -> dict[str, Any]:
     pairs were found by these pools; not where judgements were imported without them. `versions`: what was added after
     the draw (`annot.pools.pooling.Version`). `ranked`: whether the ranks at which the methods had their documents are
     on record. `origins`: what is told of near-duplicates and of citations that were added, in sentences; `citations`:
-    whether any were.
+    whether any were added without papers.
     """
     pools = study.pools.values()
     rules = {(pool.mode, pool.per_method, pool.ranking_depth, pool.seed): pool for pool in pools}
@@ -263,7 +263,7 @@ def _pool(study: Snapshot, origins: PoolOrigins) -> dict[str, Any]:
         "judged": bool(pools) and Source.FILE not in study.sources,
         "versions": versions_of(pools),
         "origins": sentences("collection.origins", origins=origins),
-        "citations": bool(origins.citations),
+        "citations": any(one.sha256 is not None for one in origins.citations),
         "ranked": any(entry.drawn.rank is not None for pool in pools for entry in pool.entries),
     }
 

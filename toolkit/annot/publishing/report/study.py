@@ -18,6 +18,7 @@ from annot.measuring import measured
 from annot.measuring.agreement.summaries import AgreementTable
 from annot.measuring.assessor_effect.rankings import AssessorEffect
 from annot.measuring.diagnosis.overview import Looked
+from annot.measuring.effect_of_study import assessor_effect_of
 from annot.measuring.evaluation.evaluated import Evaluated
 from annot.measuring.forecast.hours import hours_spent, seconds_of, speed_of
 from annot.measuring.measured import with_restated
@@ -228,8 +229,8 @@ class Study:
         if missing := self._missing(runs=2):
             return missing
         convention, measure = measured.primary_of(self.snapshot.ws.settings)
-        return measured.assessor_effect_of(
-            self.snapshot, self.runs, self.outcome.qrels, convention=convention, measure=measure
+        return assessor_effect_of(
+            self.snapshot, self.runs, self.outcome.qrels, convention=convention, measure=measure, unfinished=True
         )
 
     def _missing(self, *, runs: int) -> Undefined | None:

@@ -1,0 +1,59 @@
+"""Runs under many gradings of the same drawn pairs: estimates of the whole pool under each, by the same probabilities.
+
+What is predicted stays that of the final grades: it says nothing of the draw of its own topic, so estimates have no
+bias under other grades either, and two gradings differ by nothing but their grades.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from annot.base.records import ScoredDoc
+from annot.base.stats.arrays import Array
+from annot.measuring.evaluation.gradings import family_of
+from annot.measuring.sampled.estimates import WITHOUT_ESTIMATOR, columns, groups_of
+from annot.measuring.sampled.grades import Predicted, pool_grades
+from annot.measuring.sampled.lists import Lists
+
+
+@dataclass(frozen=True, slots=True)
+class SampledGradings:
+    """Pools that several people graded, of which the same pairs were drawn for all. The arguments of `pools_of`."""
+
+    pi: Mapping[str, Mapping[str, float]]
+    judged: Mapping[str, Mapping[str, int]]
+    """The final grades: what a grading does not have is taken from here."""
+    predicted: Mapping[str, Predicted] | None
+    highest: int
+
+    def measured(
+        self,
+        rankings: Sequence[Sequence[ScoredDoc]],
+        query_id: str,
+        doc_ids: Sequence[str],
+        grades: npt.NDArray[np.int8],
+        *,
+        convention: str,
+        measure: str,
+        relevant_from: int,
+    ) -> Array:
+        """The measure of each list under each row of `grades`, shape (gradings, N): shape (lists, gradings).
+
+        doc_ids: the N documents. Raises InputError for a measure without an estimator.
+        """
+        columns(convention, (measure,))
+        found = family_of(convention, measure)
+        assert found is not None, (measure, WITHOUT_ESTIMATOR)
+        groups = [groups_of(ranking, convention, "order") for ranking in rankings]
+        pi, final = self.pi[query_id], self.judged[query_id]
+        predicted = None if self.predicted is None else self.predicted[query_id]
+        values = np.zeros((len(rankings), len(grades)))
+        for at, row in enumerate(grades.tolist()):
+            judged = {**final, **{doc_id: grade for doc_id, grade in zip(doc_ids, row, strict=True) if doc_id in final}}
+            pool = pool_grades(pi, judged, predicted, highest=self.highest, query_id=query_id)
+            values[:, at] = Lists.of(groups, pool).measured(*found, relevant_from=relevant_from).values
+        return values
