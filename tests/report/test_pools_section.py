@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -11,6 +12,8 @@ from annot.pools.pool_facts import PoolOrigins
 from annot.publishing.report import figures
 from annot.publishing.report.document import Chapter
 from annot.publishing.report.sections.collection import _pools, _queries
+from annot.publishing.report.words import sentences
+from annot.store.citations import AddedFile
 
 NOTHING = PoolOrigins(alike=0, groups=0, passed_over=None, citations=(), earlier=0, few_abstracts=None)
 
@@ -54,6 +57,19 @@ def test_citations_stand_first_and_shares_are_of_all_documents() -> None:
     (table,) = chapter(cited("p1", ["bm25", CITED, "abs"]), cited("p2", ["bm25"])).tables
     shown = [(*row[:2], str(row[2])) for row in table.rows]
     assert shown == [(CITED, 1, "25%"), ("abs", 1, "25%"), ("bm25", 2, "50%")]
+
+
+def test_citations_that_came_with_papers_are_told_apart_from_those_of_other_files() -> None:
+    came = (AddedFile("a.xml and 1 other file", None, 1200), AddedFile("b.xml", None, 1))
+    added = AddedFile("edges.csv", "ab" * 32, 2)
+    told = " ".join(sentences("collection.origins", origins=replace(NOTHING, citations=(*came, added))))
+    assert told == (
+        "Citations came with the papers from `a.xml and 1 other file` (1,200 citations by papers of the corpus); "
+        "`b.xml` (1 citation by papers of the corpus). Further citations, besides those that came with the papers, "
+        "were added from `edges.csv` (2 citations by papers of the corpus, SHA-256 abababababab…)."
+    )
+    alone = " ".join(sentences("collection.origins", origins=replace(NOTHING, citations=came)))
+    assert "Further" not in alone
 
 
 def test_a_single_pool_is_not_drawn_and_two_are() -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from annot.base.errors import InputError
 from annot.corpus import other_ids
 from annot.corpus.corpus_facts import papers_of
 from annot.formats import corpora
@@ -134,6 +135,14 @@ def test_a_paper_cites_by_any_id_papers_that_come_before_or_after(ws: Workspace,
     assert (name, kept) == ("refs.jsonl", 3)
 
 
+def test_several_ids_of_one_cited_work_are_one_citation(ws: Workspace, add: Add) -> None:
+    both, unknown = (("pmid", "7"), ("doi", "10.1000/B")), (("doi", "10.1000/none"), ("pmid", "8"))
+    add(record("Citing", doi="10.1000/a", cited=[both, unknown]))
+    assert papers_of(ws, ["10.1000/a"])["10.1000/a"].citations == ("pmid:7", "doi:10.1000/none")
+    add(record("Cited", doi="10.1000/b"), name="more.jsonl")
+    assert papers_of(ws, ["10.1000/a"])["10.1000/a"].citations == ("10.1000/b", "doi:10.1000/none")
+
+
 def test_what_other_records_of_a_paper_cite_it_cites_and_itself_it_does_not(ws: Workspace, add: Add) -> None:
     again = record("Citing", openalex="W1", doi="10.1000/a", cited=[["openalex", "W1"], ["openalex", "W2"]])
     add(CITING, CITED, again, record("Last", openalex="W2"))
@@ -154,6 +163,59 @@ def test_the_same_file_again_changes_nothing(ws: Workspace, add: Add) -> None:
     assert {path: path.stat().st_mtime_ns for path in ws.corpus.rglob("*") if path.is_file()} == before
     with ws.reading() as session:
         assert broken_links(ws, session) == ()
+
+
+def test_files_again_in_another_order_or_call_by_call_change_nothing(ws: Workspace, add: Add, tmp_path: Path) -> None:
+    one, other = tmp_path / "one.jsonl", tmp_path / "other.jsonl"
+    one.write_text(json.dumps(CITING) + "\n")
+    other.write_text(json.dumps(CITED | {"cited": [["doi", "10.1000/A"]]}) + "\n")
+    given = [[one, other], [other, one], [other], [one]]
+    for files in given:
+        found = corpus.add(ws, files, form=LIBRARY, dry_run=False, advance=quietly)
+        assert found.citations == sum({one: 3, other: 1}[file] for file in files)
+        if files is given[0]:
+            before = contents(ws)
+    assert contents(ws) == before
+    assert [(one.name, one.kept) for one in added_files(ws.corpus)] == [("one.jsonl and 1 other file", 4)]
+    apart = copied(Small(), "made", tmp_path / "apart").replaced("machine", processes=1)
+    for file in (one, other):
+        corpus.add(apart, [file], form=LIBRARY, dry_run=False, advance=quietly)
+    assert cited_by(apart.corpus, ids(apart)) == cited_by(ws.corpus, ids(ws))
+    assert [(one.name, one.kept) for one in added_files(apart.corpus)] == [("one.jsonl", 3), ("other.jsonl", 1)]
+
+
+def test_a_corrected_file_adds_what_is_new_in_it_alone(ws: Workspace, add: Add) -> None:
+    add(CITING, CITED)
+    before = contents(ws)
+    corrected = CITING | {"abstract": f"It is said better. {TEXT}"}
+    assert add(corrected, CITED).rejected == {SAME: 1, "id seen before, same content": 1}
+    assert contents(ws) == before
+    add(corrected | {"cited": [*CITING["cited"], ["openalex", "W8"]]}, CITED)
+    assert [one.kept for one in added_files(ws.corpus)] == [3, 1]
+    assert {*cited_by(ws.corpus, ["10.1000/a"])["10.1000/a"]} == {"10.1000/b", "openalex:W9", "openalex:W8"}
+    with ws.reading() as session:
+        assert broken_links(ws, session) == ()
+
+
+def test_a_record_that_limits_left_out_does_not_come_back_beside_another_of_its_paper(ws: Workspace, add: Add) -> None:
+    short = record("First", doi="10.1000/a", openalex="W1", abstract="One two three four. Five six seven eight.")
+    found = add(short, record("First", openalex="W1"))
+    assert (found.rejected, ids(ws)) == ({"too few sentences": 1}, ["W1"])
+    path = Path(ws.root.parent / "refs.jsonl")
+    wider = corpus.add(ws.replaced("corpus", min_sentences=1), [path], form=LIBRARY, dry_run=False, advance=quietly)
+    assert (wider.kept, wider.same_paper, ids(ws)) == (0, (("W1", "10.1000/a"),), ["W1"])
+
+
+def test_a_damaged_file_of_ids_is_named_with_its_remedy(ws: Workspace, add: Add) -> None:
+    add(CITING, CITED)
+    before = contents(ws)
+    (file,) = (ws.corpus / IDS).glob("*.parquet")
+    file.write_bytes(b"other")
+    with pytest.raises(InputError, match=f"{file.name}: not a Parquet file"):
+        add(CITING, CITED)
+    file.unlink()
+    add(CITING, CITED)
+    assert contents(ws) == before
 
 
 @pytest.mark.parametrize("at", ["append_parts", "write_corpus_manifest", "write_manifest", "write_citations_manifest"])

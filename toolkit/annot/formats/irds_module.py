@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import textwrap
 from collections.abc import Sequence
 
 from annot.base.templating import render
@@ -38,6 +39,7 @@ def write_irds(
     fields: Fields,
     facets: Sequence[str],
     grades: Sequence[str],
+    warning: str = "",
 ) -> str:
     """The source of the module. It needs Python 3.8, `ir_datasets` and the files named, nothing else.
 
@@ -50,7 +52,7 @@ def write_irds(
     corpus file; the document store that `ir_datasets` builds is kept under it, so that another version of the
     collection never reads this one's. with_text: as in `beir.write_beir`; without it there are no documents. fields:
     of the records in the files.
-    grades: the names of the grades from 0 upward.
+    grades: the names of the grades from 0 upward. warning: what the qrels must not be used for, in its first lines.
     """
     documents, asked = language_code(language), language_code(topic_language or language)
     spoken = {"papers": {documents}, "texts": {asked}, "both": {documents, asked}}[fields.kinds]
@@ -72,6 +74,7 @@ def write_irds(
         "with_text": with_text,
         "fields": fields,
         "types": TYPES,
+        "warning": textwrap.fill(warning, 118),
         "constants": {constant: repr(value) for constant, value in constants.items()},
         "queries_language": "LANGUAGE" if spoken == {documents} else repr(asked) if len(spoken) == 1 else "None",
     }

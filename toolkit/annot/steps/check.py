@@ -16,10 +16,12 @@ from annot.judging.exchange import audit
 from annot.pools import pool_facts
 from annot.pools.chain import LINKS, broken_links
 from annot.publishing.release.released_files import SUMS_FILE, check_folder
+from annot.publishing.release.sampled import SAMPLE_FILE, sample_files
 from annot.publishing.report.terminal import rendered
 from annot.ranking.index import faults_of
 from annot.store.dump import row_counts
 from annot.study.doors import is_named_inside
+from annot.study.snapshot import read_snapshot
 from annot.study.workspace import Workspace
 
 
@@ -190,9 +192,15 @@ def _release_faults(ws: Workspace, folder: Path) -> Iterator[str]:
         path, source = folder / name, ws.exports / name
         if not is_named_inside(path, folder) or not path.is_file():
             yield f"{folder}/{name}: missing"
+        elif name == SAMPLE_FILE and path.read_bytes() != _sample_now(ws):
+            yield f"{folder}/{name}: differs from the sample on record; `annot release` updates it"
         elif (
             (name == "qrels.txt" or name.endswith(".run"))
             and source.is_file()
             and path.read_bytes() != source.read_bytes()
         ):
             yield f"{folder}/{name}: differs from {source.relative_to(ws.root)}; `annot release` updates it"
+
+
+def _sample_now(ws: Workspace) -> bytes:
+    return sample_files(read_snapshot(ws)).get(SAMPLE_FILE, "").encode("utf-8")

@@ -108,7 +108,7 @@ def release(
     missing = (*others, *describe_open(asked))
     in_full = (*others, *(f"{ANSWERS_FILE}: {one.question}: {one.text}" for one in asked))
     measured = Study(study, terms)
-    facts = facts_of(study, corpus_facts(ws), measured.origins, measured.agreement, terms)
+    facts = facts_of(measured, corpus_facts(ws), terms)
     report = report_files(measured)
     unmeasured = {part.reason for part in (measured.evaluated, measured.effect) if isinstance(part, Undefined)}
     notes = (*notes, *words.notes, *(f"the report: {reason}" for reason in sorted(unmeasured)))

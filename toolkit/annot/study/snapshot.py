@@ -70,6 +70,11 @@ class Snapshot:
     """By which it is told, later, whether what is made of this is old."""
 
     @property
+    def samples(self) -> bool:
+        """Whether some pairs of the pools were not drawn for judging."""
+        return self.sample is not None and not all(one.drawn for one in self.sample.pairs.values())
+
+    @property
     def facets(self) -> dict[str, str]:
         """The facet of each query."""
         return {query.query_id: query.facet for query in self.queries}

@@ -28,8 +28,10 @@ from annot.measuring.agreement.summaries import AgreementTable, GroupAgreement
 from annot.pools.pool_facts import PoolOrigins
 from annot.pools.pooling import as_of, versions_of
 from annot.publishing.release.judging_facts import judging_facts
+from annot.publishing.release.sampled import SampleInWords, sampled_of
 from annot.publishing.report.cells import Number, coefficient
 from annot.publishing.report.sections.agreement import summaries_of
+from annot.publishing.report.study import Study
 from annot.publishing.report.tables import without
 from annot.publishing.report.words import sentence, sentences
 from annot.publishing.terms import Terms, citation_of
@@ -93,6 +95,8 @@ class CollectionFacts:
     """Topics with a query: papers, and texts."""
     faceted: bool = True
     """Whether facets are judged."""
+    sampled: SampleInWords | None = None
+    """Where a sample of the pools was judged: what users of the grades must know."""
     substudy: dict[str, Any] | None = None
     """How abstracts, full texts and final grades agree, two by two, and seconds a pair; None without a sub-study."""
 
@@ -128,10 +132,9 @@ class CollectionFacts:
         return citation_of(self.collection, self.terms)
 
 
-def facts_of(
-    study: Snapshot, corpus: CorpusFacts, origins: PoolOrigins, agreement: AgreementTable, terms: Terms
-) -> CollectionFacts:
+def facts_of(measured: Study, corpus: CorpusFacts, terms: Terms) -> CollectionFacts:
     """The facts, counted."""
+    study, agreement = measured.snapshot, measured.agreement
     settings = study.ws.settings
     protocol = _protocol(study)
     figures = list(_figures(agreement, agreement.groups if study.faceted else agreement.groups[-1:]))
@@ -145,7 +148,7 @@ def facts_of(
             grades=settings.scale.names,
             facets=list(_facets(study, agreement)),
             overruled=sentence("agreement.overruled"),
-            pool=_pool(study, origins),
+            pool=_pool(study, measured.origins),
             judging=judging_facts(study, missing=agreement.missing),
             agreement=[{**one, "value": str(one["value"])} for one in figures],
             agreement_without=without(one["value"] for one in figures),
@@ -165,6 +168,7 @@ def facts_of(
             unrated=len(_unrated(study)),
             topics=_topics(study),
             faceted=study.faceted,
+            sampled=sampled_of(measured),
             substudy=recorded_substudy(study.trials),
         )
 

@@ -14,6 +14,7 @@ from annot.formats.beir import BeirFiles, Fields, dataset_id
 from annot.publishing.release.collection_facts import CollectionFacts
 from annot.publishing.release.prose import fill
 from annot.publishing.release.questions import Answers, answered
+from annot.publishing.release.sampled import SampleInWords
 
 FORMATS = {
     ".csv": "text/csv",
@@ -28,9 +29,12 @@ FORMATS = {
 """Media types by ending, in Croissant's spelling; anything else is plain text."""
 
 
-def release_tables(beir: BeirFiles, *, with_text: bool, fields: Fields) -> list[dict[str, Any]]:
+def release_tables(
+    beir: BeirFiles, *, with_text: bool, fields: Fields, sampled: SampleInWords | None = None
+) -> list[dict[str, Any]]:
     """The tables of a release, as `templates/tables.toml.j2` has them, with the paths of their files."""
-    text = render("tables.toml.j2", {"with_text": with_text, "fields": fields}, overrides=None)
+    values = {"with_text": with_text, "fields": fields, "sampled": sampled}
+    text = render("tables.toml.j2", values, overrides=None)
     paths = beir._asdict()
     return [table | {"file": paths.get(table["file"], table["file"])} for table in tomllib.loads(text)["table"]]
 

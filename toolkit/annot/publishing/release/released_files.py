@@ -27,6 +27,7 @@ from annot.publishing.release.collection_facts import CollectionFacts
 from annot.publishing.release.croissant import croissant, release_tables
 from annot.publishing.release.prose import dataset_card, datasheet_html, datasheet_markdown, example_pairs
 from annot.publishing.release.questions import Answers
+from annot.publishing.release.sampled import sample_files
 from annot.store.runs import StoredRun
 from annot.study.snapshot import Snapshot
 from annot.study.workspace import write_file
@@ -105,7 +106,9 @@ def release_files(
             fields=fields,
             facets=[facet["facet"] for facet in facts.facets] if "facet" in fields.query else [],
             grades=facts.grades,
+            warning=facts.sampled.warning if facts.sampled else "",
         ),
+        **sample_files(study),
         "DATASHEET.md": datasheet,
         "datasheet.html": datasheet_html(facts, datasheet, overrides=overrides),
     }
@@ -120,7 +123,7 @@ def release_files(
         values = {"title": facts.collection.title, "missing": missing, "notes": notes}
         texts[MISSING_FILE] = render("missing.md.j2", values, overrides=None)
     files = linked(files | {path: _utf8(text) for path, text in texts.items()})
-    tables = release_tables(beir, with_text=with_text, fields=fields)
+    tables = release_tables(beir, with_text=with_text, fields=fields, sampled=facts.sampled)
     files[METADATA_FILE] = _utf8(croissant(facts, files=files, tables=tables, answers=answers))
     return files, notes
 

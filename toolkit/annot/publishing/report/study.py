@@ -20,6 +20,7 @@ from annot.measuring.assessor_effect.rankings import AssessorEffect
 from annot.measuring.diagnosis.overview import Looked
 from annot.measuring.effect_of_study import assessor_effect_of
 from annot.measuring.evaluation.evaluated import Evaluated
+from annot.measuring.evaluation.graded_pools import SampleCost
 from annot.measuring.forecast.hours import hours_spent, seconds_of, speed_of
 from annot.measuring.measured import with_restated
 from annot.pools.pool_facts import PoolOrigins, origins_of
@@ -175,6 +176,23 @@ class Study:
             (run.tag, sentence("runs.of_release") if run.kind == Source.CSFCUBE else _in_words(run.facts))
             for run in self.snapshot.runs
         )
+
+    @property
+    def sample_cost(self) -> SampleCost | None:
+        """What it costs that a sample of the pools is judged; only how large it is, where no run is measured."""
+        sample = self.snapshot.sample
+        if sample is None or not self.snapshot.samples:
+            return None
+        if not isinstance(self.evaluated, Undefined) and self.evaluated.sampled is not None:
+            return self.evaluated.sampled
+        drawn = sum(one.drawn for one in sample.pairs.values())
+        return SampleCost(drawn, len(sample.pairs), sample.design.share, None, None, None, outside=0, floored=0)
+
+    @property
+    def certificate(self) -> str:
+        """How much of the pools was judged, and what that costs; empty where all of it was."""
+        measure = None if isinstance(self.evaluated, Undefined) else self.evaluated.measure
+        return sentence("sample.certificate", cost=self.sample_cost, measure=measure) if self.sample_cost else ""
 
     @property
     def level(self) -> float:

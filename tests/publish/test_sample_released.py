@@ -1,0 +1,226 @@
+"""A release of pools of which a sample was judged: figures from its files alone, and what it says of trec_eval."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from html import unescape
+from pathlib import Path
+
+import pytest
+from annot.measuring.evaluation.evaluated import Evaluated
+from annot.measuring.evaluation.graded_pools import SampleCost
+from annot.measuring.evaluation.measures import evaluate as plainly
+from annot.publishing.release.sampled import PRELS, sample_files, sampled_of
+from annot.publishing.report.study import Study
+from annot.publishing.report.words import sentence
+from annot.steps import backup, check, datasheet, evaluate, release, restore
+from annot.study.exports import exported_qrels
+from annot.study.snapshot import read_snapshot
+from annot.study.workspace import Workspace
+from sampled_study import judged, pooled, rankings
+from study_stages import quietly
+
+MEASURES = ("P@5", "P@20", "R@20", "NDCG%20", "NDCG%100", "NDCG@10", "AP", "nDCG", "nDCG@10")
+
+
+def measure(ws: Workspace, convention: str | None, *measures: str, so_far: bool = False) -> Evaluated:
+    return evaluate.evaluate(
+        ws, runs=(), convention=convention, measures=measures, ties="order", average="plain", at_least_two=False,
+        tell=print, so_far=so_far,
+    )  # fmt: skip
+
+
+def made(ws: Workspace, folder: Path) -> Path:
+    """As a draft: the documents of the study's pools are not in its corpus."""
+    release.release(
+        ws, folder, with_text=None, licence=None, published=None, allowed=(), draft=True, dry_run=False
+    )  # fmt: skip
+    return folder
+
+
+@pytest.fixture(scope="module")
+def third(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
+    return judged(pooled(tmp_path_factory.mktemp("third")), share=0.33)
+
+
+@pytest.fixture(scope="module")
+def released(third: Workspace, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return made(third, tmp_path_factory.mktemp("released") / "release")
+
+
+def from_files(folder: Path, run: Path) -> dict[tuple[str, str, str], float]:
+    """By convention, measure and query, as the page in the release prints them, without this program."""
+    done = subprocess.run(
+        [sys.executable, "-W", "error", folder / "evaluate_sample.py", run, "-q", *MEASURES],
+        capture_output=True, text=True, check=True, env={"PYTHONDONTWRITEBYTECODE": "1"},
+    )  # fmt: skip
+    rows = (line.split("\t") for line in done.stdout.splitlines())
+    return {(convention, name, query): float(value) for convention, name, query, value in rows}
+
+
+def estimates(ws: Workspace, tag: str, **how: bool) -> Iterator[tuple[tuple[str, str, str], float]]:
+    for convention, unknown in {"csfcube": "nDCG", "trec": "NDCG"}.items():
+        known = [one for one in MEASURES if not one.startswith(unknown)]
+        found = measure(ws, convention, *known, **how).evaluations[tag][convention]
+        for name in found.mean:
+            if name in MEASURES:
+                yield (convention, name, "all"), found.mean[name]
+                for query in found.queries:
+                    yield (convention, name, query.query_id), query.values[name]
+
+
+def test_the_page_gives_the_figures_of_annot_evaluate_from_the_released_files_alone(
+    third: Workspace, released: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "alone").mkdir()
+    for name in ("sample.tsv", "evaluate_sample.py"):
+        (tmp_path / "alone" / name).write_bytes((released / name).read_bytes())
+    for tag in rankings():
+        expected = dict(estimates(third, tag))
+        assert len({name for _, name, _ in expected}) == len(MEASURES)
+        assert from_files(tmp_path / "alone", released / "runs" / f"{tag}.run") == pytest.approx(expected, abs=1e-9)
+
+
+def test_runs_with_ties_gaps_and_documents_of_no_pool_have_the_same_figures(third: Workspace, released: Path) -> None:
+    ws = Workspace.open(third.root)
+    queries = sorted(rankings()["forward"])
+    lines = [f"{queries[0]} Q0 d{(at * 7) % 60:02} 1 {at // 3}.00000{at % 3} odd" for at in range(40)]
+    lines += [f"{queries[1]} Q0 e{at} 1 {-at} odd\n{queries[1]} Q0 d{at:02} 1 {-at} odd" for at in range(9)]
+    lines += [f"{queries[2]} Q0 d07 1 0 odd"]
+    odd = ws.runs / "odd.run"
+    odd.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    try:
+        assert from_files(released, odd) == pytest.approx(dict(estimates(ws, "odd")), abs=1e-9)
+    finally:
+        odd.unlink()
+
+
+def test_a_draft_before_all_is_judged_gives_the_figures_so_far(tmp_path: Path) -> None:
+    ws = judged(pooled(tmp_path), share=0.33, leave=9)
+    for name, text in sample_files(read_snapshot(ws)).items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    expected = dict(estimates(ws, "forward", so_far=True))
+    assert from_files(tmp_path, ws.runs / "forward.run") == pytest.approx(expected, abs=1e-9)
+
+
+def test_the_table_has_every_pair_of_the_pools_and_makes_trecs_form(third: Workspace, released: Path) -> None:
+    snapshot = read_snapshot(third)
+    assert snapshot.sample is not None
+    heading, *rows = (line.split("\t") for line in (released / "sample.tsv").read_text().splitlines())
+    assert heading == ["query_id", "doc_id", "grade", "probability", "f0", "f1", "f2", "f3"]
+    assert {(query, doc): float(pi) for query, doc, _, pi, *_ in rows} == {
+        pair: one.probability for pair, one in snapshot.sample.pairs.items()
+    }
+    drawn = {(one.query_id, one.doc_id): str(one.relevance) for one in exported_qrels(snapshot)}
+    assert {(query, doc): grade for query, doc, grade, *_ in rows if grade} == drawn
+    assert all(re.fullmatch(r"[01]\.\d{6}", one) for row in rows for one in row[4:])
+    assert all(sum(map(float, row[4:])) == pytest.approx(1, abs=4e-6) for row in rows)
+    subprocess.run(["sh", "-c", PRELS], cwd=released, check=True)
+    try:
+        prels = [line.split() for line in (released / "prels.txt").read_text().splitlines()]
+    finally:
+        (released / "prels.txt").unlink()
+    assert prels == [[query, doc, grade, "1", pi] for query, doc, grade, pi, *_ in rows if grade]
+
+
+def test_every_page_says_first_that_plain_evaluation_is_wrong_and_by_how_much(third: Workspace, released: Path) -> None:
+    found = measure(third, None)
+    by_judged = {
+        tag: plainly(run, exported_qrels(read_snapshot(third)), convention="csfcube", relevant_from=2, ties="order")
+        for tag, run in rankings().items()
+    }
+    off = [abs(of.mean["NDCG%20"] - found.evaluations[tag]["csfcube"].mean["NDCG%20"]) for tag, of in by_judged.items()]
+    assert max(off) > 0.1
+    warning = (
+        "Only a sample of the pools was judged, and plain trec_eval on `qrels.txt` is wrong: it counts what was not "
+        f"drawn as not relevant. On 2 runs of this study, NDCG%20 is then off by {sum(off) / 2:.3f} on average and by "
+        f"{max(off):.3f} at most."
+    )
+    for name in ("README.md", "DATASHEET.md"):
+        text = (released / name).read_text(encoding="utf-8")
+        assert warning in text[text.index("\n# ") if name == "README.md" else 0 :][:1000]
+    assert json.loads((released / "croissant.json").read_text())["description"].startswith(warning)
+    module = (released / "irds_small.py").read_text(encoding="utf-8")
+    assert warning in " ".join(module[:1200].split())
+    tables = {one["name"]: one for one in json.loads((released / "croissant.json").read_text())["recordSet"]}
+    assert [one["name"].partition("/")[2] for one in tables["sample"]["field"]][-4:] == ["f0", "f1", "f2", "f3"]
+
+
+def test_report_datasheet_and_card_have_the_certificate_in_one_sentence(
+    third: Workspace, released: Path, tmp_path: Path
+) -> None:
+    cost = measure(third, None).sampled
+    assert cost is not None
+    assert cost.level is not None
+    told = (
+        f"{100 * cost.drawn / cost.pairs:.0f}% of the pool was judged, drawn with known probabilities ({cost.drawn} of "
+        f"{cost.pairs} pairs). That widens the interval of a system's score by {100 * cost.level:.0f}%; a true "
+        f"difference of {cost.right_sign:.3f} or more in NDCG%20 comes out with the right sign in 95 of 100 such draws."
+    )
+    for name in ("README.md", "DATASHEET.md", "datasheet.html", "report.md", "report.html"):
+        assert told in unescape((released / name).read_text(encoding="utf-8")), name
+    datasheet.write(third)
+    assert told in (third.exports / "datasheet.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("cost", "told"),
+    [
+        (
+            SampleCost(2081, 6244, 0.33, 0.15, 0.29, 0.0351, 0, 0),
+            "A third of the pool was judged, drawn with known probabilities (2,081 of 6,244 pairs). That widens the "
+            "interval of a difference between two systems by 29%; a true difference of 0.035 or more in nDCG comes out "
+            "with the right sign in 95 of 100 such draws.",
+        ),
+        (
+            SampleCost(41, 100, 0.4, None, None, 0.1, 0, 0),
+            "41% of the pool was judged, drawn with known probabilities (41 of 100 pairs). A true difference of 0.100 "
+            "or more in nDCG comes out with the right sign in 95 of 100 such draws.",
+        ),
+        (
+            SampleCost(50, 100, 0.5, 0.2, None, None, 0, 0, so_far=0.5),
+            "Half of the pool was drawn for judging with known probabilities (50 of 100 pairs). That widens the "
+            "interval of a system's score by 20%. 50% of the drawn pairs have a grade so far.",
+        ),
+        (
+            SampleCost(25, 100, 0.25, None, None, None, 0, 0),
+            "A quarter of the pool was judged, drawn with known probabilities (25 of 100 pairs).",
+        ),
+    ],
+)
+def test_the_certificate_says_what_is_known(cost: SampleCost, told: str) -> None:
+    assert sentence("sample.certificate", cost=cost, measure="nDCG") == told
+
+
+def test_a_study_of_which_all_was_drawn_is_released_as_one_judged_whole(tmp_path: Path) -> None:
+    whole = read_snapshot(judged(pooled(tmp_path), share=1.0))
+    assert whole.sample is not None
+    assert (sample_files(whole), Study(whole).certificate, sampled_of(Study(whole))) == ({}, "", None)
+
+
+def test_a_sampled_study_survives_backup_and_restore(third: Workspace, tmp_path: Path) -> None:
+    backup.backup(third, tmp_path / "study.zip", dry_run=False, advance=quietly)
+    found = restore.restore(tmp_path / "study.zip", tmp_path / "again", replace=False, wait_seconds=1, dry_run=False)
+    again = Workspace.open(tmp_path / "again")
+    sample = read_snapshot(third).sample
+    assert sample is not None
+    assert found.rows["sample"] == 1
+    assert found.rows["sampled_pair"] == len(sample.pairs)
+    assert read_snapshot(again).sample == sample
+    assert dict(estimates(again, "forward")) == dict(estimates(third, "forward"))
+
+
+def test_checking_a_release_finds_a_table_that_no_longer_is_that_of_the_study(
+    third: Workspace, released: Path, tmp_path: Path
+) -> None:
+    folder = Path(shutil.copytree(released, tmp_path / "release"))
+    assert "sample" not in check.check(third, "files", release=folder, advance=quietly).text
+    (folder / "sample.tsv").write_text("", encoding="utf-8")
+    text = check.check(third, "files", release=folder, advance=quietly).text
+    assert "sample.tsv: changed since the release was written" in text
+    assert "sample.tsv: differs from the sample on record; `annot release` updates it" in text

@@ -1,0 +1,97 @@
+"""A release of pools of which a sample was judged: the table of all pairs, a page that evaluates runs by it, warnings.
+
+`qrels.txt` has what was judged. TREC's form for samples, the prels of the Million Query Track (topic, document,
+judgement, 1, probability; Carterette, Pavlu, Fang and Kanoulas 2009, Million Query Track 2009 Overview), has no place
+for pairs that were not drawn nor for what is predicted of them, so that there is one table, from which `PRELS` makes
+that form.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from annot.base.stats.values import Undefined
+from annot.base.templating import render
+from annot.measuring.evaluation.computed import MeasuresAsked
+from annot.measuring.evaluation.graded_pools import JudgedWhole
+from annot.measuring.sampled_study import drawn_pairs
+from annot.publishing.report.study import Study
+from annot.publishing.report.words import sentence
+from annot.study.snapshot import Snapshot
+
+SAMPLE_FILE = "sample.tsv"
+EVALUATOR_FILE = "evaluate_sample.py"
+COLUMNS = ("query_id", "doc_id", "grade", "probability")
+"""Of the table; then f0, f1, ..., the predicted probability of each grade."""
+PRELS = f"awk -F'\\t' 'NR > 1 && $3 != \"\" {{print $1, $2, $3, 1, $4}}' {SAMPLE_FILE} > prels.txt"
+
+
+@dataclass(frozen=True, slots=True)
+class SampleInWords:
+    """What card, datasheet, Croissant and the module for ir_datasets say of the sample."""
+
+    certificate: str
+    """How much was judged, and what that costs; the same in the report."""
+    warning: str
+    """That evaluating the qrels as they are is wrong, and by how much."""
+    n_grades: int
+    prels: str = PRELS
+
+
+def sampled_of(study: Study) -> SampleInWords | None:
+    """None where all pairs of the pools were to be judged."""
+    if study.sample_cost is None:
+        return None
+    off = list(_plainly_off(study))
+    measure = None if isinstance(study.evaluated, Undefined) else study.evaluated.measure
+    return SampleInWords(
+        certificate=study.certificate,
+        warning=sentence(
+            "sample.warning", off=[abs(one) for one in off], measure=measure, files=(SAMPLE_FILE, EVALUATOR_FILE)
+        ),
+        n_grades=len(study.settings.scale.grades),
+    )
+
+
+def _plainly_off(study: Study) -> Iterator[float]:
+    """What plain evaluation of the qrels gives, less the estimate: of each run, on the measure that decides."""
+    evaluated = study.evaluated
+    if isinstance(evaluated, Undefined):
+        return
+    asked = MeasuresAsked(evaluated.convention, (evaluated.measure,), evaluated.relevant_from)
+    plain = JudgedWhole(study.outcome.qrels, ())
+    for tag, by_convention in evaluated.evaluations.items():
+        estimated = {one.query_id: one.values[evaluated.measure] for one in by_convention[evaluated.convention].queries}
+        found = {
+            one.query_id: one.values for one in plain.measured(study.runs[tag], estimated, asked, ties="order").queries
+        }
+        off = (found.get(query_id, {}).get(evaluated.measure, 0.0) - of for query_id, of in estimated.items())
+        yield math.fsum(off) / len(estimated)
+
+
+def sample_files(study: Snapshot) -> dict[str, str]:
+    """The table and the page that reads it; none where all pairs of the pools were to be judged."""
+    if not study.samples:
+        return {}
+    values = {"file": SAMPLE_FILE, "relevant_from": study.ws.settings.evaluation.relevant_from}
+    return {SAMPLE_FILE: sample_table(study), EVALUATOR_FILE: render(f"{EVALUATOR_FILE}.j2", values, overrides=None)}
+
+
+def sample_table(study: Snapshot) -> str:
+    """A line for each pair of the pools; the grade is empty where it was not drawn, and 0 where nobody could judge it.
+
+    Probabilities are those on record. In a draft with drawn pairs that have no grade yet they are multiplied by the
+    share of the drawn pairs of the query that have one, as in `annot evaluate --so-far`.
+    """
+    pi, judged, predicted, highest = drawn_pairs(study, study.outcome.qrels, unfinished=True)
+    lines = ["\t".join((*COLUMNS, *(f"f{grade}" for grade in range(highest + 1))))]
+    nothing = (1.0, *[0.0] * highest)
+    for query_id, of in sorted(pi.items()):
+        for doc_id, probability in sorted(of.items()):
+            f = nothing if predicted is None else predicted[query_id][doc_id]
+            grade = judged[query_id].get(doc_id, "")
+            cells = (query_id, doc_id, grade, repr(probability), *(f"{one:.6f}" for one in f))
+            lines.append("\t".join(map(str, cells)))
+    return "\n".join(lines) + "\n"
