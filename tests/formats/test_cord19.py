@@ -53,7 +53,7 @@ PAPER = {
     "key": SHA,
     "title": "Épidémie &amp; cités",
     "abstract": "A virus is spreading.\n\nWe count.",
-    "cited": [("doi", "10.1016/S0140-6736(03)13077-2"), ("pmid", "12690092")],
+    "cited": [(("doi", "10.1016/S0140-6736(03)13077-2"),), (("pmid", "12690092"),)],
 }
 OF_PMC = {**PAPER, "key": "PMC7095028", "abstract": None}
 
@@ -93,7 +93,7 @@ def test_what_a_parse_lacks_its_paper_lacks() -> None:
 @pytest.mark.parametrize("ids", [{"DOI": ["10.1/x"]}, {"DOI": "10.1/x"}, {"DOI": [None, "10.1/x", 3], "PMID": 7}])
 def test_a_bibliography_may_have_its_ids_as_lists_or_alone(ids: dict[str, Any]) -> None:
     for entries in ({"BIBREF0": entry(0, **ids)}, [entry(0, **ids)]):
-        assert CORD19.paper({**PDF, "bib_entries": entries})["cited"] == [("doi", "10.1/x")]
+        assert CORD19.paper({**PDF, "bib_entries": entries})["cited"] == [(("doi", "10.1/x"),)]
 
 
 def test_no_other_format_is_taken_for_it() -> None:

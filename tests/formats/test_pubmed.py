@@ -99,7 +99,7 @@ def test_an_article_of_today(tmp_path: Path) -> None:
         "year": "2019",
         "pmid": "31452104",
         "doi": "10.5555/made.1",
-        "cited": [("pmid", "101"), ("doi", "10.5555/R1"), ("pmid", "102")],
+        "cited": [(("pmid", "101"), ("doi", "10.5555/R1")), (("pmid", "102"),)],
     }
     assert [part[:2] for part in fields["sections"]] == [
         *(("AIMS", "OBJECTIVE"), ("METHODS:", "METHODS"), ("Data", "")),
@@ -120,7 +120,7 @@ def test_a_set_of_2005_with_titles_in_other_languages_and_what_was_deleted(tmp_p
         "year": "1998",
         "pmid": "1",
         "doi": None,
-        "cited": [("pmid", "5")],
+        "cited": [(("pmid", "5"),)],
     }
     assert (second["title"], second["abstract"], second["year"]) == ("Sur les abeilles.", None, "1976")
 
@@ -170,7 +170,7 @@ def test_a_doi_is_valid_and_that_of_the_paper_itself(tmp_path: Path) -> None:
     ids = "<ArticleIdList><ArticleId IdType='doi'>10.5555/cited</ArticleId></ArticleIdList>"
     cited = f"<ReferenceList><Reference>{ids}</Reference></ReferenceList>"
     fields = one(tmp_path, article(article=place.format("N", "wrong") + place.format("Y", "right"), data=cited))
-    assert (fields["doi"], fields["cited"]) == ("10.5555/right", [("doi", "10.5555/cited")])
+    assert (fields["doi"], fields["cited"]) == ("10.5555/right", [(("doi", "10.5555/cited"),)])
     assert one(tmp_path, article(article=place.format("N", "wrong"), data=cited))["doi"] is None
 
 

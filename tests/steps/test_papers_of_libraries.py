@@ -135,6 +135,14 @@ def test_a_paper_cites_by_any_id_papers_that_come_before_or_after(ws: Workspace,
     assert (name, kept) == ("refs.jsonl", 3)
 
 
+def test_several_ids_of_one_cited_work_are_one_citation(ws: Workspace, add: Add) -> None:
+    both, unknown = (("pmid", "7"), ("doi", "10.1000/B")), (("doi", "10.1000/none"), ("pmid", "8"))
+    add(record("Citing", doi="10.1000/a", cited=[both, unknown]))
+    assert papers_of(ws, ["10.1000/a"])["10.1000/a"].citations == ("pmid:7", "doi:10.1000/none")
+    add(record("Cited", doi="10.1000/b"), name="more.jsonl")
+    assert papers_of(ws, ["10.1000/a"])["10.1000/a"].citations == ("10.1000/b", "doi:10.1000/none")
+
+
 def test_what_other_records_of_a_paper_cite_it_cites_and_itself_it_does_not(ws: Workspace, add: Add) -> None:
     again = record("Citing", openalex="W1", doi="10.1000/a", cited=[["openalex", "W1"], ["openalex", "W2"]])
     add(CITING, CITED, again, record("Last", openalex="W2"))

@@ -1,7 +1,7 @@
 """Beside the papers of the corpus: the citations that were added, and the other ids by which papers are known.
 
-A cited id with its kind (`doi:10.1/x`) is looked up among those ids when it is read, so that the paper is found whether
-it came before or after.
+A cited id with its kind (`doi:10.1/x`; of one work there may be several, with blanks between them) is looked up among
+those ids when it is read, so that the paper is found whether it came before or after.
 """
 
 from __future__ import annotations
@@ -74,8 +74,10 @@ def cited_by(corpus: Path, paper_ids: Iterable[str]) -> dict[str, tuple[str, ...
         for table in rows_with(_opened(path), "citing", wanted, columns):
             for citing, cited in zip(*(table[name].to_pylist() for name in columns), strict=True):
                 found.setdefault(citing, {})[cited] = None
-    known = papers_known_by(corpus, {one for cited in found.values() for one in cited if one.startswith(KINDS)})
-    return {citing: tuple(dict.fromkeys(known.get(one, one) for one in cited)) for citing, cited in found.items()}
+    works = {one: one.split(" ") if one.startswith(KINDS) else [one] for cited in found.values() for one in cited}
+    known = papers_known_by(corpus, {one for ids in works.values() for one in ids if one.startswith(KINDS)})
+    papers = {work: next((known[one] for one in ids if one in known), ids[0]) for work, ids in works.items()}
+    return {citing: tuple(dict.fromkeys(papers[one] for one in cited)) for citing, cited in found.items()}
 
 
 def id_files(corpus: Path) -> list[Path]:

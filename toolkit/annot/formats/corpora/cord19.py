@@ -27,14 +27,15 @@ def paper(record: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _cited(record: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """The ids in the bibliography, each with its kind: `"other_ids": {"DOI": ["10.1000/1"]}`."""
+def _cited(record: Mapping[str, Any]) -> Iterator[tuple[tuple[str, str], ...]]:
+    """The ids of each work in the bibliography, with their kinds: `"other_ids": {"DOI": ["10.1000/1"]}`."""
     entries = record.get("bib_entries")
     for entry in _objects(list(entries.values()) if isinstance(entries, dict) else entries):
         ids = entry.get("other_ids")
-        for theirs, ours in _CITED.items():
-            given = ids.get(theirs) if isinstance(ids, dict) else None
-            yield from ((ours, one) for one in (given if isinstance(given, list) else [given]) if isinstance(one, str))
+        given = [(ours, ids.get(theirs)) for theirs, ours in _CITED.items()] if isinstance(ids, dict) else []
+        each = [(kind, one) for kind, ids in given for one in (ids if isinstance(ids, list) else [ids])]
+        if known := tuple((kind, one) for kind, one in each if isinstance(one, str)):
+            yield known
 
 
 def _objects(several: object) -> list[dict[str, Any]]:

@@ -43,7 +43,7 @@ class Identified(NamedTuple):
     ids: tuple[str, ...]
     """With their kinds, in the order of `GLOBAL`; a citation key is none of them."""
     cites: tuple[str, ...]
-    """Ids of what it cites, with their kinds, each once."""
+    """What it cites, each once: an id with its kind, or several of one work with blanks between them."""
     made: bool
     """Whether the id of the paper was made."""
 
@@ -60,9 +60,15 @@ def identified(record: Mapping[str, Any], order: Sequence[IdKind]) -> Identified
     if paper_id is None:
         paper_id = _made_id(record)
     fields = {name: value for name, value in record.items() if name not in (*ID_KINDS, "cited")}
-    cited = (typed(kind, raw) for kind, raw in record.get("cited") or ())
+    cited = map(_cited, record.get("cited") or ())
     ids = tuple(f"{kind}:{found[kind]}" for kind in GLOBAL if kind in found)
     return Identified({"paper_id": paper_id} | fields, ids, tuple(dict.fromkeys(filter(None, cited))), made)
+
+
+def _cited(given: Any) -> str:
+    """One cited work: `(kind, raw)`, or several of these that are ids of one."""
+    pairs = (given,) if isinstance(given[0], str) else given
+    return " ".join(dict.fromkeys(filter(None, (typed(kind, raw) for kind, raw in pairs))))
 
 
 def typed(kind: IdKind, raw: object) -> str | None:

@@ -107,16 +107,18 @@ def _doi(own: Element, article: Element, data: Element) -> str | None:
     return next((_text(place) for place in places if place.get("ValidYN") != "N"), None)
 
 
-def _cited(own: Element, data: Element) -> Iterator[tuple[str, str]]:
-    """What the lists of references name, which may be in one another; before 2019, citations were corrections."""
+def _cited(own: Element, data: Element) -> Iterator[tuple[tuple[str, str], ...]]:
+    """The ids of each work that the lists of references name, which may be in one another; before 2019, citations were
+    corrections."""
     for part in (data, own):
         for references in part.findall("ReferenceList"):
-            for one in references.iter("ArticleId"):
-                if (kind := _KINDS.get(one.get("IdType", ""))) and one.text:
-                    yield kind, one.text.strip()
+            for reference in references.iter("Reference"):
+                ids = [(_KINDS.get(one.get("IdType", "")), one.text) for one in reference.iter("ArticleId")]
+                if known := tuple((kind, text.strip()) for kind, text in ids if kind and text):
+                    yield known
     for one in own.findall("CommentsCorrectionsList/CommentsCorrections"):
         if one.get("RefType") == "Cites":
-            yield "pmid", one.findtext("PMID", "").strip()
+            yield (("pmid", one.findtext("PMID", "").strip()),)
 
 
 def _told(head: Head) -> bool:
