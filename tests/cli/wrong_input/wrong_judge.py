@@ -218,6 +218,14 @@ WRONG: dict[str, Wrong] = {
     "forecast: both": Wrong(
         "forecast", "--design --pools", ("found --design and --pools, expected one of them",), "judged"
     ),
+    "forecast: shares of no pools": Wrong("forecast", "--sample", ("no pool for", "annot pool"), "queried"),
+    "plan: a share in two ways": Wrong(
+        "plan", "--sample 0.3 --hours 4", ("found --sample and --hours, expected one of them",), "pooled"
+    ),
+    "plan: hours without a time": Wrong("plan", "--hours 4", ("no judgement has a time yet", "--seconds"), "pooled"),
+    "plan: a budget without a rate": Wrong(
+        "plan", "--cost 400 --seconds 60", ("no hourly rate is set", "hourly_rate"), "pooled"
+    ),
     "plan: sent, and not withdrawn": Wrong("plan", "--sent", ("--sent can only be used with --withdraw",), "planned"),
     "assessor change: two things": Wrong(
         "assessor change",

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from annot.base.errors import InputError
+from annot.base.names import counted
 from annot.formats.corpora import FORMATS, format_named, format_of
 from annot.formats.corpora.cutting import Broken, Piece, json_records, opened, read_lines
 from annot.formats.corpora.heads import head_of
@@ -138,7 +139,9 @@ def _column_block(name: str) -> Callable[[bytes], Edges]:
     heads = [head.strip().strip(b"\"'").decode("utf-8", "replace").lower() for head in first.split(delimiter)]
     at = {_HEADS[head]: place for place, head in enumerate(heads) if head in _HEADS}
     if len(at) < 2 and len(heads) != 2:
-        raise InputError(f"{name}: {len(heads)} columns, expected citing and cited", hint="name them in the first line")
+        raise InputError(
+            f"{name}: {counted(len(heads), 'column')}, expected citing and cited", hint="name them in the first line"
+        )
     header = first if len(at) == 2 else None
     places = (at[0], at[1]) if header else (0, 1)
 
