@@ -10,8 +10,8 @@ import pytest
 from annot.base.errors import InputError
 from annot.base.records import Paper
 from annot.base.settings import Settings
-from annot.formats.cleaning import clean
-from annot.formats.paper_lines import read_papers
+from annot.formats.cleaning import Cleaned, clean
+from annot.formats.paper_lines import document_of_record, read_papers
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -217,3 +217,22 @@ def test_a_year_that_is_none_is_a_fault(year: object) -> None:
 def test_a_number_of_too_many_digits_is_a_fault_of_its_line() -> None:
     long = json.dumps(PLAIN).replace('"fic0101"', "7" * 5000, 1)
     assert faults_of(PLAIN, long) == ("corpus.jsonl:2: not valid JSON: a number of too many digits",)
+
+
+ODD = st.sampled_from(
+    [None, True, "", "p 1", 7, -10_000, 9_999, "1999", "19 99", 1999.0, [], "a\x00", "An A&amp;B.\n\nB."]
+)
+
+
+@given(fields=st.fixed_dictionaries({}, optional=dict.fromkeys(("paper_id", "title", "abstract", "year"), ODD)))
+def test_a_field_that_says_nothing_changes_neither_the_paper_nor_the_faults(fields: dict[str, Any]) -> None:
+    record = {"paper_id": "p1", "title": "A title", "abstract": "One. Two.", "year": 1999} | fields
+
+    def outcome(**more: object) -> object:
+        changed: list[Cleaned] = []
+        try:
+            return document_of_record(record | more, LABELS, changed=changed), changed
+        except InputError as error:
+            return error.message, [fault.partition(": found")[0] for fault in error.faults]
+
+    assert outcome() == outcome(citations=[])

@@ -23,7 +23,7 @@ from annot.study.exports import exported_qrels
 from annot.study.snapshot import read_snapshot
 from annot.study.workspace import Workspace
 from sampled_study import judged, pooled, rankings
-from study_stages import quietly
+from study_stages import files_of, quietly
 
 MEASURES = ("P@5", "P@20", "R@20", "NDCG%20", "NDCG%100", "NDCG@10", "AP", "nDCG", "nDCG@10")
 
@@ -100,6 +100,19 @@ def test_runs_with_ties_gaps_and_documents_of_no_pool_have_the_same_figures(thir
         odd.unlink()
 
 
+def test_without_predictions_the_figures_are_the_same_too(third: Workspace, tmp_path: Path) -> None:
+    """Then a drawn pair of grade 0 does not move in replicates, and is one of them nevertheless."""
+    ws = third.replaced("sample", predict="none")
+    for name, text in sample_files(read_snapshot(ws)).items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    rows = (tmp_path / "sample.tsv").read_text().splitlines()[1:]
+    assert all(row.endswith("\t1.000000\t0.000000\t0.000000\t0.000000") for row in rows)
+    for tag in rankings():
+        expected = dict(estimates(ws, tag))
+        assert expected != dict(estimates(third, tag))
+        assert from_files(tmp_path, ws.runs / f"{tag}.run") == pytest.approx(expected, abs=1e-9)
+
+
 def test_a_draft_before_all_is_judged_gives_the_figures_so_far(tmp_path: Path) -> None:
     ws = judged(pooled(tmp_path), share=0.33, leave=9)
     for name, text in sample_files(read_snapshot(ws)).items():
@@ -120,6 +133,7 @@ def test_the_table_has_every_pair_of_the_pools_and_makes_trecs_form(third: Works
     assert {(query, doc): grade for query, doc, grade, *_ in rows if grade} == drawn
     assert all(re.fullmatch(r"[01]\.\d{6}", one) for row in rows for one in row[4:])
     assert all(sum(map(float, row[4:])) == pytest.approx(1, abs=4e-6) for row in rows)
+    assert not any(path.startswith("csfcube/") for path in files_of(released))
     subprocess.run(["sh", "-c", PRELS], cwd=released, check=True)
     try:
         prels = [line.split() for line in (released / "prels.txt").read_text().splitlines()]

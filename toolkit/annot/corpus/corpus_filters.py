@@ -319,10 +319,11 @@ def rejection(paper: Paper, settings: CorpusSettings) -> Rejection | None:
         return Rejection.FEW_SENTENCES
     if len(paper.sentences) > settings.max_sentences:
         return Rejection.MANY_SENTENCES
-    longest = max([len(sentence.split()) for sentence in paper.sentences])
-    if longest > settings.max_sentence_tokens:
+    most = settings.max_sentence_tokens
+    # So many tokens have at least one character each, and one between them.
+    if any(len(sentence) > 2 * most and len(sentence.split()) > most for sentence in paper.sentences):
         return Rejection.LONG_SENTENCE
-    if longest < settings.min_sentence_tokens:
+    if not any(len(sentence.split()) >= settings.min_sentence_tokens for sentence in paper.sentences):
         return Rejection.SHORT_SENTENCES
     return None
 

@@ -25,6 +25,8 @@ _INLINE_TAG = re.compile(
     r"</?(?:(?:i|b|u|em|sup|sub|tt|sc|bold|italic|strong|underline|monospace|small|font|span|inline-formula|tex-math"
     r"|jats:[a-z-]+|mml:[a-z-]+)(?:\s+[a-zA-Z:-]+=(?:\"[^\"<>]*\"|'[^'<>]*'))*)\s*/?>"
 )
+_MARKUP = re.compile("&[#A-Za-z]|<[/a-z<]")
+"""How an entity or a tag begins: `p < 0.05` and `A & B` have neither."""
 _LIGATURE = re.compile("[\ufb00-\ufb06]")
 # Soft hyphen, zero-width space, invisible operators, byte order mark, and marks and overrides of direction. The
 # zero-width joiners stay: in Persian and in the scripts of India they are spelling.
@@ -33,7 +35,9 @@ _DIRECTION = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 # The categories Cc, Co and Cs, whose characters are the same in every version of Unicode.
 _UNPRINTABLE = re.compile("[\0-\x1f\x7f-\x9f\ud800-\udfff\ue000-\uf8ff\U000f0000-\U000ffffd\U00100000-\U0010fffd]")
 
-_BEYOND_LATIN = re.compile("[^\0-\u02ff]{31,}")
+# A set comes first: strings are searched for that many times as fast.
+_BEYOND_LATIN = re.compile("[\u0300-\U0010ffff][\u0300-\U0010ffff]{30,}")
+_PRINTABLE_FAULT = re.compile("[\ufb00-\ufb06\ufffd]")
 MOST_MARKS = 30
 """Combining marks kept in a row: more are in no language, and putting them in order costs the square of their number
 (Unicode Standard Annex #15, section 13, Stream-Safe Text Format)."""
@@ -62,15 +66,13 @@ def clean(text: str) -> str:
     >>> clean("The&#32;<i>ﬁrst</i> case\u0092s\\n  end.<<ETX>>")
     'The first case’s end.'
     """
-    if _is_plain(text):
-        return text.strip(" ")
     passes = 0
-    while (cleaner := _clean_once(text)) != text:
+    while not _is_plain(text) and (cleaner := _clean_once(text)) != text:
         text = cleaner
         passes += 1
         if passes == DEEPEST:
             text = re.sub("[&<]", " ", text)
-    return text
+    return text.strip(" ")
 
 
 def clean_all(texts: Sequence[str]) -> list[str]:
@@ -82,7 +84,11 @@ def clean_all(texts: Sequence[str]) -> list[str]:
 
 def _is_plain(text: str) -> bool:
     """Whether nothing but the white space at the ends can need cleaning."""
-    return text.isascii() and text.isprintable() and not ("&" in text or "<" in text or "  " in text)
+    if not text.isprintable() or "  " in text or (("&" in text or "<" in text) and _MARKUP.search(text)):
+        return False
+    return text.isascii() or not (
+        _PRINTABLE_FAULT.search(text) or _BEYOND_LATIN.search(text) or not unicodedata.is_normalized("NFC", text)
+    )
 
 
 def without_direction(text: str) -> str:

@@ -79,10 +79,28 @@ def document_of_record(
 def _read(
     model: type[_DocumentLine], record: Mapping[str, Any], known_labels: Collection[str], changed: list[Cleaned] | None
 ) -> Paper:
+    if (parts := _plain_parts(record)) is not None:
+        *texts, year = parts
+        return paper_of(*texts, year=year, labels=None, known_labels=known_labels, citations=(), changed=changed)
     try:
         return model.model_validate(record).paper(known_labels, changed=changed)
     except ValidationError as error:
         raise InputError(_in_general(error), faults=in_words(error)) from None
+
+
+def _plain_parts(record: Mapping[str, Any]) -> tuple[str, str, str, int | None] | None:
+    """Id, title, abstract and year of a record with a text in each, and no other field that means something.
+
+    Most records are so, and need no model, which takes as long as all else that is done to them; None of any other.
+    """
+    paper_id, title, abstract = record.get("paper_id"), record.get("title"), record.get("abstract")
+    if not (isinstance(paper_id, str) and isinstance(title, str) and isinstance(abstract, str)):
+        return None
+    year = _digits(record.get("year"))
+    if year is not None and (not isinstance(year, int) or isinstance(year, bool) or abs(year) >= _YEARS):
+        return None
+    plain = title and abstract and _is_id(paper_id) and _SELDOM.isdisjoint(record)
+    return (paper_id, title, abstract, year) if plain else None
 
 
 def _in_general(error: ValidationError) -> str:
@@ -92,8 +110,12 @@ def _in_general(error: ValidationError) -> str:
     return f"no field {fault['loc'][-1]!r}" if fault["type"] == "missing" else f"{fault['loc'][0]} cannot be used"
 
 
+def _is_id(text: str) -> bool:
+    return bool(text) and text.isprintable() and " " not in text
+
+
 def _without_white_space(text: str) -> str:
-    if not text or any(char.isspace() or not char.isprintable() for char in text):
+    if not _is_id(text):
         raise ValueError(f"found {text!r}, expected an id without white space")
     return text
 
@@ -108,7 +130,10 @@ def number_as_text(value: object) -> object:
 
 
 _Id = Annotated[str, BeforeValidator(number_as_text), AfterValidator(_without_white_space)]
-_Year = Annotated[int, Field(gt=-10_000, lt=10_000)]
+_YEARS = 10_000
+_Year = Annotated[int, Field(gt=-_YEARS, lt=_YEARS)]
+_SELDOM = {"metadata", "labels", "pred_labels", "paragraph_labels", "citations", "outbound_citations", "part_of"}
+"""Fields that mean something beside id, title, abstract and year."""
 
 
 class _DocumentLine(Strict):

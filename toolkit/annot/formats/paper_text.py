@@ -36,12 +36,17 @@ _OPENERS = _words(
     "Within Without Yet You"
 )
 
-# A run of stops is tried from its first one only: from each, and it would cost the square of its length.
-_STOP = re.compile(r"(?:(?<![.!?])[.!?]++|…)[\"'”’»)\]}]*+(?=\s+(\S+))|(?<=[a-z)\d][a-z)\d])[.?!](?=([A-Z][a-z]*)\s)")
+# A run of stops is tried from its first one only: from each, and it would cost the square of its length. A set comes
+# first, as a text is searched for it in a tenth of the time that it takes to look behind each character.
+_STOP = re.compile(
+    r"[.!?…](?:(?:(?<=…)|(?<!…)(?<![.!?][.!?])[.!?]*+)[\"'”’»)\]}]*+(?=\s+(\S+))"
+    r"|(?<=[a-z)\d][a-z)\d][.?!])(?=([A-Z][a-z]*)\s))"
+)
 _CAPITAL_INSIDE = re.compile(r"[a-z]+[-‐]?[A-Z]")
 _CITATION = re.compile(r"[(\[]\s*\d")
 _SEVERAL_LETTERS = re.compile(r"(?:[A-Za-z]\.)+[A-Za-z]")
 _LIST_MARK = re.compile(r"[(\[]?(?:\d{1,2}|[ivx]{1,4}|[A-Za-z])[)\]]?[.)]?")
+_LONGEST_MARK = 8
 _NEAR = 120
 """Characters within which an open bracket must close to hold a sentence together."""
 _LONGEST_WORD = 200
@@ -93,28 +98,31 @@ def _ends(text: str, start: int, end: int, stop: str, following: str) -> bool:
     """Whether the sentence from `start`, which runs up to and with `stop` at `end`, is whole before `following`."""
     if not _can_open(following):
         return False
-    if _LIST_MARK.fullmatch(text, start, end):
+    if end - start <= _LONGEST_MARK and _LIST_MARK.fullmatch(text, start, end):
         return False
     if stop != ".":
         return True
     # Tokenised texts have a blank before the stop.
-    word = (text[max(start, end - _LONGEST_WORD) : end - 1].split() or [""])[-1].lstrip("\"'“‘«([{")
+    word = (text[max(start, end - _LONGEST_WORD) : end - 1].rsplit(None, 1) or [""])[-1].lstrip("\"'“‘«([{")
     lowered = word.lower()
-    opener = following.strip("\"'“”‘’«»()[],;:") in _OPENERS
     if lowered in _INSIDE:
         return False
     if following[0].isdigit() and (lowered in _BEFORE_NUMBER or word.isdigit()):
         return False
     if lowered in _DOUBTFUL or _SEVERAL_LETTERS.fullmatch(word):
-        return opener and not _CITATION.match(following)
+        return _is_opener(following) and not _CITATION.match(following)
     if len(word) == 1 and word.isalpha() and word.isupper():
-        return opener
+        return _is_opener(following)
     return True
+
+
+def _is_opener(word: str) -> bool:
+    return word.strip("\"'“”‘’«»()[],;:") in _OPENERS
 
 
 def _can_open(word: str) -> bool:
     """Whether a sentence can begin with `word`: `The`, `3D`, `“we`, `eBay`, `©`, `我们`."""
-    if word[0] in "“«•©†‡":
+    if "A" <= word[0] <= "Z" or word[0] in "“«•©†‡":
         return True
     bare = word.lstrip("\"'“‘«([{$`")
     first = bare[:1]
@@ -152,9 +160,11 @@ def paper_of(
     Raises InputError with a fault for each unknown label.
     """
     known = None if labels is None else _known(labels, known_labels)
-    heading = False
+    heading = as_it_came = False
     if isinstance(abstract, str):
-        paragraphs = [clean(paragraph) for paragraph in PARAGRAPH.split(abstract)]
+        given = PARAGRAPH.split(abstract)
+        paragraphs = [clean(paragraph) for paragraph in given]
+        as_it_came = paragraphs == given
         heading, paragraphs[0] = _without_heading(paragraphs[0])
         parts = [split_sentences(paragraph) for paragraph in paragraphs]
         sentences = [sentence for part in parts for sentence in part]
@@ -168,7 +178,7 @@ def paper_of(
         sentences = list(filter(None, sentences))
     cited = [other for other in dict.fromkeys(citations) if other != paper_id]
     read_title = clean(title)
-    if changed is not None:
+    if changed is not None and (heading or not as_it_came or read_title != title):
         found = cleaned(paper_id, title=(title, read_title), abstract=(abstract, sentences), heading=heading)
         changed += [] if found is None else [found]
     return Paper(

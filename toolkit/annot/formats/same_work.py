@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import re
 import unicodedata
 
-_NOT_ASCII_WORD = re.compile("[^a-z0-9]+")
+_NOT_ASCII_WORD = {code: None for code in range(128) if not chr(code).isalnum()}
 TELLING = 30
 """Letters of a title that is one work's: `Introduction to the special issue` has 29, and many journals one a year."""
 
@@ -29,6 +28,6 @@ def normalised_title(title: str) -> str:
     True
     """
     if title.isascii():
-        return _NOT_ASCII_WORD.sub("", title.lower())
+        return title.lower().translate(_NOT_ASCII_WORD)
     folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", title).casefold())
     return "".join(char for char in folded if char.isalnum())

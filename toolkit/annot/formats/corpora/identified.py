@@ -30,6 +30,7 @@ _PLAIN_DOI = re.compile(r"(?:https://doi\.org/)?(10\.[0-9]{4,9}/[a-z0-9./_-]*[a-
 """As nearly all are written; found in a quarter of the time."""
 _DOI = re.compile(r"10\.[0-9]{4,9}(?:\.[0-9]+)*/\S+")
 _URL = re.compile("https?://", re.IGNORECASE)
+_PLAIN_WORK = re.compile("W([1-9][0-9]{0,14})")
 _PMID = re.compile(r"(?:.*\bpmid\W{0,3}|https?://\S*/|med:)?0*([1-9][0-9]{0,8})(?:\.[0-9]+)?/?(?:\W.*)?", re.I | re.S)
 _OPENALEX = re.compile(r"(?:.*[/:\s])?W([1-9][0-9]{0,14})/?", re.IGNORECASE | re.DOTALL)
 _PAIRS = {")": "(", "]": "[", ">": "<", "}": "{"}
@@ -54,7 +55,8 @@ def identified(record: Mapping[str, Any], order: Sequence[IdKind]) -> Identified
     A record without any id gets one made from its title and year (and abstract, if the title is short), the same on
     every machine. Raises InputError for one without a title, too.
     """
-    found = {kind: one for kind in ID_KINDS if (one := normalised_id(kind, record.get(kind)))}
+    given = ((kind, record[kind]) for kind in ID_KINDS if record.get(kind) is not None)
+    found = {kind: one for kind, raw in given if (one := normalised_id(kind, raw))}
     paper_id = next((found[kind] for kind in (*order, *ID_KINDS) if kind in found), None)
     made = paper_id is None
     if paper_id is None:
@@ -115,7 +117,7 @@ def _pmid(text: str) -> str | None:
 
 
 def _openalex(text: str) -> str | None:
-    found = _OPENALEX.fullmatch(text)
+    found = _PLAIN_WORK.fullmatch(text) or _OPENALEX.fullmatch(text)
     return found and f"W{found.group(1)}"
 
 

@@ -75,6 +75,8 @@ def turned_back(index: object, *, name: str) -> str | None:
         found = found["InvertedIndex"]
     if not isinstance(found, dict):
         raise _unusable(name, f"{found!r:.40}")
+    if (text := _plain_text(found)) is not None:
+        return text
     words: dict[int, str] = {}
     for word, places in found.items():
         for place in places if isinstance(places, list) else [places]:
@@ -84,6 +86,18 @@ def turned_back(index: object, *, name: str) -> str | None:
     if words and (last := max(words)) >= 2 * len(words) + _MISSING:
         raise _unusable(name, f"position {last!r:.40} for {len(words)} words")
     return " ".join(words[place] for place in sorted(words)) or None
+
+
+def _plain_text(index: Mapping[str, Any]) -> str | None:
+    """The text of an index with every position from 0 to the last once; None of any other."""
+    if {*map(type, index.values())} != {list}:
+        return None
+    places = [place for of in index.values() for place in of]
+    if {*map(type, places)} != {int}:
+        return None
+    words = {place: word for word, of in index.items() for place in of}
+    whole = len(words) == len(places) and min(words) == 0 and max(words) == len(words) - 1
+    return " ".join([words[place] for place in range(len(words))]) if whole else None
 
 
 def _unusable(name: str, found: str) -> InputError:

@@ -121,7 +121,7 @@ def _whole(values: Iterable[str]) -> Iterator[str]:
 def paper(record: Mapping[str, Any]) -> dict[str, Any]:
     """The title of a book is `BT` in old files; a key is the reference's own id, or its number in the database."""
     books = ("BT",) if record["TY"] and record["TY"][0].upper() in ("BOOK", "UNPB") else ()
-    texts = [part for text in _first(record, _ABSTRACTS) for part in _PARAGRAPH.split(text.strip())]
+    texts = [part for text in _first(record, _ABSTRACTS) for part in _paragraphs(text.strip())]
     abstract = "\n\n".join(" ".join(text.split()) for text in dict.fromkeys(texts) if not _NO_ABSTRACT.fullmatch(text))
     parts = parts_of(abstract)
     years = [found[0] for tag in _DATES for date in record.get(tag, ()) if (found := _YEAR.search(date.strip("/ ")))]
@@ -133,6 +133,10 @@ def paper(record: Mapping[str, Any]) -> dict[str, Any]:
         "pmid": _pmid(record) or None,
         "key": _one(record, _KEYS).partition("\n")[0] or None,
     }
+
+
+def _paragraphs(text: str) -> list[str]:
+    return _PARAGRAPH.split(text) if "\n" in text else [text]
 
 
 def _first(record: Mapping[str, list[str]], tags: Iterable[str]) -> list[str]:

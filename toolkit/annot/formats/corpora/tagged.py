@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from annot.formats.corpora.cutting import Broken
-from annot.formats.corpora.text_encoding import not_utf8, text_of
+from annot.formats.corpora.text_encoding import lines_in, not_utf8, text_of
 
 LONGEST_RECORD = 1 << 22
 """Characters: four million, more than a record with thousands of authors or cited works has."""
@@ -25,7 +25,7 @@ def tagged_records(
     first = length = 0
     passed = ""
     with text_of(path) as lines:
-        for number, line in enumerate(lines, start=1):
+        for number, line in enumerate(lines_in(lines), start=1):
             if begins(line, block):
                 if block:
                     yield first, _whole(block, length)

@@ -27,7 +27,7 @@ from annot.base.errors import InputError
 from annot.formats.corpora.cutting import LONGEST_LINE, Broken, opened
 
 UTF_8, UTF_16, WINDOWS_1252 = "utf-8", "utf-16", "windows-1252"
-_CHUNK = 1 << 18
+_CHUNK, _AT_ONCE = 1 << 18, 1 << 14
 
 
 def encoding_of(path: Path) -> str:
@@ -85,11 +85,15 @@ class _Text(io.TextIOWrapper):
     def readline(self, size: int = -1, /) -> str:  # type: ignore[override]
         line = super().readline(LONGEST_LINE + 1 if size < 0 else size)
         if len(line) > LONGEST_LINE:
-            raise InputError(
-                f"{self.name}: a line of more than {LONGEST_LINE} characters, expected text in lines",
-                hint="is the file in another format?",
-            )
+            raise _endless(self)
         return line
+
+
+def _endless(text: TextIO) -> InputError:
+    return InputError(
+        f"{text.name}: a line of more than {LONGEST_LINE} characters, expected text in lines",
+        hint="is the file in another format?",
+    )
 
 
 @contextmanager
@@ -101,6 +105,21 @@ def text_of(path: Path, newline: str | None = None) -> Iterator[TextIO]:
     encoding, errors = _DECODED[encoding_of(path)]
     with opened(path) as file, _Text(file, encoding, errors=errors, newline=newline) as text:
         yield text
+
+
+def lines_in(text: TextIO) -> Iterator[str]:
+    """The lines of a text of `text_of` with one kind of line end, in half the time that reading each of them takes."""
+    rest = ""
+    while block := text.read(max(_AT_ONCE, len(rest))):
+        lines = (rest + block).split("\n")
+        if len(lines[0]) > LONGEST_LINE:
+            raise _endless(text)
+        # The last line may go on in the next block.
+        rest = lines.pop()
+        for line in lines:
+            yield f"{line}\n"
+    if rest:
+        yield rest
 
 
 def not_utf8(raw: str) -> Broken | None:

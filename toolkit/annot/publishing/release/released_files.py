@@ -213,6 +213,8 @@ def _csfcube(
     if study.texts:
         texts = f"{counted(len(study.texts), 'topic')} {verb(len(study.texts), 'is a text', 'are texts')}"
         return {}, (f"CSFCube's format is left out: its queries are papers, and {texts} here",)
+    if study.samples:
+        return {}, ("CSFCube's format is left out: it has no place for pairs of the pools that were not drawn",)
     pooled = study.pooled
     material = Material(
         papers=tuple(
