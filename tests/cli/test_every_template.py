@@ -22,6 +22,8 @@ WITH_A_SERVER = {
     *("screen.css.j2", "letter.txt.j2", "letter-adjudicator.txt.j2", "status.html.j2", "status.css.j2", "demo.txt.j2"),
 }
 """Those that a server or a watching lead asks for: the tests in `labelstudio/`, and of letters and the status page."""
+OF_A_SAMPLE = {"evaluate_sample.py.j2", "report/sample.j2"}
+"""Those of a study that judges a sample: `publish/test_sample_released.py`."""
 OTHER_CALLS = (
     ("init", "made", "new"),
     ("release", "judged", "out --draft"),
@@ -67,7 +69,7 @@ def test_every_template_renders_on_a_complete_study(
         result = annot(*name.split(), *typed.split(), folder=folder)
         assert "correct the template" not in result.stderr, result.message()
     assert open_study(stages["measured"])._repr_html_()
-    assert TEMPLATES - rendered <= WITH_A_SERVER
+    assert TEMPLATES - rendered <= WITH_A_SERVER | OF_A_SAMPLE
 
 
 @pytest.mark.parametrize("stage", REPORTED)

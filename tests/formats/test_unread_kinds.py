@@ -120,7 +120,7 @@ def test_a_file_of_a_kind_that_is_not_read_is_named_with_what_to_do(tmp_path: Pa
     with pytest.raises(InputError) as caught:
         format_of(str(path), None)
     assert caught.value.message.startswith(f"{path}: {kind}")
-    assert caught.value.message.endswith("which annot does not read")
+    assert caught.value.message.endswith("which is not read")
     assert caught.value.faults == ()
     assert remedy in str(caught.value.hint)
     assert format_of(str(path), "csv") == "csv"

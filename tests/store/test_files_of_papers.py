@@ -16,10 +16,10 @@ import pytest
 from annot.base.errors import InputError
 from annot.base.records import Paper
 from annot.store import paper_writing
+from annot.store.citations import added_files
 from annot.store.paper_writing import PaperWriter, append_parts, keep_rows, remove_papers
 from annot.store.papers import (
     PART_OF,
-    added_files,
     columns_sha256,
     corpus_sha256,
     count_passages,

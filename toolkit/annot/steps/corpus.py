@@ -83,7 +83,7 @@ class CorpusContents:
     files: tuple[FileRead, ...]
     """What was added from which file; a file that came again is there once."""
     from_others: int
-    """Papers that came otherwise: with a release, or before annot wrote down the files."""
+    """Papers that came otherwise: with a release, or before the files were noted down."""
 
 
 def contents(ws: Workspace, *, advance: Advance) -> CorpusContents:

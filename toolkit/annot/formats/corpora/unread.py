@@ -75,4 +75,4 @@ def refuse_unread(head: Head) -> None:
     """Raise InputError for a file that begins as one of a kind that is known and not read."""
     for kind in UNREAD:
         if re.match(kind.begins, head.start, re.DOTALL):
-            raise InputError(f"{head.name}: {kind.name}, which annot does not read", hint=kind.remedy)
+            raise InputError(f"{head.name}: {kind.name}, which is not read", hint=kind.remedy)
