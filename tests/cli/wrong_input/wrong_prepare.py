@@ -27,7 +27,9 @@ WRONG: dict[str, Wrong] = {
         "corpus add", "none.jsonl papers.jsonl neither.jsonl", ("none.jsonl: no such file", "neither.jsonl: no such")
     ),
     "corpus add: no file": Wrong("corpus add", "", ("Missing argument 'files'",)),
-    "corpus add: a folder": Wrong("corpus add", "corpus", ("corpus: a folder, expected a file",)),
+    "corpus add: an empty folder": Wrong(
+        "corpus add", "corpus", ("corpus: an empty folder, expected files of papers",)
+    ),
     "corpus add: no line that can be read": Wrong(
         "corpus add",
         "papers.jsonl broken.jsonl",
