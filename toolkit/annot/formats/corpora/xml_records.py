@@ -80,11 +80,6 @@ def _whole(around: tuple[ElementTree.Element, ...], depth: int, still_open: set[
             del parent[0]
 
 
-def _not_well_formed(error: ElementTree.ParseError) -> Broken:
-    fault = f"not valid XML: {error}; reading ended there"
-    return Broken("not valid XML", (fault,), "")
-
-
 def refuse_entities(path: Path) -> None:
     """Raise InputError where the XML file declares entities of its own: a short file can say a long text with them.
 
