@@ -1,0 +1,306 @@
+"""Which runs gain under a model's grades, and which gain more than the model's own errors explain.
+
+The plain gain of a run is its NDCG by the model's grades less that by the people's. Every noisy judge moves all runs,
+the weak ones up and the good ones down, so the plain gain names a favoured run of a fair judge nearly always. Here the
+gain is held against opinions that change places among pairs that are alike (`alike`): those of one query and one final
+grade that the other runs rank about as high and whose documents are about as long. For a judge whose errors depend on
+the final grade, the topic, the length, or on what all runs agree on, such an exchange changes nothing on average. NDCG
+is linear in the grades and its ideal stays the same, so the mean over all exchanges needs no drawing: each opinion is
+replaced by the mean of its like.
+
+What is left, less what is left of the other runs on average, is `beyond`: by how much the run gains more than they do
+and the model's errors explain. A run is favoured if this is shown to be above `least`, by the step-down maximum of t
+over whole topics (`annot.base.stats.significance.max_t_tests`), which corrects for the number of runs and bears errors
+that go together within a topic. A run that is shown to be below -`least` loses. `benchmarks/opinion_judges.py` counts
+how often planted judges are told apart.
+
+A judge who sees more within a grade than people noted down rewards the runs that see the same. What the runs share is
+taken out; what one run alone shares with the judge is favour by this definition, whoever is right.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from annot.base.stats.arrays import Array, Integers, Mask
+from annot.base.stats.clustered import mean_interval, parts_of_mean
+from annot.base.stats.significance import max_t_tests
+from annot.base.stats.values import Interval, Undefined
+from annot.measuring.evaluation.gradings import Family
+
+ALIKE = 8
+"""Pairs that are taken for alike, about."""
+FEWEST_TOPICS = 6
+"""With fewer no p is below .05: there are 2^(n - 1) ways of turning signs."""
+FUSED_AT = 60
+"""Of reciprocal rank fusion (Cormack, Clarke and Buettcher 2009): how high the other runs rank a document."""
+UNRANKED = 1e-4
+"""What fusion gives a document that no other run has: below the last of a long list."""
+
+
+class OpinedPair(NamedTuple):
+    """A pair that people and the model graded."""
+
+    query_id: str
+    doc_id: str
+    final: int
+    opinion: int
+    weight: float
+    """1 / pi where a sample was drawn, else 1."""
+    length: int
+    """Of the document, in characters or words."""
+
+
+@dataclass(frozen=True, slots=True)
+class FavourRule:
+    """What the figures depend on besides the grades."""
+
+    name: str
+    """Of the measure, a kind of NDCG."""
+    family: Family
+    k: int
+    """Of the measure."""
+    least: float
+    """What a run must gain more than the others to be named."""
+    level: float
+    permutations: int
+    seed: int
+
+
+@dataclass(frozen=True, slots=True)
+class RunUnderOpinion:
+    """One run, on the pairs that people and the model graded; means over queries."""
+
+    run: str
+    by_people: float
+    by_model: float
+    beyond: float
+    """By how much it gains more than the other runs do and the model's errors explain."""
+    interval: Interval | Undefined
+    p_gains: float
+    """Corrected, of the hypothesis that `beyond` is not above `least`."""
+    p_loses: float
+    gains: bool
+    loses: bool
+
+    @property
+    def gain(self) -> float:
+        """The plain difference."""
+        return self.by_model - self.by_people
+
+    @property
+    def explained(self) -> float:
+        """The part of the plain difference that the model's errors explain, and what all runs gain."""
+        return self.gain - self.beyond
+
+
+@dataclass(frozen=True, slots=True)
+class Favour:
+    """All runs, best by the people's grades first."""
+
+    measure: str
+    least: float
+    n_topics: int
+    runs: tuple[RunUnderOpinion, ...]
+
+    @property
+    def gaining(self) -> tuple[str, ...]:
+        """The favoured runs, the one that gains most first."""
+        return tuple(one.run for one in sorted(self.runs, key=lambda one: (-one.beyond, one.run)) if one.gains)
+
+    @property
+    def losing(self) -> tuple[str, ...]:
+        """Those that lose, the one that loses most first."""
+        return tuple(one.run for one in sorted(self.runs, key=lambda one: (one.beyond, one.run)) if one.loses)
+
+
+def favour(
+    pairs: Sequence[OpinedPair],
+    runs: Mapping[str, Mapping[str, Sequence[str]]],
+    rule: FavourRule,
+    *,
+    topics: Mapping[str, str] | None,
+) -> Favour | Undefined:
+    """Every run under the model's grades, or why that is not known.
+
+    runs: by tag and query, the documents best first. topics: the topic of each query; None takes the queries as
+    independent.
+    """
+    if len(runs) < 2:
+        return Undefined("there are no runs" if not runs else "there is one run, and none to compare it with")
+    if not pairs:
+        return Undefined("no pair has both a final grade and an opinion")
+    ranked = RankedPairs.of(pairs, runs, rule, topics=topics)
+    return ranked.favour(np.array([one.opinion for one in pairs], dtype=np.float64), rule)
+
+
+@dataclass(frozen=True, slots=True)
+class RankedPairs:
+    """Pairs with their places in the runs: Q queries, N pairs, R runs."""
+
+    tags: tuple[str, ...]
+    topics: tuple[str, ...]
+    """Of each query."""
+    query: Integers
+    """Shape (N,)."""
+    final: Array
+    weights: Array
+    length: Array
+    """The logarithm, shape (N,)."""
+    fused: Array
+    """The sum over the runs, shape (N,)."""
+    own: Array
+    """Of it the part of each run, shape (R, N)."""
+    same: Integers
+    """Which query and final grade each pair has, shape (N,)."""
+    discount: Array
+    """What a grade at its place counts, shape (R, N); 0 beyond the cut and where it is not submitted."""
+    submitted: Mask
+    """Shape (R, N)."""
+    cut: Integers
+    """Ranks that count, shape (R, Q)."""
+
+    @staticmethod
+    def of(
+        pairs: Sequence[OpinedPair],
+        runs: Mapping[str, Mapping[str, Sequence[str]]],
+        rule: FavourRule,
+        *,
+        topics: Mapping[str, str] | None,
+    ) -> RankedPairs:
+        """The opinions in `pairs` are not looked at."""
+        names = sorted({one.query_id for one in pairs})
+        place = {query_id: at for at, query_id in enumerate(names)}
+        rows = [(place[one.query_id], one.doc_id) for one in pairs]
+        discount, own = np.zeros((2, len(runs), len(pairs)))
+        submitted = np.zeros((len(runs), len(pairs)), dtype=np.bool_)
+        cut = np.zeros((len(runs), len(names)), dtype=np.int64)
+        for row, run in enumerate(runs.values()):
+            lists = [run.get(query_id, ()) for query_id in names]
+            cut[row] = [rule.family.cut(len(docs), rule.k) for docs in lists]
+            ranks = [{doc_id: at for at, doc_id in enumerate(docs)} for docs in lists]
+            discounts = [rule.family.discount(max(1, n)) for n in cut[row]]
+            for at, (query, doc_id) in enumerate(rows):
+                rank = ranks[query].get(doc_id)
+                if rank is not None:
+                    submitted[row, at], own[row, at] = True, 1 / (FUSED_AT + rank + 1)
+                    discount[row, at] = discounts[query][rank] if rank < cut[row, query] else 0.0
+        final = np.array([one.final for one in pairs], dtype=np.int64)
+        query_of = np.array([query for query, _ in rows], dtype=np.int64)
+        return RankedPairs(
+            tags=tuple(runs),
+            topics=tuple(names if topics is None else [topics[query_id] for query_id in names]),
+            query=query_of,
+            final=final.astype(np.float64),
+            weights=np.array([one.weight for one in pairs], dtype=np.float64),
+            length=np.log1p(np.array([one.length for one in pairs], dtype=np.float64)),
+            fused=own.sum(axis=0),
+            own=own,
+            same=np.unique(query_of * (int(final.max()) + 1) + final, return_inverse=True)[1],
+            discount=discount,
+            submitted=submitted,
+            cut=cut,
+        )
+
+    def favour(self, opinion: Array, rule: FavourRule) -> Favour | Undefined:
+        """opinion: shape (N,), of each pair."""
+        n_topics = len({*self.topics})
+        if n_topics < FEWEST_TOPICS:
+            return Undefined(f"{n_topics} topics, and the test needs {FEWEST_TOPICS}")
+        ideal = self._ideals(opinion, rule)
+        beyond = np.stack(
+            [self._summed(row, opinion - means_of_like(opinion, self.alike(row, opinion))) for row in range(len(ideal))]
+        )
+        left = np.divide(beyond, ideal, out=np.zeros_like(beyond), where=ideal > 0)
+        more = (left - left.mean(axis=0)) * len(left) / (len(left) - 1)
+        p_values = []
+        for sign in (1, -1):
+            parts = parts_of_mean(sign * more - rule.least, self.topics)
+            found = max_t_tests(parts, alpha=1 - rule.level, permutations=rule.permutations, seed=rule.seed)
+            p_values.append(np.where(parts.mean(axis=1) > 0, found.p_values, 1.0).tolist())
+        by_people, by_model = self._means(self.final, rule), self._means(opinion, rule)
+        several = len({*self.topics}) < len(self.topics)
+        runs = [
+            RunUnderOpinion(
+                run=tag,
+                by_people=by_people[row],
+                by_model=by_model[row],
+                beyond=float(more[row].mean()),
+                interval=mean_interval(
+                    *(more[row],), level=rule.level, least=-2, most=2, topics=self.topics if several else None
+                ),
+                p_gains=gains,
+                p_loses=loses,
+                gains=gains <= 1 - rule.level + _ROUNDING,
+                loses=loses <= 1 - rule.level + _ROUNDING,
+            )
+            for row, (tag, gains, loses) in enumerate(zip(self.tags, *p_values, strict=True))
+        ]
+        runs.sort(key=lambda one: (-one.by_people, one.run))
+        return Favour(rule.name, rule.least, n_topics, tuple(runs))
+
+    def alike(self, row: int, opinion: Array) -> Integers:
+        """Of each pair, which of the groups of about `ALIKE` it is in: those of its query and final grade whose opinion
+        is expected to be nearest, from how high the runs but this one rank the document and from its length. Expected
+        by least squares within queries, for each final grade on its own. Shape (N,).
+        """
+        others = np.log(UNRANKED + (self.fused - self.own[row]) / (len(self.own) - 1))
+        same = self.same
+        x = np.stack([of - means_of_like(of, same) for of in _curved(others, self.length)])
+        y, expected = opinion - means_of_like(opinion, same), np.zeros(len(opinion))
+        for grade in np.unique(self.final):
+            own = self.final == grade
+            expected[own] = np.linalg.pinv(x[:, own] @ x[:, own].T, hermitian=True) @ (x[:, own] @ y[own]) @ x[:, own]
+        order = np.lexsort((others, np.round(expected, _DIGITS), same))
+        sizes = np.bincount(same)
+        place = np.arange(len(order)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+        groups = np.maximum(1, np.round(sizes / ALIKE).astype(np.int64))
+        within = place * np.repeat(groups, sizes) // np.repeat(sizes, sizes)
+        found = np.empty(len(order), dtype=np.int64)
+        found[order] = np.repeat(np.cumsum(groups) - groups, sizes) + within
+        return found
+
+    def _summed(self, row: int, values: Array) -> Array:
+        """By query, what the values add up to at their places in a run: shape (Q,)."""
+        return np.bincount(self.query, self.discount[row] * self.weights * values, len(self.topics)).astype(np.float64)
+
+    def _means(self, grades: Array, rule: FavourRule) -> list[float]:
+        """The measure of each run under these grades."""
+        ideal = self._ideals(grades, rule)
+        gains = np.stack([self._summed(row, grades) for row in range(len(ideal))])
+        return np.divide(gains, ideal, out=np.zeros_like(gains), where=ideal > 0).mean(axis=1).tolist()  # type: ignore[no-any-return]
+
+    def _ideals(self, grades: Array, rule: FavourRule) -> Array:
+        """The best that any order gives, shape (R, Q). A weighted pair takes as many ranks as it stands for."""
+        found = np.zeros(self.cut.shape)
+        members = [np.flatnonzero(self.query == at) for at in range(len(self.topics))]
+        for query, own in enumerate(members):
+            best = own[np.argsort(-grades[own], kind="stable")]
+            known: dict[tuple[int, bytes], float] = {}
+            for row, cut in enumerate(self.cut[:, query].tolist()):
+                there = best[self.submitted[row, best]] if rule.family.of_submitted else best
+                key = cut, there.tobytes()
+                if key not in known:
+                    ends = np.minimum(cut, np.concatenate([[0.0], np.cumsum(self.weights[there])]))
+                    upto = np.concatenate([[0.0], np.cumsum(rule.family.discount(cut))])
+                    known[key] = float(grades[there] @ np.diff(np.interp(ends, np.arange(cut + 1), upto)))
+                found[row, query] = known[key]
+        return found
+
+
+_ROUNDING = 1e-12
+_DIGITS = 9
+
+
+def _curved(*of: Array) -> list[Array]:
+    """Each with its square."""
+    return [power for one in of for power in (one, (one - one.mean()) ** 2)]
+
+
+def means_of_like(values: Array, of: Integers) -> Array:
+    """The mean of each pair's group, shape (N,)."""
+    return np.asarray((np.bincount(of, values) / np.bincount(of))[of], dtype=np.float64)
