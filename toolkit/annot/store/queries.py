@@ -19,6 +19,7 @@ from annot.store.judging_models import (
     ASSIGNMENT_TABLE,
     GOLD_TABLE,
     JUDGEMENT_TABLE,
+    OPINION_CALL_TABLE,
     SAMPLE_TABLE,
     SAMPLED_TABLE,
     TASK_TABLE,
@@ -46,6 +47,7 @@ _IN_USE: dict[Table, str] = {
     SPLIT_TABLE: "fold",
     GOLD_TABLE: "gold pair",
     TRIAL_ASSIGNMENT_TABLE: "training or sub-study pair",
+    OPINION_CALL_TABLE: "question to a model",
 }
 
 
@@ -71,7 +73,7 @@ def remove_query(session: Session, query_id: str) -> None:
     _refuse(session, [query_id], _JUDGED, "be removed")
     withdraw = f"take its pairs back with `annot plan --withdraw --query {query_id}`"
     _refuse(session, [query_id], {ASSIGNMENT_TABLE: _IN_USE[ASSIGNMENT_TABLE]}, "be removed", hint=withdraw)
-    others = (SPLIT_TABLE, GOLD_TABLE, TRIAL_ASSIGNMENT_TABLE)
+    others = (SPLIT_TABLE, GOLD_TABLE, TRIAL_ASSIGNMENT_TABLE, OPINION_CALL_TABLE)
     _refuse(session, [query_id], {table: _IN_USE[table] for table in others}, "be removed")
     _take_from_sample(session, [query_id])
     delete_where(session, QUERY_TABLE, "query_id", [query_id])
