@@ -344,10 +344,11 @@ CREATE TABLE sampled_pair (
     batch INTEGER NOT NULL,
     probability FLOAT NOT NULL,
     drawn BOOLEAN NOT NULL,
+    ranks JSON NOT NULL,
     PRIMARY KEY (query_id, doc_id),
     CONSTRAINT sampled_pair_query FOREIGN KEY(query_id) REFERENCES query (query_id),
     CONSTRAINT sampled_pair_rank_from_1 CHECK (rank >= 1),
-    CONSTRAINT sampled_pair_batch_from_1 CHECK (batch >= 1),
+    CONSTRAINT sampled_pair_batch_from_0 CHECK (batch >= 0),
     CONSTRAINT sampled_pair_probability CHECK (probability > 0 AND probability <= 1)
 );
 

@@ -63,10 +63,13 @@ class SampledPair(OfPair):
     rank: int | None
     """In the fusion of the rankings, from 1, as they were when the pair came under the sample; None without a rank."""
     batch: int
-    """1 for what was there at the first sample, a higher number for what came later together."""
+    """1 for what was there at the first sample, a higher number for what came later together; 0 for what was planned
+    whole before."""
     probability: float
     """With which it is drawn at the share on record, as rounded: above 0, at most 1."""
     drawn: bool
+    ranks: Mapping[str, int]
+    """By method, the rank from which `rank` was made."""
 
 
 class PoolSample(NamedTuple):
@@ -291,7 +294,7 @@ SAMPLED_TABLE = made(
     "sampled_pair",
     columns_of(SampledPair, key=PAIR),
     to_query(),
-    *(from_1("rank"), from_1("batch")),
+    *(from_1("rank"), check("batch_from_0", "batch >= 0")),
     check("probability", "probability > 0 AND probability <= 1"),
 )
 """Every pair that is under the sample, drawn or not."""
