@@ -184,3 +184,12 @@ def _pooled(rows: Sequence[_Ratings], grades: Sequence[int], topics: Mapping[str
         tables,
         topics=None if topics is None else [topics[row.query_id] for row in rows],
     )
+
+
+def rank_correlation(queries: Sequence[QueryRatings], opinion: Mapping[Pair, int], scale: Scale) -> Estimate:
+    """Spearman's rho of the opinion with the final grades, over all pairs."""
+    pooled = _pooled(_rows(queries, opinion)[FINAL], scale.grades, scale.topics)
+    if pooled is None:
+        return Estimate(NOTHING, NOTHING)
+    value = pooled.value("spearman_rho", scale.grades)
+    return Estimate(value, interval_of(pooled, value, "spearman_rho", scale.grades, level=scale.level))

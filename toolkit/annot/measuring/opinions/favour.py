@@ -11,8 +11,8 @@ replaced by the mean of its like.
 What is left, less what is left of the other runs on average, is `beyond`: by how much the run gains more than they do
 and the model's errors explain. A run is favoured if this is shown to be above `least`, by the step-down maximum of t
 over whole topics (`annot.base.stats.significance.max_t_tests`), which corrects for the number of runs and bears errors
-that go together within a topic. A run that is shown to be below -`least` loses. `benchmarks/opinion_judges.py` counts
-how often planted judges are told apart.
+that go together within a topic. A run that is shown to be below -`least` loses. The report names it, but that alone
+does not make a judge unfair. `benchmarks/opinion_judges.py` counts how often planted judges are told apart.
 
 A judge who sees more within a grade than people noted down rewards the runs that see the same. What the runs share is
 taken out; what one run alone shares with the judge is favour by this definition, whoever is right.
@@ -20,6 +20,7 @@ taken out; what one run alone shares with the judge is favour by this definition
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -34,6 +35,9 @@ from annot.measuring.evaluation.gradings import Family
 
 ALIKE = 8
 """Pairs that are taken for alike, about."""
+LEAST = 0.015
+"""What a run must gain more than the others do to be named: a fair judge's errors never go through the matching whole,
+and with many topics even a trace of them would be shown."""
 FEWEST_TOPICS = 6
 """With fewer no p is below .05: there are 2^(n - 1) ways of turning signs."""
 FUSED_AT = 60
@@ -162,7 +166,7 @@ class RankedPairs:
     submitted: Mask
     """Shape (R, N)."""
     cut: Integers
-    """Ranks that count, shape (R, Q)."""
+    """Ranks of each run that count, shape (R, Q)."""
 
     @staticmethod
     def of(
@@ -280,9 +284,12 @@ class RankedPairs:
         members = [np.flatnonzero(self.query == at) for at in range(len(self.topics))]
         for query, own in enumerate(members):
             best = own[np.argsort(-grades[own], kind="stable")]
+            of_all = rule.family.cut(math.ceil(self.weights[own].sum() - _ROUNDING), rule.k)
             known: dict[tuple[int, bytes], float] = {}
-            for row, cut in enumerate(self.cut[:, query].tolist()):
-                there = best[self.submitted[row, best]] if rule.family.of_submitted else best
+            for row, of_run in enumerate(self.cut[:, query].tolist()):
+                there, cut = best, of_all
+                if rule.family.of_submitted:
+                    there, cut = best[self.submitted[row, best]], of_run
                 key = cut, there.tobytes()
                 if key not in known:
                     ends = np.minimum(cut, np.concatenate([[0.0], np.cumsum(self.weights[there])]))
@@ -292,7 +299,7 @@ class RankedPairs:
         return found
 
 
-_ROUNDING = 1e-12
+_ROUNDING = 1e-9
 _DIGITS = 9
 
 

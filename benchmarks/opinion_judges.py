@@ -1,0 +1,288 @@
+"""Plant judges of a known kind on collections that were judged whole: is the first sentence of `annot opinion` right?
+
+    python benchmarks/opinion_judges.py CRANFIELD CSFCUBE [--seeds 20] [--fair 100] [--only CSFCube]
+
+Both collections have 17 runs of five families (`judged_whole.py`). CSFCube's people are its own two assessors of each
+pair; Cranfield's are two of three simulated ones, who miss its grade by one in a quarter of the pairs. Of each judge it
+prints how often the first sentence is the right one, how often some run is named as favoured or as losing, and how
+often the plain rule (`drawn anew`: the gain beyond opinions redrawn within each final grade, whatever the pair) would
+name one.
+
+The judges. `people's final`: repeats the final grade. `always 1`. `favours`: a judge who errs
+less than `noisy` and gives one grade more to seven in ten of the first 20 documents of one run; it is the run of the
+worse half that the others are least like. Right is whoever names it. All others are fair:
+right is "noisy but fair", or, as people agree little with each other in CSFCube, for some "agrees as people do":
+
+- `noisy`: its errors depend on the final grade alone. `lenient`: the same, mostly upwards.
+- `by topic`: strict on one topic, lenient on another. `by likeness`: what it likes in a topic, it likes in all
+  documents that are alike (a random direction of their LSA vectors for each query).
+- `by length`: it errs, upwards, on long documents. `by shortness`: on short ones.
+- `finer`: it sees within a grade what all runs together see.
+- `one of them`: what one of the two assessors said, at random.
+
+Measured:
+
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+from annot.base.records import Decision, Judgement
+from annot.base.stats.seeding import generator
+from annot.base.stats.values import Undefined
+from annot.measuring.agreement.per_query import ratings_of
+from annot.measuring.evaluation.gradings import family_of
+from annot.measuring.opinions.agreeing import Scale
+from annot.measuring.opinions.favour import LEAST, FavourRule, OpinedPair, RankedPairs, means_of_like
+from annot.measuring.opinions.worth import Judged, Verdict, Worth, worth
+from judged_whole import JudgedWhole, of_cranfield, of_csfcube
+
+GRADES = (0, 1, 2, 3)
+MISSED = 0.25
+"""Of the pairs of each simulated assessor of Cranfield."""
+NOISY = np.array([[0.6, 0.25, 0.1, 0.05], [0.38, 0.32, 0.2, 0.1], [0.25, 0.3, 0.3, 0.15], [0.15, 0.25, 0.3, 0.3]])
+LENIENT = np.array([[0.4, 0.35, 0.2, 0.05], [0.1, 0.4, 0.38, 0.12], [0.05, 0.2, 0.45, 0.3], [0.02, 0.08, 0.3, 0.6]])
+MILD = np.array([[0.85, 0.1, 0.04, 0.01], [0.3, 0.5, 0.15, 0.05], [0.1, 0.25, 0.5, 0.15], [0.02, 0.08, 0.3, 0.6]])
+STRICT = np.array([[0.95, 0.04, 0.01, 0.0], [0.7, 0.25, 0.04, 0.01], [0.4, 0.35, 0.2, 0.05], [0.2, 0.25, 0.3, 0.25]])
+"""By final grade (rows), how often each grade is given."""
+LIKED, LIFTED = 20, 0.7
+"""How many of the first documents of its run a biased judge lifts by one grade, and how often."""
+Pair = tuple[str, str]
+
+
+class Planted:
+    """A collection with its people, its runs and what judges can see of a pair."""
+
+    def __init__(self, whole: JudgedWhole, lengths: Mapping[str, int], vectors: Mapping[str, np.ndarray]) -> None:
+        self.whole, self.pairs = whole, [(query, doc) for query, of in whole.grades.items() for doc in of]
+        self.final = np.array([whole.grades[query][doc] for query, doc in self.pairs])
+        queries = [*whole.grades]
+        self.query = np.array([queries.index(query) for query, _ in self.pairs])
+        self.given = self._people()
+        convention, measure = whole.measures[0]
+        family = family_of(convention, measure)
+        assert family is not None
+        self.judged = Judged(
+            queries=ratings_of(
+                [
+                    Judgement(*pair, assessor, grade)
+                    for pair, of in self.given.items()
+                    for assessor, grade in of.items()
+                ],
+                [
+                    Decision(*pair, grade, "adjudicated")
+                    for pair, grade in zip(self.pairs, self.final.tolist(), strict=True)
+                ],
+                {query: query.rpartition("-")[2] if whole.name == "CSFCube" else "whole" for query in queries},
+                grades=GRADES,
+            ),
+            runs=whole.rankings,
+            lengths=lengths,
+            scale=Scale(GRADES, relevant_from=whole.relevant_from, level=0.95, topics=whole.topics),
+            rule=FavourRule(measure, *family, least=LEAST, level=0.95, permutations=2000, seed=13),
+            epsilon=0.2,
+        )
+        opined = [
+            OpinedPair(*pair, int(grade), 0, 1.0, lengths.get(pair[1], 0))
+            for pair, grade in zip(self.pairs, self.final, strict=True)
+        ]
+        self.ranked = RankedPairs.of(opined, whole.rankings, self.judged.rule, topics=whole.topics)
+        by_people = self.ranked.favour(self.final.astype(np.float64), self.judged.rule)
+        assert not isinstance(by_people, Undefined)
+        worse = [one.run for one in by_people.runs[len(by_people.runs) // 2 :]]
+        self.favoured = min(worse, key=lambda tag: (self._shared(tag), tag))
+        self.liked = np.array([doc in whole.rankings[self.favoured][query][:LIKED] for query, doc in self.pairs])
+        z = self.ranked.length - self.ranked.length.mean()
+        self.long = 1 / (1 + np.exp(-2 * z / z.std()))
+        self.vectors = np.stack([vectors[doc] for _, doc in self.pairs])
+
+    def _shared(self, tag: str) -> int:
+        """How many of a run's first documents are among the first in the fusion of the other runs."""
+        row = self.ranked.tags.index(tag)
+        others, total = self.ranked.fused - self.ranked.own[row], 0
+        for query in range(len(self.ranked.topics)):
+            own = np.flatnonzero(self.ranked.query == query)
+            first, of_others = (own[np.argsort(-score[own])[:LIKED]] for score in (self.ranked.own[row], others))
+            total += len({*first.tolist()} & {*of_others.tolist()})
+        return total
+
+    def _people(self) -> dict[Pair, dict[str, int | None]]:
+        """Of each pair, the grades of its two assessors."""
+        found: dict[Pair, dict[str, int | None]] = {pair: {} for pair in self.pairs}
+        for one in self.whole.judgements:
+            found[one.query_id, one.doc_id][one.assessor] = one.grade
+        if not self.whole.judgements:
+            rng = generator(0, "people")
+            for (pair, of), query, grade in zip(found.items(), self.query, self.final, strict=True):
+                for assessor in ("abc"[query % 3], "abc"[(query + 1) % 3]):
+                    off = rng.choice((-1, 1)) if rng.random() < MISSED else 0
+                    of[assessor] = int(np.clip(grade + off, 0, 3))
+                found[pair] = of
+        return found
+
+    def held(self, opinion: np.ndarray, name: str) -> Worth:
+        """The judge against people."""
+        answers = {pair: [int(grade)] for pair, grade in zip(self.pairs, opinion, strict=True)}
+        return worth(name, "planted", answers, self.judged)
+
+    def redrawn(self, opinion: np.ndarray) -> bool:
+        """Whether the plain rule names a run: what it gains beyond opinions redrawn within each final grade."""
+        return bool(
+            _PlainRule.of(self.ranked).favour(opinion.astype(np.float64), replace(self.judged.rule, least=0.0)).gaining
+        )
+
+
+class _PlainRule(RankedPairs):
+    """Alike are all pairs of one query and one final grade."""
+
+    @staticmethod
+    def of(ranked: RankedPairs) -> _PlainRule:  # type: ignore[override]
+        return _PlainRule(**{name: getattr(ranked, name) for name in RankedPairs.__slots__})
+
+    def alike(self, row: int, opinion: np.ndarray) -> np.ndarray:
+        return self.same
+
+
+def _said(rng: np.random.Generator, final: np.ndarray, table: np.ndarray) -> np.ndarray:
+    return (rng.random(len(final))[:, None] > table.cumsum(axis=1)[final]).sum(axis=1).clip(0, 3)
+
+
+def noisy(of: Planted, rng: np.random.Generator) -> np.ndarray:
+    return _said(rng, of.final, NOISY)
+
+
+def lenient(of: Planted, rng: np.random.Generator) -> np.ndarray:
+    return _said(rng, of.final, LENIENT)
+
+
+def by_topic(of: Planted, rng: np.random.Generator) -> np.ndarray:
+    mood = rng.random(of.query.max() + 1)[of.query]
+    return np.where(rng.random(len(mood)) < mood, _said(rng, of.final, STRICT), _said(rng, of.final, LENIENT))
+
+
+def by_likeness(of: Planted, rng: np.random.Generator) -> np.ndarray:
+    taste = rng.standard_normal((of.query.max() + 1, of.vectors.shape[1]))[of.query]
+    liked = (of.vectors * taste).sum(axis=1)
+    liked -= means_of_like(liked, of.query)
+    liked /= np.sqrt(means_of_like(liked**2, of.query))
+    return np.clip(np.round(of.final + 0.7 * liked + 0.7 * rng.standard_normal(len(liked))), 0, 3).astype(int)
+
+
+def by_length(of: Planted, rng: np.random.Generator) -> np.ndarray:
+    return np.where(rng.random(len(of.final)) < of.long, _said(rng, of.final, LENIENT), _said(rng, of.final, NOISY))
+
+
+def by_shortness(of: Planted, rng: np.random.Generator) -> np.ndarray:
+    return np.where(rng.random(len(of.final)) > of.long, _said(rng, of.final, LENIENT), _said(rng, of.final, NOISY))
+
+
+def finer(of: Planted, rng: np.random.Generator) -> np.ndarray:
+    seen = np.log(of.ranked.fused + 1e-4)
+    seen -= means_of_like(seen, of.ranked.same)
+    seen /= np.sqrt(means_of_like(seen**2, of.ranked.same)).clip(1e-9)
+    return np.clip(np.round(of.final + 0.6 * seen + 0.8 * rng.standard_normal(len(seen))), 0, 3).astype(int)
+
+
+def one_of_them(of: Planted, rng: np.random.Generator) -> np.ndarray:
+    said = [[grade for grade in given.values() if grade is not None] for given in of.given.values()]
+    return np.array([given[int(rng.integers(len(given)))] for given in said])
+
+
+def favours(of: Planted, rng: np.random.Generator) -> np.ndarray:
+    lifted = of.liked & (rng.random(len(of.final)) < LIFTED)
+    return np.minimum(3, _said(rng, of.final, MILD) + lifted)
+
+
+Judge = Callable[[Planted, np.random.Generator], np.ndarray]
+_FAIR = (Verdict.NOISY, Verdict.AS_PEOPLE)
+"""Of two collections, people agree little in one, so that some fair judges agree as they do."""
+KINDS: dict[str, tuple[Judge, tuple[Verdict, ...]]] = {
+    "people's final": (lambda of, rng: of.final, (Verdict.AS_PEOPLE,)),
+    "always 1": (lambda of, rng: np.ones(len(of.final), dtype=int), (Verdict.DOES_NOT_JUDGE,)),
+    "favours": (favours, (Verdict.FAVOURS,)),
+    "noisy": (noisy, (Verdict.NOISY,)),
+    "lenient": (lenient, _FAIR),
+    "by topic": (by_topic, _FAIR),
+    "by likeness": (by_likeness, _FAIR),
+    "by length": (by_length, _FAIR),
+    "by shortness": (by_shortness, _FAIR),
+    "finer": (finer, _FAIR),
+    "one of them": (one_of_them, (Verdict.AS_PEOPLE,)),
+}
+"""Each judge with the sentences that are right."""
+QUESTIONS = 72
+"""Of Cranfield, every third."""
+
+
+def counts(planted: Planted, kind: str, seeds: int) -> Counter[str]:
+    """How often over these seeds."""
+    judge, right_ones = KINDS[kind]
+    found: Counter[str] = Counter()
+    for seed in range(seeds):
+        opinion = judge(planted, generator(seed, kind))
+        one = planted.held(opinion, kind)
+        named = not isinstance(one.favour, Undefined) and one.favour.gaining
+        right = one.verdict in right_ones and (one.verdict is not Verdict.FAVOURS or planted.favoured in (named or ()))
+        found.update(
+            right=right,
+            named=bool(named),
+            losing=not isinstance(one.favour, Undefined) and bool(one.favour.losing),
+            plain=planted.redrawn(opinion),
+        )
+        found[one.verdict] += 1
+    return found
+
+
+def planted_on(name: str, folder: Path) -> Planted:
+    """The collection, which takes a minute to rank."""
+    from sklearn.decomposition import TruncatedSVD
+    from sklearn.feature_extraction.text import TfidfVectorizer
+
+    path = folder / ("documents.jsonl" if name == "Cranfield" else "abstracts-csfcube-preds.jsonl")
+    texts = {}
+    for one in map(json.loads, path.read_text(encoding="utf-8").splitlines()):
+        abstract = one["abstract"] if isinstance(one["abstract"], str) else " ".join(one["abstract"])
+        texts[str(one["paper_id"])] = f"{one['title']} {abstract}"
+    matrix = TfidfVectorizer(sublinear_tf=True, stop_words="english", min_df=2).fit_transform(texts.values())
+    vectors = TruncatedSVD(20, random_state=0).fit_transform(matrix)
+    whole = of_cranfield(folder) if name == "Cranfield" else of_csfcube(folder)
+    if name == "Cranfield":
+        whole = replace(
+            whole,
+            grades={one: whole.grades[one] for one in [*whole.grades][:: len(whole.grades) // QUESTIONS][:QUESTIONS]},
+        )
+    return Planted(whole, {key: len(text) for key, text in texts.items()}, dict(zip(texts, vectors, strict=True)))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("cranfield", type=Path)
+    parser.add_argument("csfcube", type=Path)
+    parser.add_argument("--seeds", type=int, default=20)
+    parser.add_argument("--fair", type=int, default=100, help="seeds of fair judges")
+    parser.add_argument("--only", choices=("Cranfield", "CSFCube"))
+    given = parser.parse_args()
+    print(f"{'of 100':26} {'seeds':>5} {'right':>6} {'favoured':>9} {'losing':>7} {'drawn anew':>11}")
+    for name in (given.only,) if given.only else ("CSFCube", "Cranfield"):
+        planted = planted_on(name, given.csfcube if name == "CSFCube" else given.cranfield)
+        for kind, (_, right) in KINDS.items():
+            seeds = given.fair if Verdict.NOISY in right else given.seeds
+            found = counts(planted, kind, seeds)
+            shares = [100 * found[key] / seeds for key in ("right", "named", "losing", "plain")]
+            other = {str(key): n for key, n in found.items() if isinstance(key, Verdict) and key not in right}
+            print(
+                f"{name:10}{kind:16} {seeds:5} {shares[0]:6.0f} {shares[1]:9.0f} {shares[2]:7.0f} {shares[3]:11.0f}"
+                f"  {other or ''}",
+                flush=True,
+            )
+
+
+if __name__ == "__main__":
+    main()

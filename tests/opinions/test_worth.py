@@ -1,0 +1,221 @@
+"""The first sentence of an opinion: each of the four by its rule, and planted judges on CSFCube with ten runs."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+import pytest
+from annot.base.stats.seeding import generator
+from annot.base.stats.values import Undefined
+from annot.measuring.agreement.per_query import QueryRatings
+from annot.measuring.evaluation.gradings import family_of
+from annot.measuring.opinions.agreeing import Scale
+from annot.measuring.opinions.favour import FavourRule
+from annot.measuring.opinions.worth import Judged, Verdict, worth
+from needs import unavailable
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "benchmarks"))
+
+import judged_whole
+import opinion_judges
+from opinion_judges import KINDS, Planted
+
+SCALE = Scale((0, 1, 2, 3), relevant_from=2, level=0.95, topics=None)
+FAMILY = family_of("trec", "nDCG")
+assert FAMILY is not None
+RULE = FavourRule("nDCG", *FAMILY, least=0.015, level=0.95, permutations=500, seed=1)
+PEOPLE = 3
+
+
+def study(seed: int, *, queries: int = 12, documents: int = 20) -> Judged:
+    """Three people who judge everything, and four runs of which each is worse than the one before it."""
+    rng = np.random.default_rng(seed)
+    found, runs = [], {f"r{at}": {} for at in range(4)}
+    names = tuple(f"d{at:02}" for at in range(documents))
+    for at in range(queries):
+        final = rng.choice(4, documents, p=[0.5, 0.25, 0.15, 0.1]).astype(float)
+        seen = [np.clip(final + (rng.random(documents) < 0.3) * rng.choice((-1, 1), documents), 0, 3) for _ in "abc"]
+        ratings = np.stack(seen)
+        found.append(
+            QueryRatings(
+                *(f"q{at:02}", "whole", ("a", "b", "c"), names, ratings, np.ones(ratings.shape, dtype=bool), final),
+                ended=np.zeros(documents, dtype=bool),
+            )
+        )
+        for place, run in enumerate(runs.values()):
+            order = np.argsort(-final + (place + 1) * rng.standard_normal(documents))
+            run[f"q{at:02}"] = tuple(names[one] for one in order)
+    return Judged(found, runs, dict.fromkeys(names, 100), SCALE, RULE, epsilon=0.2)
+
+
+def said(judged: Judged, of: str | int, seed: int = 0) -> dict[tuple[str, str], list[int | None]]:
+    """A judge's answers: `final`, `guessed`, `unreadable`, or one grade always."""
+    rng = np.random.default_rng(seed)
+    return {
+        (query.query_id, doc): [
+            {"final": int(grade), "guessed": int(rng.integers(4)), "unreadable": None if rng.random() < 0.6 else 1}.get(
+                of, of
+            )
+        ]
+        for query in judged.queries
+        for doc, grade in zip(query.doc_ids, query.final, strict=True)
+    }
+
+
+def test_the_four_sentences() -> None:
+    judged = study(1)
+    found = {of: worth("m", "org/some-model", said(judged, of), judged) for of in ("final", "guessed", "unreadable", 1)}
+    assert found["final"].verdict is Verdict.AS_PEOPLE
+    assert found["final"].sentence == (
+        "m agrees as people do: it may stand in for one, having won against 3 of 3 assessors, and no run gains more "
+        "under its grades than its errors explain."
+    )
+    assert found[1].sentence == "m does not judge: it gives grade 1 to every pair."
+    assert found["unreadable"].verdict is Verdict.DOES_NOT_JUDGE
+    share = 100 * found["unreadable"].n_unreadable / found["unreadable"].n_pairs
+    assert found["unreadable"].sentence == f"m does not judge: {share:.0f}% of its answers cannot be read."
+    assert found["guessed"].verdict is Verdict.DOES_NOT_JUDGE
+    assert found["guessed"].sentence.startswith(
+        "m does not judge: its grades do not rise with people's (Spearman's rho"
+    )
+
+
+def test_one_grade_nearly_always_is_no_judging_unless_people_gave_it_as_often() -> None:
+    judged = study(2)
+    nearly = said(judged, 0)
+    pairs = [*nearly]
+    nearly |= {pair: [3] for pair in pairs[:2]}
+    assert worth("m", "x", nearly, judged).sentence == "m does not judge: it gives grade 0 to 99.2% of the pairs."
+    for query in judged.queries:
+        query.final[:] = 0
+        query.ratings[:] = 0
+    for pair in pairs[:1]:
+        judged.queries[0].final[judged.queries[0].doc_ids.index(pair[1])] = 3
+    found = worth("m", "x", nearly, judged)
+    assert "it gives grade" not in found.sentence
+
+
+def test_a_judge_who_lifts_one_run_is_called_by_that_run() -> None:
+    judged = study(3, queries=20, documents=40)
+    rng = np.random.default_rng(3)
+    answers = {}
+    for query in judged.queries:
+        top = judged.runs["r3"][query.query_id][:12]
+        for doc, grade in zip(query.doc_ids, query.final, strict=True):
+            noise = int(rng.choice((-1, 0, 1), p=(0.2, 0.6, 0.2)))
+            answers[query.query_id, doc] = [int(np.clip(grade + noise + (doc in top), 0, 3))]
+    found = worth("m", "x", answers, judged)
+    assert found.verdict is Verdict.FAVOURS
+    assert found.sentence.startswith("m favours r3: r3 gains 0.")
+    assert found.sentence.endswith("in nDCG more than the other runs do and its errors explain.")
+
+
+def test_more_noise_than_people_have_is_noisy_and_without_runs_nobody_says_fair() -> None:
+    judged = study(4)
+    rng = np.random.default_rng(4)
+    answers = {
+        pair: [given if rng.random() < 0.5 else int(rng.integers(4))]
+        for pair, (given,) in said(judged, "final").items()
+    }
+    found = worth("m", "x", answers, judged)
+    assert found.verdict is Verdict.NOISY
+    assert found.sentence.startswith("m is noisy but fair: its ordinal alpha with the assessors is 0.")
+    without = Judged(judged.queries, {}, judged.lengths, SCALE, RULE, epsilon=0.2)
+    found = worth("m", "x", answers, without)
+    assert found.verdict is Verdict.NOISY
+    assert found.sentence.startswith("m is noisy: its ordinal alpha")
+    assert found.sentence.endswith("whether it favours a run is not known: there are no runs.")
+
+
+def test_with_one_assessor_a_pair_nobody_says_that_it_agrees_as_people_do() -> None:
+    judged = study(5)
+    alone = [
+        QueryRatings(
+            *(query.query_id, query.facet, query.assessors[:1], query.doc_ids, query.ratings[:1], query.asked[:1]),
+            *(query.final, query.ended),
+        )
+        for query in judged.queries
+    ]
+    found = worth("m", "x", said(judged, "final"), Judged(alone, judged.runs, judged.lengths, SCALE, RULE, epsilon=0.2))
+    assert found.verdict is Verdict.NOISY
+    assert found.standing_in.may is None
+    assert isinstance(found.ahead.value, Undefined)
+
+
+def test_the_middle_of_the_repeats_counts() -> None:
+    judged = study(6)
+    first = said(judged, "final")
+    answers = {pair: [grade, None, grade, 3] for pair, (grade,) in first.items()}
+    found = worth("m", "x", answers, judged)
+    assert found.confusion == worth("m", "x", first, judged).confusion
+    assert found.itself is not None
+    assert found.itself.n_pairs == len(answers)
+    two = {pair: [0, 3] for pair in first}
+    assert worth("m", "x", two, judged).given == {0: len(first), 1: 0, 2: 0, 3: 0}
+
+
+def test_runs_of_the_models_family_are_marked() -> None:
+    judged = study(7)
+    judged = Judged(
+        *(
+            judged.queries,
+            {"llama-dense": judged.runs["r0"], "instruct-bm25": judged.runs["r1"], "x1": judged.runs["r2"]},
+        ),
+        *(judged.lengths, SCALE, RULE, 0.2),
+    )
+    found = worth("m", "meta/Llama-3-8b-Instruct", said(judged, "final"), judged, declared=["x1", "not a run"])
+    assert found.related == ("llama-dense", "x1")
+
+
+def test_before_people_have_judged_nothing_is_said_of_it() -> None:
+    judged = study(8)
+    found = worth("m", "x", {("q99", "d"): [1]}, judged)
+    assert found.verdict is Verdict.UNKNOWN
+    assert found.sentence == "m is not measured yet: no pair has both an opinion and a final grade."
+
+
+def ten_runs(asked: Mapping[str, str], texts: Mapping[str, tuple[str, str]]) -> dict[str, np.ndarray]:
+    """Ten of unequal quality, from one matrix of words: whole, in fewer dimensions, with noise, and by length."""
+    from sklearn.decomposition import TruncatedSVD
+    from sklearn.feature_extraction.text import TfidfVectorizer
+
+    words = TfidfVectorizer(sublinear_tf=True, stop_words="english", min_df=3, max_features=4000)
+    matrix = words.fit_transform(f"{title} {text}" for title, text in texts.values())
+    queries = words.transform(asked.values())
+    found = {"words": (queries @ matrix.T).toarray()}
+    dense = TruncatedSVD(80, random_state=0).fit(matrix)
+    left, right = dense.transform(queries), dense.transform(matrix)
+    for size in (5, 20, 40, 80):
+        found[f"lsa{size}"] = judged_whole.cosine(left[:, :size], right[:, :size])
+    titles = words.transform(title for title, _ in texts.values())
+    found["titles"] = (queries @ titles.T).toarray()
+    rng = np.random.default_rng(0)
+    for noise in (0.5, 1.0, 2.0):
+        of = found["words"]
+        found[f"noise{noise}"] = of + noise * of.std() * rng.standard_normal(of.shape)
+    found["long"] = found["words"] * np.array([len(text) for _, text in texts.values()]) ** 0.3
+    return found
+
+
+@pytest.fixture(scope="module")
+def planted(shared: Path) -> Planted:
+    if not (shared / "csfcube").is_dir():
+        unavailable(f"no csfcube/ in {shared}")
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(judged_whole, "system_scores", ten_runs)
+        return opinion_judges.planted_on("CSFCube", shared / "csfcube")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_planted_judges_are_called_what_they_are(planted: Planted, kind: str) -> None:
+    """Two seeds; `benchmarks/opinion_judges.py` counts twenty and a hundred, on Cranfield too."""
+    judge, right = KINDS[kind]
+    for seed in range(2):
+        found = planted.held(judge(planted, generator(seed, kind)), kind)
+        assert found.verdict in right, found.sentence
+        if found.verdict is Verdict.FAVOURS:
+            assert not isinstance(found.favour, Undefined)
+            assert planted.favoured in found.favour.gaining
