@@ -36,8 +36,8 @@ storage.save(folder / "shard", kind="s", arrays=make_shard(batches(papers)), tex
 stored = storage.load(folder / "shard", kind="s").arrays
 
 def of(at):
-    own = storage.strings_of([f"{at}-{paper}" for paper in range(PAPERS)])
-    return Shard(ChainMap(storage.as_arrays("paper_ids", own), stored))
+    own = strings_of([f"{at}-{paper}" for paper in range(PAPERS)])
+    return Shard(ChainMap(as_arrays("paper_ids", own), stored))
 
 shards = [of(at) for at in range(number)]
 corpus = Corpus(shards, gather(shards))
