@@ -67,12 +67,19 @@ def alike(assessor: str, query_id: str, doc_id: str) -> int:
     return grade_of(query_id, doc_id)
 
 
-def judged(ws: Workspace, *, share: float, leave: int = 0, says: Callable[[str, str, str], int] = alike) -> Workspace:
+def judged(
+    ws: Workspace,
+    *,
+    share: float | None,
+    leave: int = 0,
+    says: Callable[[str, str, str], int] = alike,
+    only_new: bool = False,
+) -> Workspace:
     """Of the pairs that are drawn all but the last `leave` are judged by both, alike; qrels and runs are written.
 
-    says: what an assessor says of a pair.
+    share, only_new: as of `annot plan`, where None is no sample. says: what an assessor says of a pair.
     """
-    plan.make(ws, queries=(), shares={}, seed=None, grow=False, dry_run=False, sample=share)
+    plan.make(ws, queries=(), shares={}, seed=None, grow=False, dry_run=False, sample=share, only_new=only_new)
     with ws.writing() as session:
         given = people.read_assignments(session)
         pairs = sorted({one.pair for one in given})

@@ -46,6 +46,7 @@ PURE = (
     "measuring.evaluation",
     "measuring.folds",
     "measuring.forecast",
+    "measuring.opinions",
     "measuring.reusability",
     "measuring.sampled",
     "judging.planning",

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import tomllib
+from pathlib import Path
+
 import pytest
+from annot.base.errors import InputError
 from annot.base.records import ScoredDoc
 from annot.base.settings.sections import JudgingSettings
 from annot.demo import whole_way
+from annot.steps import plan
+from sampled_study import pooled
 
 
 def ranking(*names: str) -> tuple[ScoredDoc, ...]:
@@ -35,3 +41,22 @@ def test_the_settings_are_of_the_demonstration() -> None:
     text = whole_way.demo_settings()
     assert f'name = "{whole_way.NAME}"' in text
     assert f"seed = {whole_way.SEED}" in text
+
+
+def test_a_sample_is_drawn_from_deeper_pools() -> None:
+    usual, deeper = (
+        tomllib.loads(whole_way.demo_settings(deeper=times))["pool"]["per_method"] for times in (1, whole_way.DEEPER)
+    )
+    assert deeper == 3 * usual
+
+
+def test_a_demo_goes_on_with_the_share_that_it_was_begun_with(tmp_path: Path) -> None:
+    ws = pooled(tmp_path)
+    whole_way._refuse_another_share(ws, None)
+    whole_way._refuse_another_share(ws, 0.33)
+    plan.make(ws, queries=(), shares={}, seed=None, grow=False, dry_run=False, sample=0.33)
+    whole_way._refuse_another_share(ws, 0.33)
+    with pytest.raises(InputError, match=r"found the demo with a sample of 0\.33, expected whole pools"):
+        whole_way._refuse_another_share(ws, None)
+    with pytest.raises(InputError, match=r"found the demo with a sample of 0\.33, expected a sample of 0\.5"):
+        whole_way._refuse_another_share(ws, 0.5)

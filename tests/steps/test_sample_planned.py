@@ -150,4 +150,6 @@ def test_the_check_of_the_plan_draws_the_sample_once_more(ws: Workspace) -> None
     assert spoilt(left_out, probability=0.9) == (
         f"{name}: probability 0.9, expected {sample.pairs[left_out].probability}",
     )
-    assert f"{' '.join(pairs[0])}: rank 59 on record, 1 by the pool" in spoilt(pairs[0], rank=59)
+    assert f"{' '.join(pairs[0])}: rank 59 on record, 1 by its rankings" in spoilt(pairs[0], rank=59)
+    ranked = {"abs_tfidf": 1, "title_tfidf": 9}
+    assert f"{' '.join(pairs[0])}: rank 9 by title_tfidf on record, 1 by the pool" in spoilt(pairs[0], ranks=ranked)

@@ -54,10 +54,9 @@ def test_a_study_is_not_made_in_a_folder_of_another(tmp_path: Path) -> None:
 
 def test_files_that_are_not_there_are_all_named_and_data_sets_are_no_files(tmp_path: Path) -> None:
     names = [str(tmp_path / name) for name in ("one.jsonl", "two.jsonl")]
-    for form in (None, SEMANTIC_SCHOLAR.name):
-        with pytest.raises(InputError, match="2 files not found") as error:
-            corpus._given(names, form)
-        assert error.value.faults == tuple(f"{name}: no such file" for name in names)
+    with pytest.raises(InputError, match="2 files not found") as error:
+        corpus._files(names)
+    assert error.value.faults == tuple(f"{name}: no such file" for name in names)
     assert corpus._given(["vaswani"], "irds") == [("irds", "vaswani")]
 
 
@@ -183,12 +182,12 @@ def test_a_piece_read_for_a_look_writes_nothing(ws: Workspace, tmp_path: Path) -
     file = lines_of(tmp_path / "edges.jsonl", edge("d00", "d01"), edge("y", "d00"), {"citingcorpusid": 1})
     (piece,) = citations._pieces(str(file))
     assert isinstance(piece, Piece)
-    found = citations.EdgeReader(ws.corpus, "sha", None)(piece)
+    found = citations.EdgeReader(ws.corpus, "sha", None, None)(piece)
     assert (found.citations, found.kept, found.read.read, found.read.places) == (2, 1, 2, 3)
     assert list(found.read.broken.values()) == [1]
     folder = tmp_path / "out"
     folder.mkdir()
-    written = citations.EdgeReader(ws.corpus, "sha", folder)(piece)
+    written = citations.EdgeReader(ws.corpus, "sha", None, folder)(piece)
     assert written.rejected.is_file()
     assert len(list(folder.glob("edges.jsonl-*.parquet"))) == 1
 

@@ -41,6 +41,19 @@ CREATE TABLE imported (
     PRIMARY KEY (what, source_sha256)
 );
 
+CREATE TABLE opinion (
+    name VARCHAR NOT NULL,
+    url VARCHAR NOT NULL,
+    model VARCHAR NOT NULL,
+    settings JSON NOT NULL,
+    prompts JSON NOT NULL,
+    examples JSON NOT NULL,
+    since VARCHAR NOT NULL,
+    early JSON NOT NULL,
+    PRIMARY KEY (name),
+    CONSTRAINT opinion_named CHECK (name <> '')
+);
+
 CREATE TABLE plan (
     id INTEGER NOT NULL,
     sha256 VARCHAR NOT NULL,
@@ -231,6 +244,37 @@ CREATE TABLE judgement (
 
 CREATE INDEX judgement_query_doc ON judgement (query_id, doc_id);
 
+CREATE TABLE opinion_call (
+    name VARCHAR NOT NULL,
+    query_id VARCHAR NOT NULL,
+    doc_id VARCHAR NOT NULL,
+    repeat INTEGER NOT NULL,
+    attempt INTEGER NOT NULL,
+    state VARCHAR NOT NULL,
+    prompt_sha256 VARCHAR NOT NULL,
+    sent_at VARCHAR NOT NULL,
+    cost FLOAT NOT NULL,
+    estimated BOOLEAN NOT NULL,
+    tokens_in INTEGER,
+    tokens_out INTEGER,
+    seconds FLOAT,
+    status INTEGER,
+    served VARCHAR,
+    version VARCHAR,
+    answer VARCHAR,
+    grade INTEGER,
+    reason VARCHAR,
+    PRIMARY KEY (name, query_id, doc_id, repeat, attempt),
+    CONSTRAINT opinion_call_opinion FOREIGN KEY(name) REFERENCES opinion (name),
+    CONSTRAINT opinion_call_query FOREIGN KEY(query_id) REFERENCES query (query_id),
+    CONSTRAINT opinion_call_repeat_from_1 CHECK (repeat >= 1),
+    CONSTRAINT opinion_call_attempt_from_1 CHECK (attempt >= 1),
+    CONSTRAINT opinion_call_state CHECK (state IN ('sent', 'read', 'unreadable', 'failed')),
+    CONSTRAINT opinion_call_grade CHECK (grade IS NULL OR (grade >= 0 AND grade <= 9)),
+    CONSTRAINT opinion_call_grade_if_read CHECK ((state = 'read') = (grade IS NOT NULL)),
+    CONSTRAINT opinion_call_cost CHECK (cost >= 0)
+);
+
 CREATE TABLE pool_addition (
     topic_id VARCHAR NOT NULL,
     version INTEGER NOT NULL,
@@ -300,10 +344,11 @@ CREATE TABLE sampled_pair (
     batch INTEGER NOT NULL,
     probability FLOAT NOT NULL,
     drawn BOOLEAN NOT NULL,
+    ranks JSON NOT NULL,
     PRIMARY KEY (query_id, doc_id),
     CONSTRAINT sampled_pair_query FOREIGN KEY(query_id) REFERENCES query (query_id),
     CONSTRAINT sampled_pair_rank_from_1 CHECK (rank >= 1),
-    CONSTRAINT sampled_pair_batch_from_1 CHECK (batch >= 1),
+    CONSTRAINT sampled_pair_batch_from_0 CHECK (batch >= 0),
     CONSTRAINT sampled_pair_probability CHECK (probability > 0 AND probability <= 1)
 );
 

@@ -222,6 +222,12 @@ WRONG: dict[str, Wrong] = {
     "plan: a share in two ways": Wrong(
         "plan", "--sample 0.3 --hours 4", ("found --sample and --hours, expected one of them",), "pooled"
     ),
+    "plan: only new without a share": Wrong(
+        "plan", "--only-new", ("--only-new can only be used with --sample",), "pooled"
+    ),
+    "plan: a sample of pools that are planned whole": Wrong(
+        "plan", "--sample 0.3", ("pairs of whole pools are planned already", "annot plan --withdraw"), "planned"
+    ),
     "plan: hours without a time": Wrong("plan", "--hours 4", ("no judgement has a time yet", "--seconds"), "pooled"),
     "plan: a budget without a rate": Wrong(
         "plan", "--cost 400 --seconds 60", ("no hourly rate is set", "hourly_rate"), "pooled"

@@ -78,6 +78,13 @@ def plan_make(
             max=1.0,
         ),
     ] = None,
+    only_new: Annotated[
+        bool,
+        flag(
+            "--only-new",
+            "With --sample, if whole pools are planned already: keep these pairs and draw only from the others.",
+        ),
+    ] = False,
     hours: Annotated[
         float | None, option("Instead of --sample: hours of work; plans the largest share they allow.", min=0.1)
     ] = None,
@@ -111,13 +118,15 @@ def plan_make(
 
     if withdraw:
         refuse_beside("plan --withdraw", repeats=repeats, share=share, seed=seed, sample=sample, grow=grow)
-        refuse_beside("plan --withdraw", hours=hours, cost=cost, seconds=seconds)
+        refuse_beside("plan --withdraw", hours=hours, cost=cost, seconds=seconds, only_new=only_new)
         count = step.withdraw(ws, queries=tuple(queries or ()), sent=sent, dry_run=dry_run)
         text = f"{counted(count, 'assignment')} withdrawn"
         return Output({"assignments": count}, text, ["`annot push` deletes their tasks"] if sent else [])
     only_with("--withdraw", sent=sent)
     ws = ws.replaced("judging", repeats=repeats)
     one_of(sample=sample, hours=hours, cost=cost)
+    if sample is None:
+        only_with("--sample", only_new=only_new)
     notes: tuple[str, ...] = ()
     if hours is not None or cost is not None:
         from annot.steps import sample_forecast
@@ -134,6 +143,7 @@ def plan_make(
         grow=grow,
         dry_run=dry_run,
         sample=sample,
+        only_new=only_new,
     )
     text = f"{table(step.LOADS, made.loads)}\n\n{counted(made.pairs, 'pair')}, plan {made.sha256[:12]}"
     if dry_run and sample is not None:
@@ -141,7 +151,12 @@ def plan_make(
 
         with progress("drawing again") as advance:
             forecast_of_share = sample_forecast.shares(
-                ws, shares=(sample,), seconds=seconds, queries=tuple(queries or ()), advance=advance
+                ws,
+                shares=(sample,),
+                seconds=seconds,
+                queries=tuple(queries or ()),
+                only_new=only_new,
+                advance=advance,
             )
         made = replace(made, forecast=forecast_of_share)
         row = sample_forecast.table_of(forecast_of_share)

@@ -82,6 +82,10 @@ def demo(
     kind: Annotated[
         Literal["facets", "questions"], option("What is judged: facets of papers, or answers to questions.")
     ] = "facets",
+    sample: Annotated[
+        float | None,
+        option("Judge only a sample with this share of the pools.", shown="all", min=0.0001, max=1.0),
+    ] = None,
     corpus_only: Annotated[Path | None, option("Only write the sample papers to this file.", metavar="FILE")] = None,
 ) -> Output:
     """Run a complete study on sample papers (fictional), with simulated assessors, up to the report."""
@@ -93,5 +97,5 @@ def demo(
 
     from annot.demo import whole_way as step
 
-    done = step.go(folder, kind=kind, tell=say, watch=progress)
+    done = step.go(folder, kind=kind, sample=sample, tell=say, watch=progress)
     return Output(done, rendered("demo", done=done))

@@ -20,6 +20,7 @@ from annot.demo import packaged, simulated_people
 from annot.demo.packaged import ADJUDICATOR, CAST
 from annot.formats.trec import read_run
 from annot.judging.exchange import audit
+from annot.measuring.sampled.cost import notes_of
 from annot.pools.pool_design import DesignOverrides
 from annot.publishing.release.questions import answer_sheet, answers_file, parse_answers
 from annot.ranking.systems import USUAL, USUAL_OF_TEXTS
@@ -36,17 +37,23 @@ from annot.steps import (
     push,
     qrels,
     query,
+    release,
     report,
     run,
     studio,
     topics,
 )
 from annot.steps.init import init, settings_text
+from annot.store import people
+from annot.store.pools import read_sample
 from annot.store.runs import Imported, put_import
 from annot.study.snapshot import called_in
 from annot.study.workspace import CACHE, SETTINGS_FILE, Workspace, write_file
 
 NAME = "annot-demo"
+DRAFT = "release-draft"
+DEEPER = 3
+"""How much deeper each method is drawn from if a sample is judged: a third of these pools is as many pairs again."""
 REPEATS = 0.08
 SEED = 13
 CLOSE = 20
@@ -90,6 +97,8 @@ class Done:
 
     report: Path
     browse: Path
+    released: Path | None
+    """The draft of a release that shows how a sample is published."""
     address: str
     passwords: Path
     pairs: int
@@ -98,10 +107,14 @@ class Done:
     simulated: str
 
 
-def go(folder: Path, *, kind: DemoKind = "facets", tell: Tell, watch: Watch) -> Done:
-    """Go the whole way in `folder`; run again, it finishes what is missing and changes nothing else."""
-    ws = _workspace(folder, kind)
-    steps = Steps(tell, number=12 if kind == "facets" else 11)
+def go(folder: Path, *, kind: DemoKind = "facets", sample: float | None = None, tell: Tell, watch: Watch) -> Done:
+    """Go the whole way in `folder`; run again, it finishes what is missing and changes nothing else.
+
+    sample: judge only a sample with this share of the pools.
+    """
+    ws = _workspace(folder, kind, deeper=1 if sample is None else DEEPER)
+    _refuse_another_share(ws, sample)
+    steps = Steps(tell, number=(12 if kind == "facets" else 11) + (sample is not None))
     steps.begin("Label Studio: start a local server (the first time, installing it takes a minute or two)")
     (server,) = studio.up(ws, port=None, per_assessor=False, tell=steps.add)
     steps.begin("corpus: 150 fictional papers read and filtered")
@@ -111,12 +124,14 @@ def go(folder: Path, *, kind: DemoKind = "facets", tell: Tell, watch: Watch) -> 
     (_papers_asked if kind == "facets" else _questions_asked)(ws, steps, watch)
     words = called_in(ws)
     with calling(lambda: words):
-        return _judged(ws, kind, server, steps, watch)
+        return _judged(ws, kind, sample, server, steps, watch)
 
 
-def _judged(ws: Workspace, kind: DemoKind, server: studio.State, steps: Steps, watch: Watch) -> Done:
+def _judged(
+    ws: Workspace, kind: DemoKind, sample: float | None, server: studio.State, steps: Steps, watch: Watch
+) -> Done:
     """From the plan to the pages."""
-    pairs = share_out(ws, steps)
+    pairs = share_out(ws, steps, sample)
     with watch("sending tasks") as advance:
         pushed = push.push(ws, round="judging", dry_run=False, advance=advance)
     steps.begin(f"push: {sum(project.planned for project in pushed.projects)} tasks in {len(pushed.projects)} projects")
@@ -135,13 +150,14 @@ def _judged(ws: Workspace, kind: DemoKind, server: studio.State, steps: Steps, w
     audited = audit.audit(ws, advance=_quietly)
     steps.add(f"audit of {audited.projects} projects: {len(audited.findings) or 'nothing'} found")
     if kind == "facets":
-        _runs(ws)
+        _runs(ws, frozen=sample is None)
     else:
         run.make(ws, systems=RUNS_OF_TEXTS, advance=_quietly)
     page, collection = write_results(ws, steps)
     return Done(
         report=page,
         browse=collection,
+        released=None if sample is None else _release(ws, steps),
         address=server.url,
         passwords=server.passwords,
         pairs=pairs,
@@ -179,14 +195,20 @@ def _questions_asked(ws: Workspace, steps: Steps, watch: Watch) -> None:
         steps.add(note)
 
 
-def share_out(ws: Workspace, steps: Steps) -> int:
-    """The people, and who judges what; returns the number of pairs."""
+def share_out(ws: Workspace, steps: Steps, sample: float | None = None) -> int:
+    """The people, and who judges what of the pools or of a sample; returns the number of pairs to judge."""
     for person in (*CAST, ADJUDICATOR):
         assessor.add(
             ws, person.name, account=f"{person.name}@demo.example.org", adjudicator=person is ADJUDICATOR, dry_run=False
         )
     planned = plan.make(
-        ws.replaced("judging", repeats=REPEATS), queries=(), shares={}, seed=None, grow=False, dry_run=False
+        ws.replaced("judging", repeats=REPEATS),
+        queries=(),
+        shares={},
+        seed=None,
+        grow=False,
+        dry_run=False,
+        sample=sample,
     )
     again = sum(load.repeats for load in planned.loads)
     steps.begin(
@@ -201,28 +223,58 @@ def share_out(ws: Workspace, steps: Steps) -> int:
 def write_results(ws: Workspace, steps: Steps) -> tuple[Path, Path]:
     """Measure a judged study and write its pages; returns the paths of the report and of the page for browsing."""
     table = agreement.measure(ws, missing=None, binarised_at=None, tell=steps.tell)
-    together = table.groups[-1]
-    alpha, percent = together.before["alpha_ordinal"].median, together.before["percent"].median
-    steps.begin(f"agreement: ordinal alpha {alpha:.2f}, {percent:.0f}% equal grades (medians over queries)")
+    alpha, percent = (getattr(table.groups[-1].before[name], table.best) for name in ("alpha_ordinal", "percent"))
+    over = {"median": "medians over queries", "pooled": "of the whole pools, estimated from the sample"}[table.best]
+    steps.begin(f"agreement: ordinal alpha {alpha:.2f}, {percent:.0f}% equal grades ({over})")
     written = qrels.write(ws, partial=False)
-    evaluate.evaluate(
+    evaluated = evaluate.evaluate(
         ws, runs=(), convention=None, measures=(), ties="order", average="test", at_least_two=False, tell=steps.tell
     )
     systems = len(RUNS if ws.settings.faceted else RUNS_OF_TEXTS)
     steps.begin(f"qrels: {written.pairs} pairs; {systems} systems run and evaluated in both conventions")
+    for note in () if evaluated.sampled is None else notes_of(evaluated.sampled, evaluated.measure):
+        steps.add(note)
     page = report.write(ws)
     collection = browse.write(ws, partial=False)
     steps.begin("report and browse page written")
     return page.path, collection.path
 
 
-def _workspace(folder: Path, kind: DemoKind) -> Workspace:
+def _release(ws: Workspace, steps: Steps) -> Path:
+    """A draft of the release, with the table of the sample and the program that measures a run on it."""
+    made = release.release(
+        ws,
+        ws.root / DRAFT,
+        with_text=None,
+        licence=None,
+        published=None,
+        allowed=(),
+        draft=True,
+        dry_run=False,
+    )
+    steps.begin(f"release: a draft of {len(made.files)} files, with the sample and a program that measures a run on it")
+    return made.folder
+
+
+def _refuse_another_share(ws: Workspace, sample: float | None) -> None:
+    """Raise InputError where the study is planned already with another share of the pools, or whole."""
+    with ws.reading() as session:
+        planned, found = people.read_plan(session), read_sample(session)
+    share = None if found is None else found.design.share
+    if planned is not None and share != sample:
+        there, wanted = ("whole pools" if of is None else f"a sample of {of:g}" for of in (share, sample))
+        raise InputError(
+            f"{ws.root}: found the demo with {there}, expected {wanted}", hint="name another: annot demo FOLDER"
+        )
+
+
+def _workspace(folder: Path, kind: DemoKind, *, deeper: int) -> Workspace:
     """The demo's study, made in an empty folder; its settings are written whole, so a kill leaves no half."""
     settings_file = folder / SETTINGS_FILE
     if not settings_file.is_file():
         if folder.exists() and (not folder.is_dir() or any(path.name != CACHE for path in folder.iterdir())):
             raise InputError(f"{folder}: not empty, and not a demo study", hint="name another: annot demo FOLDER")
-        write_file(settings_file, demo_settings(kind))
+        write_file(settings_file, demo_settings(kind, deeper=deeper))
     ws = Workspace.open(folder)
     if ws.settings.collection.name != NAME:
         raise InputError(
@@ -240,12 +292,14 @@ def _workspace(folder: Path, kind: DemoKind) -> Workspace:
     return ws
 
 
-def demo_settings(kind: DemoKind = "facets") -> str:
+def demo_settings(kind: DemoKind = "facets", *, deeper: int = 1) -> str:
+    """The text of annot.toml."""
     document: Any = tomlkit.parse(settings_text(NAME, kind))
     document["seed"] = SEED
     name = {"facets": "settings.toml", "questions": "questions.toml"}[kind]
     for table, values in tomllib.loads(packaged.read(name)).items():
         document[table].update(values)
+    document["pool"]["per_method"] *= deeper
     return tomlkit.dumps(document)
 
 
@@ -296,13 +350,16 @@ def _overlap(rankings: Mapping[str, Ranking], frozen: Mapping[str, Ranking]) -> 
     return sum(shares) / len(shares)
 
 
-def _runs(ws: Workspace) -> None:
-    """The baselines; those of word vectors are replaced by the frozen ones, the same on every machine."""
+def _runs(ws: Workspace, *, frozen: bool) -> None:
+    """The baselines; those of word vectors are replaced by the frozen ones, the same on every machine.
+
+    frozen: False where pools are deeper than those that the frozen runs rank.
+    """
     run.make(ws, systems=RUNS, advance=_quietly)
-    frozen = packaged.frozen("runs")
-    for name, text in frozen.items():
+    files = packaged.frozen("runs") if frozen else {}
+    for name, text in files.items():
         if name.endswith(".run"):
-            record = json.loads(frozen[name.replace(".run", ".json")])
+            record = json.loads(files[name.replace(".run", ".json")])
             rankings = read_run(text.splitlines(), name=name).rankings
             run.adopt(ws, record["tag"], rankings, facts=record["settings"])
 

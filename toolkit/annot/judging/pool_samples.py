@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 from annot.base.errors import InputError, MissingInput
-from annot.base.names import known_query
-from annot.base.records import Assignment, Pool, Query
+from annot.base.names import counted, known_query
+from annot.base.records import Assignment, Pool, Query, grouped, nested
 from annot.base.settings.sections import SampleSettings
-from annot.pools.pair_sample import FrozenRank, SampleRule, drawn, frozen_ranks, probabilities, ranks_on_record
-from annot.store.judging_models import PoolSample, SampleDesign, SampledPair
+from annot.pools.pair_sample import (
+    WHOLE,
+    FrozenRank,
+    Ranks,
+    SampleRule,
+    drawn,
+    frozen_ranks,
+    probabilities,
+    ranks_on_record,
+)
+from annot.store.judging_models import Plan, PoolSample, SampleDesign, SampledPair
+from annot.study.adjudication import Pair
 
 Frozen = dict[str, dict[str, FrozenRank]]
 
@@ -54,20 +64,74 @@ def design_of(
                 f"sample.{name}: found {getattr(settings, name)}, drawn with {getattr(before, name)}"
                 for name in changed
             ],
-            hint="set [sample] in annot.toml back, or take the plan back with `annot plan --withdraw`",
+            hint="restore [sample] in annot.toml; before the first push, `annot plan --withdraw` takes the plan back",
         )
     return before if share is None else before._replace(share=share)
 
 
+def planned_whole(
+    documents: Mapping[str, tuple[str, ...]],
+    current: Collection[Assignment],
+    plan: Plan | None,
+    *,
+    sample: PoolSample | None,
+    only_new: bool,
+) -> frozenset[Pair]:
+    """The pairs of whole pools that are planned already: none where there is a sample.
+
+    documents: by query, those of its pool. plan: on record. only_new: these stay, and the sample is drawn from the
+    others; InputError without it, and where there are no others.
+    """
+    if sample is not None:
+        return frozenset()
+    vacant = () if plan is None else plan.vacant
+    whole = frozenset(one.pair for one in current).union(vacant)
+    others = sum((query_id, doc_id) not in whole for query_id, own in documents.items() for doc_id in own)
+    if whole and not only_new:
+        raise InputError(
+            f"{counted(len(whole), 'pair')} of whole pools are planned already, expected none",
+            hint=f"keep them and draw only from the {counted(others, 'other pair')} with --only-new"
+            if others
+            else "take back what was not sent with `annot plan --withdraw`; what is judged whole stays so",
+        )
+    if whole and not others:
+        raise InputError(
+            "--only-new: all pairs of the pools are planned already",
+            hint="add queries, or candidates with `annot pool add`, and plan again",
+        )
+    return whole
+
+
 def sample_of(
-    pools: Mapping[str, Pool], queries: Iterable[Query], *, design: SampleDesign, before: PoolSample | None
+    pools: Mapping[str, Pool],
+    queries: Collection[Query],
+    *,
+    design: SampleDesign,
+    before: PoolSample | None,
+    whole: Collection[Pair] = (),
 ) -> PoolSample:
-    """The sample of the pools of these queries: what is on record keeps its ranks, and what is new gets its own."""
-    frozen = frozen_of(pools, queries, before=before)
+    """The sample of the pools of these queries: what is on record keeps its ranks, and what is new gets its own.
+
+    whole: pairs that were planned whole before there was a sample; they are judged for certain.
+    """
+    frozen = frozen_of(pools, queries, before=before, whole=whole)
     pi = probabilities(frozen, share=design.share, rule=rule_of(design))
     chosen = {query_id: set(own) for query_id, own in drawn(pi, seed=design.seed).items()}
+    topics = {query.query_id: query.topic_id for query in queries}
+    ranked_by = {topic_id: _by_document(ranks_on_record(pools[topic_id])) for topic_id in {*topics.values()}}
+    known = {} if before is None else before.pairs
     pairs = [
-        SampledPair(query_id, doc_id, place.rank, place.batch, pi[query_id][doc_id], doc_id in chosen[query_id])
+        SampledPair(
+            query_id,
+            doc_id,
+            place.rank,
+            place.batch,
+            pi[query_id][doc_id],
+            doc_id in chosen[query_id],
+            known[query_id, doc_id].ranks
+            if (query_id, doc_id) in known
+            else ranked_by[topics[query_id]].get(doc_id, {}),
+        )
         for query_id, places in sorted(frozen.items())
         for doc_id, place in sorted(places.items())
     ]
@@ -79,11 +143,17 @@ def rule_of(design: SampleDesign) -> SampleRule:
     return SampleRule(seed=design.seed, across=design.across, floor=design.floor, unranked=design.unranked)
 
 
-def frozen_of(pools: Mapping[str, Pool], queries: Iterable[Query], *, before: PoolSample | None) -> Frozen:
+def frozen_of(
+    pools: Mapping[str, Pool],
+    queries: Iterable[Query],
+    *,
+    before: PoolSample | None,
+    whole: Collection[Pair] = (),
+) -> Frozen:
     """The place of each document in the fusion of its pool's rankings, by query: those on record, and new ones.
 
     What comes later is a batch of its own, also where it is a query's whole pool: the probabilities of the earlier ones
-    stay.
+    stay. whole: as of `sample_of`.
     """
     known: Frozen = {}
     for one in before.pairs.values() if before else ():
@@ -94,9 +164,18 @@ def frozen_of(pools: Mapping[str, Pool], queries: Iterable[Query], *, before: Po
         pool = pools[query.topic_id]
         documents = [entry.doc_id for entry in pool.entries]
         own = {doc_id: known[query.query_id][doc_id] for doc_id in documents if doc_id in known.get(query.query_id, ())}
-        new = [doc_id for doc_id in documents if doc_id not in own]
-        found[query.query_id] = own | (frozen_ranks(ranks_on_record(pool), new, batch=batch) if new else {})
+        new = grouped(
+            (WHOLE if (query.query_id, doc_id) in whole else batch, doc_id) for doc_id in documents if doc_id not in own
+        )
+        ranks = ranks_on_record(pool) if new else {}
+        for number, together in new.items():
+            own |= frozen_ranks(ranks, together, batch=number)
+        found[query.query_id] = own
     return found
+
+
+def _by_document(ranks: Ranks) -> dict[str, dict[str, int]]:
+    return nested((doc_id, method, rank) for method, of in sorted(ranks.items()) for doc_id, rank in of.items())
 
 
 def faults_of_sample(sample: PoolSample, pools: Mapping[str, Pool], queries: Iterable[Query]) -> tuple[str, ...]:
@@ -108,17 +187,25 @@ def faults_of_sample(sample: PoolSample, pools: Mapping[str, Pool], queries: Ite
     faults = []
     for query_id, places in frozen.items():
         pool = pools.get(known[query_id].topic_id)
-        ranks = {} if pool is None else ranks_on_record(pool)
+        now = {} if pool is None else _by_document(ranks_on_record(pool))
         pooled = set() if pool is None else {entry.doc_id for entry in pool.entries}
         for batch in sorted({place.batch for place in places.values()}):
-            own = [doc_id for doc_id, place in places.items() if place.batch == batch]
+            own = {doc_id: sample.pairs[query_id, doc_id].ranks for doc_id in places if places[doc_id].batch == batch}
+            # Methods that came later have ranks of these documents, too: only those that were frozen count.
+            ranks = nested((method, doc_id, rank) for doc_id, of in own.items() for method, rank in of.items())
             again = frozen_ranks(ranks, own, batch=batch)
-            for doc_id in own:
+            for doc_id, of in own.items():
+                by_pool = now.get(doc_id, {})
                 if doc_id not in pooled:
                     faults.append(f"{query_id} {doc_id}: in the sample, but not in the pool")
                 elif again[doc_id] != places[doc_id]:
-                    found = f"rank {places[doc_id].rank} on record, {again[doc_id].rank} by the pool"
+                    found = f"rank {places[doc_id].rank} on record, {again[doc_id].rank} by its rankings"
                     faults.append(f"{query_id} {doc_id}: {found}")
+                faults += [
+                    f"{query_id} {doc_id}: rank {rank} by {method} on record, {by_pool[method]} by the pool"
+                    for method, rank in of.items()
+                    if by_pool.get(method, rank) != rank
+                ]
     design = sample.design
     pi = probabilities(frozen, share=design.share, rule=rule_of(design))
     chosen = {query_id: set(own) for query_id, own in drawn(pi, seed=design.seed).items()}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -111,19 +112,22 @@ def features_of(
 ) -> dict[str, dict[str, tuple[float, ...]]]:
     """What the rankings say of each pair. fused: by query, of each document of its pool, the rank in the fusion.
 
-    without: leave out what this method ranked.
+    without: leave out what this method ranked. Documents that came under the sample later, or before it, have ranks
+    among themselves: then all of the query are ranked together again.
     """
     topics = {query_id: snapshot.pools[snapshot.topics[query_id]] for query_id in fused}
     ranks = {topic_id: ranks_on_record(pool) for topic_id, pool in snapshot.pools.items()}
     methods = sorted({method for of in ranks.values() for method in of} - {without})
-    if without is not None:
-        left = {topic_id: {name: of[name] for name in of if name != without} for topic_id, of in ranks.items()}
-        fused = {
-            query_id: {
-                doc_id: place.rank for doc_id, place in frozen_ranks(left[topics[query_id].topic_id], of).items()
-            }
-            for query_id, of in fused.items()
-        }
+    left = {topic_id: {name: of[name] for name in of if name != without} for topic_id, of in ranks.items()}
+    sample = snapshot.sample
+    batches = {(one.query_id, one.batch) for one in sample.pairs.values()} if sample else set()
+    several = {query_id for query_id, count in Counter(query_id for query_id, _ in batches).items() if count > 1}
+    fused = {
+        query_id: {doc_id: place.rank for doc_id, place in frozen_ranks(left[topics[query_id].topic_id], of).items()}
+        if without is not None or query_id in several
+        else of
+        for query_id, of in fused.items()
+    }
     return {
         query_id: features(
             ranks[topics[query_id].topic_id],

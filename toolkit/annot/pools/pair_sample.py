@@ -10,7 +10,7 @@ larger share only adds pairs, and two ways to the same share give the same pairs
 
 `probabilities` is the design, `drawn` the draw, `share_within` the share that a number of hours allows. Documents that
 come later make a batch of their own, with ranks among themselves and a c of their own: what was drawn before keeps its
-probability.
+probability. Pairs that were planned whole before the first sample have probability 1.
 """
 
 from __future__ import annotations
@@ -25,6 +25,8 @@ from typing import NamedTuple
 from annot.base.errors import InputError
 from annot.base.records import CITED, Pool, ScoredDoc, grouped, ranked
 
+WHOLE = 0
+"""The batch of the pairs that were planned whole before the first sample."""
 FUSION = 60
 """k of the fusion."""
 OFFSET = 9
@@ -50,7 +52,7 @@ class FrozenRank(NamedTuple):
     rank: int | None
     """None where no method ranked it, as a paper that is cited or was found by hand."""
     batch: int = 1
-    """1 for the pool as it was when it was first sampled, a higher number for what came later together."""
+    """1 for what was there at the first sample, a higher number for what came later together; or WHOLE."""
 
 
 Frozen = Mapping[str, Mapping[str, FrozenRank]]
@@ -106,24 +108,28 @@ def frozen_ranks(ranks: Ranks, documents: Collection[str], *, batch: int = 1) ->
 def probabilities(frozen: Frozen, *, share: float, rule: SampleRule) -> Probabilities:
     """pi of every pair when `share` of the pools is asked for; never smaller with a larger share.
 
-    Of the first batch at least `LEAST` pairs are expected in every query. A first batch without any rank has equal
+    Of a query's first batch at least `LEAST` pairs are expected. A first batch without any rank has equal
     probabilities. Raises InputError for a share that is not above 0 and at most 1.
     """
     if not 0 < share <= 1:
         raise InputError(f"share {share:g}: expected more than 0, at most 1")
     strata: dict[str, dict[int, _Stratum]] = {
-        query_id: {batch: _Stratum(places, batch == 1, share, rule) for batch, places in _batches(of)}
+        query_id: {batch: _Stratum(places, at == 0, share, rule) for at, (batch, places) in enumerate(_batches(of))}
         for query_id, of in frozen.items()
     }
-    together = grouped((batch, stratum) for of in strata.values() for batch, stratum in of.items())
+    together = grouped((batch, stratum) for of in strata.values() for batch, stratum in of.items() if batch != WHOLE)
     over_study = {batch: _solved(of, share) for batch, of in together.items()} if rule.across == "study" else {}
     found: Probabilities = {}
     for query_id, of in strata.items():
         pi = {
             batch: stratum.by_rank(over_study[batch] if over_study else _solved([stratum], share))
             for batch, stratum in of.items()
+            if batch != WHOLE
         }
-        found[query_id] = {doc_id: pi[place.batch][place.rank] for doc_id, place in frozen[query_id].items()}
+        found[query_id] = {
+            doc_id: 1.0 if place.batch == WHOLE else pi[place.batch][place.rank]
+            for doc_id, place in frozen[query_id].items()
+        }
     return found
 
 

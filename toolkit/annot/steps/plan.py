@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from annot.base.errors import InputError, MissingInput
-from annot.base.names import check_name, counted, known_query, moment_now
+from annot.base.names import check_name, known_query, moment_now
 from annot.base.records import Assignment
 from annot.base.stats.clustered import FEWEST_QUERIES
 from annot.base.stats.medians import fewest_for_median
@@ -15,7 +15,7 @@ from annot.judging.plan_on_record import MANIFEST_FILE, PLAN_FILE, plan_sha256, 
 from annot.judging.planning.checking import papers_by_facet, papers_shared
 from annot.judging.planning.drawing import draw_plan
 from annot.judging.planning.handing_on import renumbered
-from annot.judging.pool_samples import design_of, documents_to_plan, sample_of
+from annot.judging.pool_samples import design_of, documents_to_plan, planned_whole, sample_of
 from annot.measuring.diagnosis.findings import papers_needed
 from annot.measuring.forecast.sample_shares import SharesForecast
 from annot.pools.growth import refuse_growth
@@ -73,6 +73,7 @@ def make(
     grow: bool,
     dry_run: bool,
     sample: float | None = None,
+    only_new: bool = False,
 ) -> Planned:
     """Draw the plan for the pools as they are; what is planned already keeps its place.
 
@@ -80,7 +81,8 @@ def make(
     relative to others; they are remembered, and those of people not named stay as they were. seed: None takes that of
     the plan on record, else annot.toml's. grow: pairs may be added to a study that was sent; raises InputError where
     they would be without it. sample: plan a sample of the pools with this expected share; None goes on as is on record,
-    with all of the pools where there is no sample.
+    with all of the pools where there is no sample. only_new: where whole pools are planned already, these pairs stay
+    and count as drawn for certain, and only the others are drawn.
     """
     with ws.reading() as session:
         known = {query.query_id: query for query in read_queries(session)}
@@ -98,11 +100,7 @@ def make(
         check_name(name, [person.assessor for person in everyone], what="--share")
     wanted = documents_to_plan(known, documents, queries, current)
     if sample is not None or sampled is not None:
-        if sampled is None and (whole := {one.pair for one in current}):
-            raise InputError(
-                f"--sample {sample:g}: {counted(len(whole), 'pair')} of whole pools are planned already",
-                hint="take back what was not sent with `annot plan --withdraw`; what is judged whole stays so",
-            )
+        whole = planned_whole(wanted, current, before, sample=sampled, only_new=only_new)
         refuse_zero(ws.settings.judging.missing)
         design = design_of(
             ws.settings.sample,
@@ -111,7 +109,9 @@ def make(
             created=moment_now(),
             before=None if sampled is None else sampled.design,
         )
-        sampled = sample_of(drawn_from, [known[name] for name in wanted], design=design, before=sampled)
+        # A query whose plan was taken back stays under the sample: over a study, the share is of all of them.
+        under = sorted({*wanted, *(query_id for query_id, _ in (sampled.pairs if sampled else ()))})
+        sampled = sample_of(drawn_from, [known[name] for name in under], design=design, before=sampled, whole=whole)
         wanted = to_judge(wanted, sampled)
     former = {person.assessor for person in everyone if person.left_on is not None}
     assessors = [

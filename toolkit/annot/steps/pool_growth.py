@@ -73,13 +73,14 @@ def add(
         (topic_id,) = topics_named(queries, [query])
         before = pools.read_pool(session, topic_id)
         current = pools.read_pools(session)
-        guarded = is_guarded(session)
+        guarded, sample = is_guarded(session), pools.read_sample(session)
     there = {entry.doc_id for entry in before.entries}
     new = tuple(dict.fromkeys(doc_id for doc_id in doc_ids if doc_id not in there))
     if new:
         _refuse(ws, before, new, keep=not dry_run, advance=advance)
     known = [(entry.doc_id, entry.drawn) for entry in before.entries if entry.doc_id in doc_ids]
-    grown = partial(_grown, MANUAL, None, known=known, guarded=guarded, grow=grow, dry_run=dry_run)
+    share = sample and sample.design.share
+    grown = partial(_grown, MANUAL, None, known=known, guarded=guarded, share=share, grow=grow, dry_run=dry_run)
     if not new:
         if before.additions and not dry_run:
             # An earlier run may have ended before its files were written.
@@ -127,7 +128,7 @@ def top_up(
     with ws.reading() as session:
         queries = read_queries(session)
         current = pools.read_pools(session)
-        guarded = is_guarded(session)
+        guarded, sample = is_guarded(session), pools.read_sample(session)
         texts = read_topics(session)
     chosen = topics_named(queries, only) if only else set(current)
     before = {topic_id: pool for topic_id, pool in current.items() if topic_id in chosen}
@@ -144,7 +145,8 @@ def top_up(
         for topic_id, at in wanted.items()
         if at > max((one.depth for one in before[topic_id].additions if one.method == method and one.depth), default=0)
     }
-    grown = partial(_grown, method, depth, guarded=guarded, grow=grow, dry_run=dry_run)
+    share = sample and sample.design.share
+    grown = partial(_grown, method, depth, guarded=guarded, share=share, grow=grow, dry_run=dry_run)
     if not missing:
         if not dry_run:
             # An earlier run may have ended before its files were written.
@@ -219,16 +221,22 @@ def _grown(
     known: Sequence[tuple[str, Draw]] = (),
     before: tuple[str, ...] = (),
     guarded: bool,
+    share: float | None,
     grow: bool,
     dry_run: bool,
 ) -> Grown:
-    """The result. version: None where nothing was added. known: what was there already. before: further notes."""
+    """The result. version: None where nothing was added. known: what was there already. before: further notes.
+
+    share: of the pools that is judged, where it is a sample.
+    """
     notes = sentences(
         "commands.grown",
         known=known,
         added=sum(len(one.added) for one in found),
         version=version,
         wants_grow=guarded and dry_run and not grow,
+        guarded=guarded,
+        share=share,
         dry_run=dry_run,
     )
     return Grown(version, method, depth, tuple(found), guarded, before + notes)

@@ -14,7 +14,7 @@ from annot.base.names import called, counted
 from annot.base.records import Advance, Ranking, as_trec_eval, nested
 from annot.base.stats.values import Estimate, Undefined
 from annot.judging.planning.drawing import FEWEST_FOR_REPEATS
-from annot.judging.pool_samples import Frozen, design_of, documents_to_plan, frozen_of, rule_of
+from annot.judging.pool_samples import Frozen, design_of, documents_to_plan, frozen_of, planned_whole, rule_of
 from annot.judging.progress import rules_of, settled_of
 from annot.measuring.agreement.joint import joint_grades
 from annot.measuring.agreement.per_query import ratings_of
@@ -42,6 +42,7 @@ from annot.publishing.report.document import Table
 from annot.publishing.report.tables import Column, Columns
 from annot.publishing.report.terminal import rendered, table_text
 from annot.publishing.report.words import sentences
+from annot.study.adjudication import Pair
 from annot.study.snapshot import Snapshot, read_snapshot
 from annot.study.workspace import Workspace
 
@@ -150,14 +151,15 @@ def shares(
     shares: Sequence[float] = SHARES_LOOKED_AT,
     seconds: float | None,
     queries: tuple[str, ...] = (),
+    only_new: bool = False,
     advance: Advance,
 ) -> SharesForecast:
     """Each of these shares of the pools: pairs, hours, cost, and what it does to certainty.
 
-    seconds, queries: as of `share_for`. Certainty is seen on the queries whose pairs are all judged, from four topics
-    on, and is assumed otherwise.
+    seconds, queries: as of `share_for`. only_new: pairs of whole pools that are planned count as certain.
+    Certainty is seen on the queries whose pairs are all judged, from four topics on, and is assumed otherwise.
     """
-    study = _study(ws, queries=queries, seconds=seconds)
+    study = _study(ws, queries=queries, seconds=seconds, only_new=only_new)
     snapshot, settings = study.snapshot, ws.settings
     convention, measure = primary_of(settings)
     topics = len({snapshot.topics[query_id] for query_id in study.frozen})
@@ -287,7 +289,7 @@ def _by_rank(ranks: Mapping[str, int], documents: Collection[str]) -> list[tuple
     return [*((doc_id,) for _, doc_id in known), *([others] if others else [])]
 
 
-def _study(ws: Workspace, *, queries: tuple[str, ...], seconds: float | None) -> _Study:
+def _study(ws: Workspace, *, queries: tuple[str, ...], seconds: float | None, only_new: bool = False) -> _Study:
     snapshot = read_snapshot(ws)
     known = {query.query_id: query for query in snapshot.queries}
     documents = {
@@ -304,7 +306,10 @@ def _study(ws: Workspace, *, queries: tuple[str, ...], seconds: float | None) ->
         created="",
         before=None if sample is None else sample.design,
     )
-    frozen = frozen_of(snapshot.pools, [known[name] for name in wanted], before=sample)
+    whole: frozenset[Pair] = frozenset()
+    if only_new:
+        whole = planned_whole(wanted, snapshot.assignments, snapshot.plan, sample=sample, only_new=True)
+    frozen = frozen_of(snapshot.pools, [known[name] for name in wanted], before=sample, whole=whole)
     effort = _effort(snapshot, seconds, replace(rules_of(ws.settings), level=LEVEL))
     return _Study(snapshot, frozen, rule_of(design), effort, 0.0 if sample is None else sample.design.share)
 

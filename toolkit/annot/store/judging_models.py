@@ -63,10 +63,13 @@ class SampledPair(OfPair):
     rank: int | None
     """In the fusion of the rankings, from 1, as they were when the pair came under the sample; None without a rank."""
     batch: int
-    """1 for what was there at the first sample, a higher number for what came later together."""
+    """1 for what was there at the first sample, a higher number for what came later together; 0 for what was planned
+    whole before."""
     probability: float
     """With which it is drawn at the share on record, as rounded: above 0, at most 1."""
     drawn: bool
+    ranks: Mapping[str, int]
+    """By method, the rank from which `rank` was made."""
 
 
 class PoolSample(NamedTuple):
@@ -184,6 +187,58 @@ class ShownOpinions(NamedTuple):
     opinions: tuple[Opinion, ...]
 
 
+class AskedModel(NamedTuple):
+    """One model with one prompt, whose opinion is asked under a name of the lead's."""
+
+    name: str
+    url: str
+    model: str
+    settings: Mapping[str, Any]
+    """Of `annot.toml`, those that an answer depends on."""
+    prompts: Mapping[str, str]
+    """By facet, the prompt without its pair."""
+    examples: tuple[tuple[str, str], ...]
+    """(query_id, doc_id) of the gold pairs that the prompts show: they are never asked."""
+    since: str
+    """ISO 8601, UTC."""
+    early: tuple[tuple[str, str, str], ...] = ()
+    """What was done before people had judged: the moment, `asked` or `shown`, and the lead's reason."""
+
+
+class ModelCall(NamedTuple):
+    """One request to a model's server, noted down before it is sent and completed by what came back."""
+
+    name: str
+    query_id: str
+    doc_id: str
+    repeat: int
+    """Which opinion on the pair it is for, from 1."""
+    attempt: int
+    """Which request for this opinion it is, from 1."""
+    state: Literal["sent", "read", "unreadable", "failed"]
+    """`sent`: nothing came back before the program ended."""
+    prompt_sha256: str
+    sent_at: str
+    """ISO 8601, UTC."""
+    cost: float
+    """The most that it can cost, until it is known; then that."""
+    estimated: bool = True
+    """Whether cost and tokens are not the server's."""
+    tokens_in: int | None = None
+    tokens_out: int | None = None
+    seconds: float | None = None
+    status: int | None = None
+    """HTTP's; None where no answer came."""
+    served: str | None = None
+    """The model's name as the server gave it."""
+    version: str | None = None
+    """What else the server calls it (`system_fingerprint`)."""
+    answer: str | None = None
+    """The whole answer as it came, or what went wrong."""
+    grade: int | None = None
+    reason: str | None = None
+
+
 def answers_table(name: str, record: type, person: str) -> Table:
     """An append-only table of revisions: triggers refuse every UPDATE and DELETE.
 
@@ -239,7 +294,7 @@ SAMPLED_TABLE = made(
     "sampled_pair",
     columns_of(SampledPair, key=PAIR),
     to_query(),
-    *(from_1("rank"), from_1("batch")),
+    *(from_1("rank"), check("batch_from_0", "batch >= 0")),
     check("probability", "probability > 0 AND probability <= 1"),
 )
 """Every pair that is under the sample, drawn or not."""
@@ -310,4 +365,15 @@ GOLD_TABLE = made(
     unique("position", "position"),
     check("grade", "grade >= 0 AND grade <= 9"),
     from_1("position"),
+)
+OPINION_TABLE = made("opinion", columns_of(AskedModel, key=["name"]), check("named", "name <> ''"))
+"""What is asked under one name. Judgements are people's: no model's opinion is ever among them."""
+OPINION_CALL_TABLE = made(
+    "opinion_call",
+    columns_of(ModelCall, key=["name", *PAIR, "repeat", "attempt"]),
+    *(to(name="opinion.name"), to_query(), from_1("repeat"), from_1("attempt")),
+    check("state", "state IN ('sent', 'read', 'unreadable', 'failed')"),
+    check("grade", GRADE_IN_RANGE),
+    check("grade_if_read", "(state = 'read') = (grade IS NOT NULL)"),
+    check("cost", "cost >= 0"),
 )

@@ -10,7 +10,8 @@ from typing import Any
 from sqlalchemy import Select, Table, select, true
 from sqlmodel import Session
 
-from annot.base.errors import MissingInput
+from annot.base.errors import InputError, MissingInput
+from annot.base.names import counted
 from annot.base.records import Addition, Draw, Pool, PoolEntry, grouped
 from annot.store.judging_models import (
     ADJUDICATION_TABLE,
@@ -39,6 +40,8 @@ from annot.store.models import (
 
 OF_POOLS: tuple[Table, ...] = (DRAW_TABLE, POOL_ENTRY_TABLE, POOL_ADDITION_TABLE, POOL_TABLE)
 """Each stands on one that follows."""
+SHOWN = 5
+"""Pairs that an error names."""
 UNKNOWN_RANKINGS = "unknown"
 """What stands for the hash of the rankings behind a pool where these were lost."""
 
@@ -48,7 +51,8 @@ def replace_pools(session: Session, pools: Iterable[Pool], *, rankings_sha256: M
 
     rankings_sha256: for each `topic_id`, the hash of what its pool was drawn from.
 
-    Raises InputError when pairs would leave the pool that are judged, with how many judgements stand on them, or sent.
+    Raises InputError when pairs would leave the pool that are judged, with how many judgements they have, or sent, or
+    under the sample, drawn or not.
     """
     pools = list(pools)
     check_distinct((pool.topic_id for pool in pools), what="pools")
@@ -70,6 +74,7 @@ def replace_pools(session: Session, pools: Iterable[Pool], *, rankings_sha256: M
         what="leave the pool",
         hint=f"{hint}; judgements are never deleted",
     )
+    _refuse_sampled(session, leaving)
     for table in OF_POOLS:
         session.connection().execute(table.delete())
     for pool in pools:
@@ -95,6 +100,18 @@ def replace_pools(session: Session, pools: Iterable[Pool], *, rankings_sha256: M
             for place, draw in enumerate((entry.drawn, *entry.also))
         ),
     )
+
+
+def _refuse_sampled(session: Session, leaving: set[tuple[str, str]]) -> None:
+    """Raise InputError where pairs of the sample would leave, as estimates without those not drawn have a bias."""
+    pair = SAMPLED_TABLE.c.query_id, SAMPLED_TABLE.c.doc_id
+    found = sorted(leaving & {(*row,) for row in session.connection().execute(select(*pair))}) if leaving else []
+    if found:
+        raise InputError(
+            f"{counted(len(found), 'pair')} of the sample would leave the pool",
+            faults=[" ".join(one) for one in found[:SHOWN]],
+            hint="draw pools that keep them; before the first push, `annot plan --withdraw` takes the sample back",
+        )
 
 
 def remove_pool(session: Session, topic_id: str) -> None:

@@ -19,6 +19,9 @@ from annot.store.judging_models import (
     ASSIGNMENT_TABLE,
     GOLD_TABLE,
     JUDGEMENT_TABLE,
+    OPINION_CALL_TABLE,
+    SAMPLE_TABLE,
+    SAMPLED_TABLE,
     TASK_TABLE,
     TRIAL_ASSIGNMENT_TABLE,
 )
@@ -44,6 +47,7 @@ _IN_USE: dict[Table, str] = {
     SPLIT_TABLE: "fold",
     GOLD_TABLE: "gold pair",
     TRIAL_ASSIGNMENT_TABLE: "training or sub-study pair",
+    OPINION_CALL_TABLE: "question to a model",
 }
 
 
@@ -69,8 +73,9 @@ def remove_query(session: Session, query_id: str) -> None:
     _refuse(session, [query_id], _JUDGED, "be removed")
     withdraw = f"take its pairs back with `annot plan --withdraw --query {query_id}`"
     _refuse(session, [query_id], {ASSIGNMENT_TABLE: _IN_USE[ASSIGNMENT_TABLE]}, "be removed", hint=withdraw)
-    others = (SPLIT_TABLE, GOLD_TABLE, TRIAL_ASSIGNMENT_TABLE)
+    others = (SPLIT_TABLE, GOLD_TABLE, TRIAL_ASSIGNMENT_TABLE, OPINION_CALL_TABLE)
     _refuse(session, [query_id], {table: _IN_USE[table] for table in others}, "be removed")
+    _take_from_sample(session, [query_id])
     delete_where(session, QUERY_TABLE, "query_id", [query_id])
 
 
@@ -137,6 +142,7 @@ def _write(session: Session, queries: Sequence[Query], *, keep_others: bool) -> 
     _refuse(session, removed, _IN_USE, "be removed")
     reworded = [one.query_id for one in changed if replace(before[one.query_id], paper_type=one.paper_type) != one]
     _refuse(session, reworded, _JUDGED, "change")
+    _take_from_sample(session, removed)
     delete_where(session, QUERY_TABLE, "query_id", removed)
     without_query = {before[query_id].topic_id for query_id in removed} - {query.topic_id for query in queries}
     delete_where(session, TOPIC_TABLE, "topic_id", without_query)
@@ -145,6 +151,23 @@ def _write(session: Session, queries: Sequence[Query], *, keep_others: bool) -> 
         values = {name: getattr(query, name) for name in ("topic_id", "facet", "sentences", "paper_type")}
         session.connection().execute(rows.update().where(rows.c.query_id == query.query_id).values(values))
     insert_records(session, QUERY_TABLE, (query for query_id, query in given.items() if query_id not in before))
+
+
+def _take_from_sample(session: Session, query_ids: Sequence[str]) -> None:
+    """Remove the pairs of these queries from the sample.
+
+    Raises InputError where the share is of all pools together: the probabilities of the other pairs would change.
+    """
+    of_pair = SAMPLED_TABLE.c.query_id
+    sampled = set(session.connection().execute(select(of_pair).distinct()).scalars()) if query_ids else set()
+    across = session.connection().execute(select(SAMPLE_TABLE.c.across)).scalar()
+    if (under := sorted(sampled & {*query_ids})) and across == "study" and sampled - {*query_ids}:
+        raise InputError(
+            f"{', '.join(under)}: under a sample whose share is of all pools together, so that the probabilities of "
+            "all pairs depend on it",
+            hint="keep the query without planning it; before the first push, `annot plan --withdraw` takes all back",
+        )
+    delete_where(session, SAMPLED_TABLE, "query_id", under)
 
 
 def _refuse(

@@ -334,6 +334,7 @@ def _notes(tag: str, evaluation: Evaluation, unknown: set[str], *, whole: bool) 
     if evaluation.not_submitted:
         yield f"{tag}: ranks no documents for {_named(evaluation.not_submitted, ', so its score there is 0')}"
     if evaluation.without_relevant:
-        yield f"{tag}: no document is relevant for {_named(evaluation.without_relevant)}"
+        none = "no document is relevant" if whole else "no drawn document is relevant"
+        yield f"{tag}: {none} for {_named(evaluation.without_relevant)}"
     if unknown:
         yield f"{tag}: {counted(len(unknown), 'query')} of the run {verb(len(unknown), 'is', 'are')} not in this study"

@@ -22,9 +22,10 @@ ONE_SIDED = 1.6448536269514722
 
 
 def wider(estimates: Mapping[str, float], design: float, topics: Mapping[str, str]) -> float | None:
-    """By how much an interval of the mean of these estimates is wider for the sample; None where that has no value.
+    """By how much the sample widens an interval of the mean of these estimates; None if there is one topic only.
 
-    estimates: by query. design: the design variance of their mean.
+    estimates: by query. design: the design variance of their mean. Infinite if the draw explains all of the scatter
+    between topics.
     """
     names = sorted({topics[query_id] for query_id in estimates})
     sums = dict.fromkeys(names, 0.0)
@@ -35,7 +36,9 @@ def wider(estimates: Mapping[str, float], design: float, topics: Mapping[str, st
         sizes[topics[query_id]] += 1
     off = np.array([sums[name] - sizes[name] * mean for name in names]) / len(estimates)
     whole = float((off**2).sum()) * len(names) / max(1, len(names) - 1)
-    return math.sqrt(whole / (whole - design)) - 1 if len(names) > 1 and whole > design else None
+    if len(names) < 2:
+        return None
+    return math.sqrt(whole / (whole - design)) - 1 if whole > design else math.inf
 
 
 def cost_of(
@@ -75,8 +78,10 @@ def cost_of(
 
 
 def _median(found: list[float | None]) -> float | None:
+    """The median; None if there is none, or if it is infinite: the sample then hides what the topics scatter by."""
     known = [one for one in found if one is not None]
-    return median(known) if known else None
+    middle = median(known) if known else math.inf
+    return middle if math.isfinite(middle) else None
 
 
 def notes_of(cost: SampleCost, measure: str) -> Iterator[str]:
@@ -85,11 +90,19 @@ def notes_of(cost: SampleCost, measure: str) -> Iterator[str]:
         f"{cost.drawn:,} of the {cost.pairs:,} pairs of the pools were judged, drawn with known probabilities; all "
         "figures are estimates of the whole pools"
     )
-    if cost.difference is not None and cost.level is not None and cost.right_sign is not None:
+    widened = [
+        f"that of {what} by {100 * by:.0f}%"
+        for what, by in (("a difference between two runs", cost.difference), ("a run", cost.level))
+        if by is not None
+    ]
+    if widened:
+        yield f"the sample widens intervals: {', '.join(widened)}"
+    elif cost.right_sign is not None:
+        yield "too few topics or pairs were judged to tell by how much the sample widens intervals"
+    if cost.right_sign is not None:
         yield (
-            f"the sample widens the interval of a difference between two runs by {100 * cost.difference:.0f}%, that of "
-            f"a run by {100 * cost.level:.0f}%; a true difference of {cost.right_sign:.3f} or more in {measure} comes "
-            "out with the right sign in 95 of 100 such draws"
+            f"a true difference of {cost.right_sign:.3f} or more in {measure} comes out with the right sign in 95 of "
+            "100 such draws"
         )
     if cost.so_far is not None:
         yield (

@@ -1,0 +1,305 @@
+"""A sample that grows: pools topped up after the draw, and a sample drawn beside pairs that were planned whole."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from annot.base.errors import InputError
+from annot.base.records import Addition, Assessor, Pool, Qrel, ScoredDoc
+from annot.formats.trec import write_run
+from annot.judging.plan_on_record import check
+from annot.judging.pool_samples import sample_of
+from annot.measuring.evaluation.measures import evaluate as plainly
+from annot.measuring.sampled.estimates import estimates, pools_of
+from annot.pools.pair_sample import LEAST
+from annot.pools.pooling import extended
+from annot.steps import plan, pool_growth
+from annot.steps.assessor_leaving import leave
+from annot.steps.plan import Planned
+from annot.steps.query import remove
+from annot.store import people, pools
+from annot.store.judging_models import PoolSample, SampleDesign
+from annot.store.pools import read_sample
+from annot.study.workspace import Workspace, write_file
+from command_line import annot_done
+from sampled_study import DOCUMENTS, WHOLE, N, grade_of, judged, pool_of, pooled
+from small_study import QUERIES
+from study_stages import quietly
+from test_plan_made import sent
+from test_sample_measured import measure, values
+from test_sample_planned import drawn, make, on_record
+
+LATE = tuple(f"e{at:02}" for at in range(30))
+"""What a new system found."""
+NEW = tuple(ScoredDoc(doc_id, float(-at)) for at, doc_id in enumerate((*LATE, *DOCUMENTS[:20])))
+"""Its ranking: first what the pools lack."""
+PAIRS = {(query.query_id, doc_id) for query in QUERIES for doc_id in LATE}
+
+
+def topped_up(pool: Pool) -> Pool:
+    addition = Addition(2, "new", 50, (), None, None, None)
+    return extended(pool, addition, {"new": NEW}, excluded=())
+
+
+def top_up(ws: Workspace, *topic_ids: str) -> None:
+    with ws.writing() as session:
+        current = pools.read_pools(session)
+        after = {name: topped_up(pool) if name in topic_ids else pool for name, pool in current.items()}
+        pools.replace_pools(session, after.values(), rankings_sha256=dict.fromkeys(after, "abc"))
+
+
+def grow(ws: Workspace, sample: float | None = None, *, only_new: bool = False, dry_run: bool = False) -> Planned:
+    return plan.make(ws, queries=(), shares={}, seed=None, grow=True, dry_run=dry_run, sample=sample, only_new=only_new)
+
+
+TRUE_P20 = sum(grade_of(query.query_id, doc_id) >= 2 for query in QUERIES for doc_id in LATE[:20]) / 80
+"""P@20 of the new system, if all were judged."""
+
+
+def with_run(ws: Workspace) -> None:
+    """A run that ranks what came later."""
+    write_file(ws.runs / "new.run", write_run({query.query_id: NEW for query in QUERIES}, tag="new"))
+
+
+def of_batch(sample: PoolSample, batch: int) -> set[tuple[str, str]]:
+    return {pair for pair, one in sample.pairs.items() if one.batch == batch}
+
+
+@pytest.fixture
+def ws(tmp_path: Path) -> Workspace:
+    return pooled(tmp_path)
+
+
+@pytest.mark.parametrize("whole", [False, True])
+def test_estimates_after_a_top_up_have_no_bias_over_redraws(whole: bool) -> None:
+    """whole: the pools were judged whole, and of what came later a sample."""
+    query = QUERIES[0]
+    pool, topic = pool_of(query.topic_id), query.topic_id
+    grades = {doc_id: grade_of(query.query_id, doc_id) for doc_id in (*DOCUMENTS, *LATE)}
+    measures = ("P@5", "P@20", "P@100")
+    kept = {(query.query_id, doc_id) for doc_id in DOCUMENTS} if whole else set()
+    found, certain = [], set[str]()
+    for seed in range(400):
+        design = SampleDesign(0.33, "query", 0.05, 1.0, seed, "")
+        before = None if whole else sample_of({topic: pool}, [query], design=design, before=None)
+        after = sample_of({topic: topped_up(pool)}, [query], design=design, before=before, whole=kept)
+        pi = {doc_id: one.probability for (_, doc_id), one in after.pairs.items()}
+        certain = {doc_id for doc_id in DOCUMENTS if pi[doc_id] == 1}
+        known = {doc_id: grades[doc_id] for (_, doc_id), one in after.pairs.items() if one.drawn}
+        judged_pools = pools_of({query.query_id: pi}, {query.query_id: known}, None, highest=3)
+        (of_run,) = estimates(
+            {"new": {query.query_id: NEW}},
+            judged_pools,
+            convention="trec",
+            relevant_from=2,
+            ties="order",
+            measures=measures,
+        ).values()
+        found.append([of_run.evaluation.mean[name] for name in measures])
+    means, errors = np.mean(found, axis=0), np.std(found, axis=0) / np.sqrt(len(found))
+    qrels = [Qrel(query.query_id, doc_id, grade) for doc_id, grade in grades.items()]
+    run = {query.query_id: NEW}
+    of_whole = plainly(run, qrels, convention="trec", relevant_from=2, ties="order", measures=measures).mean
+    assert (abs(means - [of_whole[name] for name in measures]) <= 4 * errors).all()
+    assert (errors > 0).all()
+    assert (errors < 0.02).all()
+    assert (certain == set(DOCUMENTS)) is whole
+
+
+def test_a_top_up_is_drawn_as_the_study_was_and_a_larger_share_only_adds_pairs(ws: Workspace) -> None:
+    make(ws, 0.3)
+    sent(ws, {query.query_id for query in QUERIES})
+    before = on_record(ws).pairs
+    top_up(ws, "p1", "p2", "p3", "p4")
+    with pytest.raises(InputError, match="pairs would be added to a study that was sent"):
+        make(ws)
+    grow(ws)
+    after = on_record(ws)
+    assert {pair: after.pairs[pair] for pair in before} == before
+    assert of_batch(after, 2) == PAIRS
+    by_query = [sum(after.pairs[name, doc_id].probability for doc_id in LATE) for name in ("p1-method", "p4-method")]
+    assert by_query == pytest.approx([9.0, 9.0], abs=1e-4)
+    assert [after.pairs["p1-method", doc_id].rank for doc_id in LATE] == [*range(1, 31)]
+    assert 0 < len(drawn(ws) & PAIRS) < len(PAIRS)
+    # Every pair of the pools has a rank by the new method now; the draw is proved by the ranks that were frozen.
+    assert check(ws).faults == ()
+    assert grow(ws).new == 0
+    third = drawn(ws)
+    grow(ws, 0.5)
+    assert third < drawn(ws)
+    assert (of_batch(on_record(ws), 2), check(ws).faults) == (PAIRS, ())
+    with pytest.raises(InputError, match=r"--sample 0.3: 0.5 of the pools are drawn already"):
+        grow(ws, 0.3)
+
+
+def test_what_a_top_up_brought_is_estimated(ws: Workspace) -> None:
+    judged(ws, share=0.5)
+    with_run(ws)
+    top_up(ws, "p1", "p2", "p3", "p4")
+    # What is not planned yet is in no pool that was drawn from, and stops nobody.
+    assert values(measure(ws), "csfcube", "P@20")["new"] == 0
+    judged(ws, share=0.5)
+    found = measure(ws)
+    assert values(found, "csfcube", "P@20")["new"] == pytest.approx(TRUE_P20, abs=0.06)
+    assert found.sampled is not None
+    assert found.sampled.pairs == len(WHOLE) + len(PAIRS)
+
+
+def test_topping_up_says_what_the_plan_will_draw(ws: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    make(ws, 0.5)
+    apart = SimpleNamespace(texts=(), of_same_title=lambda ids: dict.fromkeys(ids, ()))
+    monkeypatch.setattr(pool_growth, "near_duplicates", lambda ws, *, keep, advance: apart)
+    monkeypatch.setattr(pool_growth, "read_rankings", lambda ws, wanted: {})
+    added = pool_growth.add(
+        ws, "p1", ("d99",), reason="found by hand", by="me", grow=False, dry_run=False, advance=quietly
+    )
+    assert "a sample of the pools is judged: `annot plan` draws from the new pairs as before, with a share of 0.5" in (
+        added.notes
+    )
+    make(ws)
+    found = on_record(ws).pairs["p1-method", "d99"]
+    assert (found.rank, found.batch, found.probability, found.drawn) == (None, 2, 1.0, True)
+
+
+def test_a_query_that_comes_later_has_its_eight_pairs_too(ws: Workspace) -> None:
+    make(ws, 0.1, "p1-method")
+    make(ws)
+    expected: dict[str, float] = {}
+    for one in on_record(ws).pairs.values():
+        expected[one.query_id] = expected.get(one.query_id, 0.0) + one.probability
+    assert list(expected.values()) == pytest.approx([LEAST] * 4, abs=1e-4)
+
+
+def test_beside_pairs_that_were_planned_whole_a_sample_is_drawn_only_if_asked(ws: Workspace) -> None:
+    make(ws, None, "p1-method", "p2-method")
+    pilot = _planned(ws)
+    with pytest.raises(InputError, match="120 pairs of whole pools are planned already") as error:
+        make(ws, 0.3)
+    assert error.value.hint == "keep them and draw only from the 120 other pairs with --only-new"
+    dry = grow(ws, 0.3, only_new=True, dry_run=True)
+    made = grow(ws, 0.3, only_new=True)
+    assert made.pairs == dry.pairs
+    kept = "120 of these were planned before there was a sample and count as drawn for certain"
+    assert any(kept in note for note in made.notes)
+    sample = on_record(ws)
+    assert of_batch(sample, 0) == pilot
+    assert {sample.pairs[pair].probability for pair in pilot} == {1.0}
+    others = [one.probability for pair, one in sample.pairs.items() if pair not in pilot]
+    assert sum(others) == pytest.approx(0.3 * 120, abs=1e-3)
+    assert pilot < drawn(ws) == _planned(ws)
+    assert check(ws).faults == ()
+    # Again, raised, lowered.
+    assert (grow(ws, 0.3, only_new=True).new, grow(ws).new, on_record(ws)) == (0, 0, sample)
+    grow(ws, 0.6)
+    assert drawn(ws) > _drawn(sample)
+    assert of_batch(on_record(ws), 0) == pilot
+    with pytest.raises(InputError, match=r"0.6 of the pools are drawn already"):
+        grow(ws, 0.3)
+
+
+def test_where_all_is_planned_whole_there_is_nothing_to_draw_until_the_pools_grow(ws: Workspace) -> None:
+    make(ws)
+    with pytest.raises(InputError, match="240 pairs of whole pools are planned already") as error:
+        make(ws, 0.3)
+    assert "annot plan --withdraw" in str(error.value.hint)
+    with pytest.raises(InputError, match="--only-new: all pairs of the pools are planned already"):
+        grow(ws, 0.3, only_new=True)
+    top_up(ws, "p1")
+    made = grow(ws, 0.33, only_new=True)
+    sample = on_record(ws)
+    assert (len(of_batch(sample, 0)), len(of_batch(sample, 1))) == (240, 30)
+    assert sum(one.probability for one in sample.pairs.values()) == pytest.approx(240 + 9.9, abs=1e-3)
+    assert made.pairs == len(drawn(ws)) < 270
+
+
+def test_a_study_judged_whole_gives_the_same_figures_with_nothing_but_a_new_systems_finds_estimated(
+    ws: Workspace,
+) -> None:
+    judged(ws, share=None)
+    with_run(ws)
+    whole = measure(ws)
+    top_up(ws, "p1", "p2", "p3", "p4")
+    judged(ws, share=0.5, only_new=True)
+    found = measure(ws)
+    assert whole.sampled is None
+    assert values(whole, "csfcube", "P@20")["new"] == 0
+    assert values(found, "csfcube", "P@20")["new"] == pytest.approx(TRUE_P20, abs=0.06)
+    assert found.sampled is not None
+    # `forward` ranks nothing of what is new, and its first twenty were all judged.
+    assert values(found, "csfcube", "P@20")["forward"] == pytest.approx(values(whole, "csfcube", "P@20")["forward"])
+
+
+def test_no_pair_leaves_a_pool_under_a_sample_and_no_query_one_over_the_study(tmp_path: Path) -> None:
+    ws = pooled(tmp_path).replaced("sample", across="study")
+    make(ws, 0.3)
+    left_out = min(on_record(ws).pairs.keys() - drawn(ws))
+    with ws.reading() as session:
+        current = pools.read_pools(session)
+    topic = left_out[0].removesuffix("-method")
+    kept = tuple(entry for entry in current[topic].entries if entry.doc_id != left_out[1])
+    smaller = current | {topic: replace(current[topic], entries=kept)}
+    with ws.writing() as session, pytest.raises(InputError, match="1 pair of the sample would leave the pool") as error:
+        pools.replace_pools(session, smaller.values(), rankings_sha256=dict.fromkeys(smaller, ""))
+    assert error.value.faults == (" ".join(left_out),)
+    before = on_record(ws).pairs
+    plan.withdraw(ws, queries=("p1-method",), sent=False, dry_run=False)
+    assert make(ws, None, "p2-method").new == 0
+    assert on_record(ws).pairs == before
+    with pytest.raises(InputError, match="p1-method: under a sample whose share is of all pools together"):
+        remove(ws, "p1-method", dry_run=False)
+
+
+def test_a_query_leaves_a_sample_by_query_and_the_others_stay_as_they_are(ws: Workspace) -> None:
+    make(ws, 0.3)
+    before = on_record(ws).pairs
+    plan.withdraw(ws, queries=("p1-method",), sent=False, dry_run=False)
+    remove(ws, "p1-method", dry_run=False)
+    assert on_record(ws).pairs == {pair: one for pair, one in before.items() if pair[0] != "p1-method"}
+    assert make(ws).new == 0
+    assert check(ws).faults == ()
+
+
+def test_an_assessor_who_leaves_takes_no_pair_out_of_the_sample(ws: Workspace) -> None:
+    make(ws, 0.3)
+    before = drawn(ws)
+    with ws.writing() as session:
+        people.put_assessors(session, [Assessor("a3", "cy@example.org", False)])
+    leave(ws, "a1", successor=None, contest=False, offline=True, dry_run=False)
+    grow(ws)
+    assert drawn(ws) == _planned(ws) == before
+    assert check(ws).faults == ()
+    grow(ws, 0.5)
+    assert drawn(ws) > before
+    assert check(ws).faults == ()
+
+
+def test_pairs_that_nobody_has_since_people_left_were_planned_whole_too(ws: Workspace) -> None:
+    make(ws, None, "p1-method")
+    for name in ("a1", "a2"):
+        leave(ws, name, successor=None, contest=False, offline=True, dry_run=False)
+    assert not _planned(ws)
+    with ws.writing() as session:
+        people.put_assessors(session, [Assessor(name, f"{name}@example.org", False) for name in ("a3", "a4")])
+    grow(ws, 0.3, only_new=True)
+    assert len(of_batch(on_record(ws), 0)) == N
+
+
+def test_the_command_says_what_keeping_needs(ws: Workspace) -> None:
+    make(ws, None, "p1-method")
+    found = annot_done("plan", "--sample", "0.3", "--only-new", "--dry-run", folder=ws.root)
+    assert "count as drawn for certain" in found.stderr
+    with ws.reading() as session:
+        assert read_sample(session) is None
+
+
+def _planned(ws: Workspace) -> set[tuple[str, str]]:
+    with ws.reading() as session:
+        return {one.pair for one in people.read_assignments(session)}
+
+
+def _drawn(sample: PoolSample) -> set[tuple[str, str]]:
+    return {pair for pair, one in sample.pairs.items() if one.drawn}

@@ -1,0 +1,229 @@
+"""The alternative annotator test: may a model stand in for one of the people of a study?
+
+Calderon, Reichart and Dror 2025, The Alternative Annotator Test for LLM-as-a-Judge: How to Statistically Justify
+Replacing Human Annotators with LLMs, ACL, 16051-16081 (https://aclanthology.org/2025.acl-long.782). Each person is
+left out in turn. On each pair the model and this person are held against the other people who judged it: the score is
+the root of the mean squared distance to their grades, the smaller the better. W_model is 1 where the model is at least
+as near as the person, W_person where the person is at least as near as the model. The model wins against this person
+if the mean of W_person - W_model is shown to be below epsilon, by which the person is handicapped for being slower and
+dearer. The paper advises 0.2 against experts, 0.15 against skilled and 0.1 against crowd workers. The p-values are
+corrected by Benjamini and Yekutieli 2001 (Annals of Statistics 29, 1165-1188). The winning rate omega is the share of
+people it wins against; at 0.5 or more it may stand in for one.
+
+The paper's t test takes pairs for independent. Pairs of one topic are not: here whole topics are the units of chance
+(`standing_in`), and `plain` is the published test, for comparison. In a sampled study each pair counts 1 / pi.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from annot.base.stats.arrays import Array, Mask
+from annot.base.stats.clustered import FEWEST_QUERIES, clusters_of, plural
+from annot.base.stats.values import Undefined, Value
+from annot.measuring.agreement.per_query import QueryRatings
+
+Pair = tuple[str, str]
+
+ENOUGH = 0.5
+"""The winning rate from which a model may stand in for one person."""
+FEWEST_PAIRS = 30
+"""Pairs that a person must share with others: the paper's bound for its t test."""
+ALONE = Undefined(
+    "no pair with an opinion has two assessors, and the test compares the model with the others of a pair"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class AgainstOne:
+    """The model in the place of one person."""
+
+    assessor: str
+    n_pairs: int
+    n_units: int
+    """Topics, the units of chance; in the published test, pairs."""
+    behind: float
+    """The share of pairs on which the person is nearer, less that on which the model is: below epsilon it wins."""
+    model_as_near: float
+    """The share of pairs on which the model is at least as near: the paper's advantage probability rho."""
+    p: float
+    """Of the hypothesis that it is behind by epsilon or more."""
+    wins: bool
+    """After correction for the number of people."""
+
+
+@dataclass(frozen=True, slots=True)
+class StandingIn:
+    """The test against all people."""
+
+    epsilon: float
+    against: tuple[AgainstOne, ...]
+    left_out: dict[str, str]
+    """Why a person could not be compared, by pseudonym."""
+    omega: Value
+    """The winning rate, or why the test cannot be run."""
+    rho: Value
+    """The mean of the advantage probabilities."""
+
+    @property
+    def may(self) -> bool | None:
+        """Whether the model may stand in for one person; None is not known."""
+        return None if isinstance(self.omega, Undefined) else self.omega >= ENOUGH
+
+
+@dataclass(frozen=True, slots=True)
+class _Compared:
+    """Of one person, by pair."""
+
+    behind: Array
+    """W_person - W_model: 1, 0 or -1."""
+    as_near: Mask
+    query: tuple[str, ...]
+    weights: Array
+
+
+def standing_in(
+    queries: Sequence[QueryRatings],
+    opinion: Mapping[Pair, int],
+    *,
+    epsilon: float,
+    level: float,
+    topics: Mapping[str, str] | None,
+) -> StandingIn:
+    """The test with whole topics for the units of chance. level: .95 keeps the false discovery rate at .05.
+
+    topics: the topic of each query; None takes the queries as independent.
+    """
+
+    def p_of(one: _Compared) -> tuple[float, int] | Undefined:
+        clusters = clusters_of(one.query, None if topics is None else [topics[query_id] for query_id in one.query])
+        if clusters.n < FEWEST_QUERIES:
+            return Undefined(f"{clusters.n} {plural(clusters.unit)}, expected {FEWEST_QUERIES} or more")
+        mean = _mean(one.behind, one.weights)
+        parts = clusters.summed(one.weights * (one.behind - mean)) / one.weights.sum()
+        variance = float((parts**2).sum()) * clusters.n / (clusters.n - 1)
+        return _below(mean - epsilon, variance, clusters.n), clusters.n
+
+    return _tested(queries, opinion, p_of, epsilon=epsilon, level=level)
+
+
+def plain(queries: Sequence[QueryRatings], opinion: Mapping[Pair, int], *, epsilon: float, level: float) -> StandingIn:
+    """The test as it was published: pairs are taken for independent and count the same."""
+
+    def p_of(one: _Compared) -> tuple[float, int]:
+        n = len(one.behind)
+        return _below(float(one.behind.mean()) - epsilon, float(one.behind.var(ddof=1)) / n, n), n
+
+    return _tested(queries, opinion, p_of, epsilon=epsilon, level=level)
+
+
+def _tested(
+    queries: Sequence[QueryRatings],
+    opinion: Mapping[Pair, int],
+    p_of: Callable[[_Compared], tuple[float, int] | Undefined],
+    *,
+    epsilon: float,
+    level: float,
+) -> StandingIn:
+    compared = _compared(queries, opinion)
+    if not compared:
+        return StandingIn(epsilon, (), {}, ALONE, ALONE)
+    left_out: dict[str, str] = {}
+    tested: dict[str, tuple[float, int]] = {}
+    for assessor, one in compared.items():
+        found = p_of(one) if len(one.behind) >= FEWEST_PAIRS else _too_few_pairs(len(one.behind))
+        if isinstance(found, Undefined):
+            left_out[assessor] = found.reason
+        else:
+            tested[assessor] = found
+    if not tested:
+        why = Undefined(f"no assessor can be compared: {next(iter(left_out.values()))}")
+        return StandingIn(epsilon, (), left_out, why, why)
+    corrected = benjamini_yekutieli([p for p, _ in tested.values()])
+    against = tuple(
+        AgainstOne(
+            assessor=assessor,
+            n_pairs=len(compared[assessor].behind),
+            n_units=n,
+            behind=_mean(compared[assessor].behind, compared[assessor].weights),
+            model_as_near=_mean(compared[assessor].as_near.astype(np.float64), compared[assessor].weights),
+            p=p,
+            wins=of_all <= 1 - level + 1e-12,
+        )
+        for (assessor, (p, n)), of_all in zip(tested.items(), corrected, strict=True)
+    )
+    omega, rho = (float(np.mean(of)) for of in ([one.wins for one in against], [one.model_as_near for one in against]))
+    return StandingIn(epsilon, against, left_out, omega, rho)
+
+
+def _compared(queries: Sequence[QueryRatings], opinion: Mapping[Pair, int]) -> dict[str, _Compared]:
+    """Of each person, the pairs that somebody else judged too and the model has an opinion of."""
+    found: dict[str, list[tuple[float, bool, str, float]]] = {}
+    for query in queries:
+        of_model = np.array([opinion.get((query.query_id, doc_id), np.nan) for doc_id in query.doc_ids])
+        weights = np.ones(len(of_model)) if query.weights is None else query.weights
+        graded = ~np.isnan(query.ratings)
+        for row, assessor in enumerate(query.assessors):
+            others = graded.copy()
+            others[row] = False
+            there = graded[row] & others.any(axis=0) & ~np.isnan(of_model)
+            model, person = (_off(given, query.ratings, others)[there] for given in (of_model, query.ratings[row]))
+            nearer, as_near = person <= model + _SAME, model <= person + _SAME
+            found.setdefault(assessor, []).extend(
+                zip(
+                    (nearer.astype(np.float64) - as_near).tolist(),
+                    as_near.tolist(),
+                    [query.query_id] * int(there.sum()),
+                    weights[there].tolist(),
+                    strict=True,
+                )
+            )
+    return {
+        assessor: _Compared(np.array(behind), np.array(as_near), tuple(query), np.array(weights))
+        for assessor, rows in sorted(found.items())
+        if rows
+        for behind, as_near, query, weights in [zip(*rows, strict=True)]
+    }
+
+
+_SAME = 1e-9
+
+
+def _off(given: Array, ratings: Array, others: Mask) -> Array:
+    """The root of the mean squared distance of each grade to those of the others, shape (N,)."""
+    square = np.where(others, (ratings - given) ** 2, 0.0).sum(axis=0)
+    return np.asarray(np.sqrt(square / np.maximum(1, others.sum(axis=0))))
+
+
+def _mean(values: Array, weights: Array) -> float:
+    return float((values * weights).sum() / weights.sum())
+
+
+def _too_few_pairs(n: int) -> Undefined:
+    return Undefined(f"{n} pairs shared with others, expected {FEWEST_PAIRS} or more")
+
+
+def _below(off: float, variance: float, n: int) -> float:
+    """The chance of a mean so far below its bound, by Student's t with n - 1 degrees; without variation 0 or 1."""
+    from scipy.special import stdtr
+
+    if variance <= 0:
+        return float(off >= 0)
+    return float(stdtr(n - 1, off / math.sqrt(variance)))
+
+
+def benjamini_yekutieli(p_values: Sequence[float]) -> tuple[float, ...]:
+    """p-values, in the order given, corrected so that the share of false findings stays below the level, however the
+    tests depend on each other: of the i-th smallest of m, the least of p m (1 + 1/2 + ... + 1/m) / i from i on.
+    """
+    m = len(p_values)
+    harmonic = math.fsum(1 / i for i in range(1, m + 1))
+    corrected, least = [1.0] * m, 1.0
+    for place, at in reversed(list(enumerate(sorted(range(m), key=lambda at: p_values[at]), start=1))):
+        least = min(least, p_values[at] * m * harmonic / place)
+        corrected[at] = least
+    return tuple(corrected)

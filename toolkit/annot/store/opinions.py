@@ -1,0 +1,124 @@
+"""What models said of pairs, in tables of its own: no reader of judgements can meet it.
+
+Only what asks models, what reports and publishes their opinions, and the estimates of a sampled study may use this
+module.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import groupby
+from operator import attrgetter
+from typing import Any
+
+from sqlalchemy import func, select
+from sqlmodel import Session
+
+from annot.base.errors import MissingInput
+from annot.base.names import near
+from annot.store.judging_models import OPINION_CALL_TABLE, OPINION_TABLE, PAIR
+from annot.store.judging_models import AskedModel as AskedModel
+from annot.store.judging_models import ModelCall as ModelCall
+from annot.store.models import insert_records, read_records
+
+UNREADABLE_AFTER = 2
+"""An answer that cannot be read is asked for once more, and then kept as unreadable."""
+_KEY = (*PAIR, "repeat")
+
+
+@dataclass(frozen=True, slots=True)
+class Opinion:
+    """What a model finally said of one pair."""
+
+    query_id: str
+    doc_id: str
+    repeat: int
+    """Which of its opinions on the pair, from 1."""
+    grade: int | None
+    """None where its answers could not be read."""
+    reason: str
+
+    @property
+    def pair(self) -> tuple[str, str]:
+        """(query_id, doc_id)."""
+        return self.query_id, self.doc_id
+
+
+def opinion_names(session: Session) -> tuple[str, ...]:
+    """The names under which models were asked, in order."""
+    return tuple(sorted(session.connection().execute(select(OPINION_TABLE.c.name)).scalars()))
+
+
+def read_opinions(session: Session, name: str) -> tuple[Opinion, ...]:
+    """What is settled of the opinion of this name, by pair and repeat; pairs that are its examples have none."""
+    return tuple(opinions_from(read_calls(session, name)))
+
+
+def opinions_from(calls: Iterable[ModelCall]) -> Iterator[Opinion]:
+    """The opinion that the requests of each pair and repeat led to; none while one is still to be asked for."""
+    for (query_id, doc_id, repeat), several in groupby(calls, key=attrgetter(*_KEY)):
+        answers = [call for call in several if call.state in ("read", "unreadable")]
+        read = next((call for call in answers if call.state == "read"), None)
+        if read is not None:
+            yield Opinion(query_id, doc_id, repeat, read.grade, read.reason or "")
+        elif len(answers) >= UNREADABLE_AFTER:
+            yield Opinion(query_id, doc_id, repeat, None, "")
+
+
+def read_asked_models(session: Session) -> tuple[AskedModel, ...]:
+    """What is on record of each opinion, by name."""
+    return tuple(
+        sorted((_tuples(one) for one in read_records(session, OPINION_TABLE, AskedModel)), key=lambda one: one.name)
+    )
+
+
+def read_asked_model(session: Session, name: str) -> AskedModel:
+    """What is on record of the opinion of this name. Raises MissingInput where there is none."""
+    known = {one.name: one for one in read_asked_models(session)}
+    if name not in known:
+        raise MissingInput(
+            f"opinion {name}: no model was asked under this name" + (f"; {near(name, known)}" if known else ""),
+            hint=f"ask it with `annot opinion ask {name}`",
+        )
+    return known[name]
+
+
+def put_asked_model(session: Session, asked: AskedModel) -> None:
+    """Note down what is asked under a name, or change what is on record of it."""
+    rows, values = OPINION_TABLE, asked._asdict()
+    if session.connection().execute(select(rows.c.name).where(rows.c.name == asked.name)).first() is None:
+        insert_records(session, rows, [asked])
+    else:
+        session.connection().execute(rows.update().where(rows.c.name == asked.name).values(values))
+
+
+def read_calls(session: Session, name: str) -> tuple[ModelCall, ...]:
+    """Every request under this name, by pair, repeat and attempt."""
+    calls = read_records(session, OPINION_CALL_TABLE, ModelCall, OPINION_CALL_TABLE.c.name == name)
+    return tuple(sorted(calls, key=attrgetter(*_KEY, "attempt")))
+
+
+def note_sent(session: Session, call: ModelCall) -> None:
+    """Note down a request that is about to be sent, with the most that it can cost."""
+    insert_records(session, OPINION_CALL_TABLE, [call])
+
+
+def note_answer(session: Session, call: ModelCall) -> None:
+    """Complete what was noted down of a request by what came back."""
+    rows = OPINION_CALL_TABLE
+    key = [rows.c[name] == getattr(call, name) for name in ("name", *_KEY, "attempt")]
+    values: Mapping[str, Any] = call._asdict()
+    session.connection().execute(rows.update().where(*key).values(values))
+
+
+def total_cost(session: Session, name: str) -> float:
+    """What all requests under this name have cost, those without an answer at the most that they can have cost."""
+    rows = OPINION_CALL_TABLE
+    total = session.connection().execute(select(func.sum(rows.c.cost)).where(rows.c.name == name)).scalar_one()
+    return float(total or 0)
+
+
+def _tuples(asked: AskedModel) -> AskedModel:
+    """With tuples where the database gives lists."""
+    return asked._replace(examples=tuple(map(tuple, asked.examples)), early=tuple(map(tuple, asked.early)))  # type: ignore[arg-type]
