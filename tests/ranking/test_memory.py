@@ -22,6 +22,7 @@ from pathlib import Path
 
 import numpy as np
 from annot.base import storage
+from annot.base.arrow_arrays import as_arrays, strings_of
 from annot.ranking import lsa, wordvectors
 from annot.ranking.corpus import Corpus, Shard, gather, make_shard
 from annot.base.records import Paper

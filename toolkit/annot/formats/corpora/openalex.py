@@ -54,7 +54,7 @@ def _works(cited: list[Any]) -> Sequence[str | None]:
         text = "\n".join(cited)
     except TypeError:
         text = ""
-    if _ADDRESSES.fullmatch(text):
+    if _ADDRESSES.fullmatch(text) and text.count("\n") == len(cited) - 1:
         return text.replace(_ADDRESS, "").split("\n")
     return [_work(one) for one in cited]
 
