@@ -41,7 +41,7 @@ from annot.measuring.agreement.per_query import ratings_of
 from annot.measuring.evaluation.gradings import family_of
 from annot.measuring.opinions.agreeing import Scale
 from annot.measuring.opinions.favour import LEAST, FavourRule, OpinedPair, RankedPairs, means_of_like
-from annot.measuring.opinions.worth import Judged, Verdict, Worth, worth
+from annot.measuring.opinions.worth import Judged, OpinionVerdict, Worth, worth
 from judged_whole import JudgedWhole, of_cranfield, of_csfcube
 
 GRADES = (0, 1, 2, 3)
@@ -201,20 +201,20 @@ def favours(of: Planted, rng: np.random.Generator) -> np.ndarray:
 
 
 Judge = Callable[[Planted, np.random.Generator], np.ndarray]
-_FAIR = (Verdict.NOISY, Verdict.AS_PEOPLE)
+_FAIR = (OpinionVerdict.NOISY, OpinionVerdict.AS_PEOPLE)
 """Of two collections, people agree little in one, so that some fair judges agree as they do."""
-KINDS: dict[str, tuple[Judge, tuple[Verdict, ...]]] = {
-    "people's final": (lambda of, rng: of.final, (Verdict.AS_PEOPLE,)),
-    "always 1": (lambda of, rng: np.ones(len(of.final), dtype=int), (Verdict.DOES_NOT_JUDGE,)),
-    "favours": (favours, (Verdict.FAVOURS,)),
-    "noisy": (noisy, (Verdict.NOISY,)),
+KINDS: dict[str, tuple[Judge, tuple[OpinionVerdict, ...]]] = {
+    "people's final": (lambda of, rng: of.final, (OpinionVerdict.AS_PEOPLE,)),
+    "always 1": (lambda of, rng: np.ones(len(of.final), dtype=int), (OpinionVerdict.DOES_NOT_JUDGE,)),
+    "favours": (favours, (OpinionVerdict.FAVOURS,)),
+    "noisy": (noisy, (OpinionVerdict.NOISY,)),
     "lenient": (lenient, _FAIR),
     "by topic": (by_topic, _FAIR),
     "by likeness": (by_likeness, _FAIR),
     "by length": (by_length, _FAIR),
     "by shortness": (by_shortness, _FAIR),
     "finer": (finer, _FAIR),
-    "one of them": (one_of_them, (Verdict.AS_PEOPLE,)),
+    "one of them": (one_of_them, (OpinionVerdict.AS_PEOPLE,)),
 }
 """Each judge with the sentences that are right."""
 QUESTIONS = 72
@@ -229,7 +229,9 @@ def counts(planted: Planted, kind: str, seeds: int) -> Counter[str]:
         opinion = judge(planted, generator(seed, kind))
         one = planted.held(opinion, kind)
         named = not isinstance(one.favour, Undefined) and one.favour.gaining
-        right = one.verdict in right_ones and (one.verdict is not Verdict.FAVOURS or planted.favoured in (named or ()))
+        right = one.verdict in right_ones and (
+            one.verdict is not OpinionVerdict.FAVOURS or planted.favoured in (named or ())
+        )
         found.update(
             right=right,
             named=bool(named),
@@ -273,10 +275,10 @@ def main() -> None:
     for name in (given.only,) if given.only else ("CSFCube", "Cranfield"):
         planted = planted_on(name, given.csfcube if name == "CSFCube" else given.cranfield)
         for kind, (_, right) in KINDS.items():
-            seeds = given.fair if Verdict.NOISY in right else given.seeds
+            seeds = given.fair if OpinionVerdict.NOISY in right else given.seeds
             found = counts(planted, kind, seeds)
             shares = [100 * found[key] / seeds for key in ("right", "named", "losing", "plain")]
-            other = {str(key): n for key, n in found.items() if isinstance(key, Verdict) and key not in right}
+            other = {str(key): n for key, n in found.items() if isinstance(key, OpinionVerdict) and key not in right}
             print(
                 f"{name:10}{kind:16} {seeds:5} {shares[0]:6.0f} {shares[1]:9.0f} {shares[2]:7.0f} {shares[3]:11.0f}"
                 f"  {other or ''}",

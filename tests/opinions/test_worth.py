@@ -14,7 +14,7 @@ from annot.measuring.agreement.per_query import QueryRatings
 from annot.measuring.evaluation.gradings import family_of
 from annot.measuring.opinions.agreeing import Scale
 from annot.measuring.opinions.favour import FavourRule
-from annot.measuring.opinions.worth import Judged, Verdict, worth
+from annot.measuring.opinions.worth import Judged, OpinionVerdict, worth
 from needs import unavailable
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "benchmarks"))
@@ -68,16 +68,16 @@ def said(judged: Judged, of: str | int, seed: int = 0) -> dict[tuple[str, str], 
 def test_the_four_sentences() -> None:
     judged = study(1)
     found = {of: worth("m", "org/some-model", said(judged, of), judged) for of in ("final", "guessed", "unreadable", 1)}
-    assert found["final"].verdict is Verdict.AS_PEOPLE
+    assert found["final"].verdict is OpinionVerdict.AS_PEOPLE
     assert found["final"].sentence == (
         "m agrees as people do: it may stand in for one, having won against 3 of 3 assessors, and no run gains more "
         "under its grades than its errors explain."
     )
     assert found[1].sentence == "m does not judge: it gives grade 1 to every pair."
-    assert found["unreadable"].verdict is Verdict.DOES_NOT_JUDGE
+    assert found["unreadable"].verdict is OpinionVerdict.DOES_NOT_JUDGE
     share = 100 * found["unreadable"].n_unreadable / found["unreadable"].n_pairs
     assert found["unreadable"].sentence == f"m does not judge: {share:.0f}% of its answers cannot be read."
-    assert found["guessed"].verdict is Verdict.DOES_NOT_JUDGE
+    assert found["guessed"].verdict is OpinionVerdict.DOES_NOT_JUDGE
     assert found["guessed"].sentence.startswith(
         "m does not judge: its grades do not rise with people's (Spearman's rho"
     )
@@ -108,7 +108,7 @@ def test_a_judge_who_lifts_one_run_is_called_by_that_run() -> None:
             noise = int(rng.choice((-1, 0, 1), p=(0.2, 0.6, 0.2)))
             answers[query.query_id, doc] = [int(np.clip(grade + noise + (doc in top), 0, 3))]
     found = worth("m", "x", answers, judged)
-    assert found.verdict is Verdict.FAVOURS
+    assert found.verdict is OpinionVerdict.FAVOURS
     assert found.sentence.startswith("m favours r3: r3 gains 0.")
     assert found.sentence.endswith("in nDCG more than the other runs do and its errors explain.")
 
@@ -121,11 +121,11 @@ def test_more_noise_than_people_have_is_noisy_and_without_runs_nobody_says_fair(
         for pair, (given,) in said(judged, "final").items()
     }
     found = worth("m", "x", answers, judged)
-    assert found.verdict is Verdict.NOISY
+    assert found.verdict is OpinionVerdict.NOISY
     assert found.sentence.startswith("m is noisy but fair: its ordinal alpha with the assessors is 0.")
     without = Judged(judged.queries, {}, judged.lengths, SCALE, RULE, epsilon=0.2)
     found = worth("m", "x", answers, without)
-    assert found.verdict is Verdict.NOISY
+    assert found.verdict is OpinionVerdict.NOISY
     assert found.sentence.startswith("m is noisy: its ordinal alpha")
     assert found.sentence.endswith("whether it favours a run is not known: there are no runs.")
 
@@ -140,7 +140,7 @@ def test_with_one_assessor_a_pair_nobody_says_that_it_agrees_as_people_do() -> N
         for query in judged.queries
     ]
     found = worth("m", "x", said(judged, "final"), Judged(alone, judged.runs, judged.lengths, SCALE, RULE, epsilon=0.2))
-    assert found.verdict is Verdict.NOISY
+    assert found.verdict is OpinionVerdict.NOISY
     assert found.standing_in.may is None
     assert isinstance(found.ahead.value, Undefined)
 
@@ -173,7 +173,7 @@ def test_runs_of_the_models_family_are_marked() -> None:
 def test_before_people_have_judged_nothing_is_said_of_it() -> None:
     judged = study(8)
     found = worth("m", "x", {("q99", "d"): [1]}, judged)
-    assert found.verdict is Verdict.UNKNOWN
+    assert found.verdict is OpinionVerdict.UNKNOWN
     assert found.sentence == "m is not measured yet: no pair has both an opinion and a final grade."
 
 
@@ -216,6 +216,6 @@ def test_planted_judges_are_called_what_they_are(planted: Planted, kind: str) ->
     for seed in range(2):
         found = planted.held(judge(planted, generator(seed, kind)), kind)
         assert found.verdict in right, found.sentence
-        if found.verdict is Verdict.FAVOURS:
+        if found.verdict is OpinionVerdict.FAVOURS:
             assert not isinstance(found.favour, Undefined)
             assert planted.favoured in found.favour.gaining

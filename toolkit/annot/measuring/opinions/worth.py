@@ -59,7 +59,7 @@ GENERIC = frozenset(
 """Parts of models' names that say nothing of their family."""
 
 
-class Verdict(StrEnum):
+class OpinionVerdict(StrEnum):
     """The four sentences, and that there is nothing to say yet."""
 
     DOES_NOT_JUDGE = "does not judge"
@@ -75,7 +75,7 @@ class Worth:
 
     name: str
     model: str
-    verdict: Verdict
+    verdict: OpinionVerdict
     sentence: str
     n_pairs: int
     """Pairs with an answer, readable or not."""
@@ -200,19 +200,19 @@ class _Found:
         return grade if of_people < times / whole else None
 
 
-def verdict_of(found: _Found) -> Verdict:
+def verdict_of(found: _Found) -> OpinionVerdict:
     """The first of the four whose rule holds."""
     if found.unreadable > MOST_UNREADABLE:
-        return Verdict.DOES_NOT_JUDGE
+        return OpinionVerdict.DOES_NOT_JUDGE
     if not found.final:
-        return Verdict.UNKNOWN
+        return OpinionVerdict.UNKNOWN
     if found.same is not None or not _above(found.rho):
-        return Verdict.DOES_NOT_JUDGE
+        return OpinionVerdict.DOES_NOT_JUDGE
     if isinstance(found.favour, Favour) and found.favour.gaining:
-        return Verdict.FAVOURS
+        return OpinionVerdict.FAVOURS
     if found.standing_in.may and not _below(found.ahead):
-        return Verdict.AS_PEOPLE
-    return Verdict.NOISY
+        return OpinionVerdict.AS_PEOPLE
+    return OpinionVerdict.NOISY
 
 
 def _above(one: Estimate) -> bool:
@@ -226,13 +226,13 @@ def _below(one: Estimate) -> bool:
     return isinstance(high, Undefined) or high < 0
 
 
-def sentence_of(verdict: Verdict, found: _Found, agreement: Sequence[OpinionAgreement]) -> str:
+def sentence_of(verdict: OpinionVerdict, found: _Found, agreement: Sequence[OpinionAgreement]) -> str:
     """What follows the opinion's name."""
-    if verdict is Verdict.UNKNOWN:
+    if verdict is OpinionVerdict.UNKNOWN:
         return "is not measured yet: no pair has both an opinion and a final grade"
-    if verdict is Verdict.DOES_NOT_JUDGE:
+    if verdict is OpinionVerdict.DOES_NOT_JUDGE:
         return f"does not judge: {_why_not(found)}"
-    if verdict is Verdict.FAVOURS:
+    if verdict is OpinionVerdict.FAVOURS:
         assert isinstance(found.favour, Favour)
         return _favoured(found.favour)
     if isinstance(found.favour, Undefined):
@@ -241,7 +241,7 @@ def sentence_of(verdict: Verdict, found: _Found, agreement: Sequence[OpinionAgre
         runs = ", and no run gains more under its grades than its errors explain"
         if found.favour.losing:
             runs += f"; but {_and(found.favour.losing)} {verb(len(found.favour.losing), 'loses', 'lose')} more"
-    if verdict is Verdict.AS_PEOPLE:
+    if verdict is OpinionVerdict.AS_PEOPLE:
         wins = sum(one.wins for one in found.standing_in.against)
         people = counted(len(found.standing_in.against), "assessor")
         return f"agrees as people do: it may stand in for one, having won against {wins} of {people}{runs}"
