@@ -87,6 +87,7 @@ def test_every_command_that_changes_a_study_and_can_be_undone_by_nothing_has_a_d
         "run list",
         "vectors list",
         "opinion list",
+        "opinion report",
     }
     exports = {
         "agreement",

@@ -307,6 +307,7 @@ USUAL: dict[str, Usual] = {
     "opinion ask": Usual("judged", "small --before-judging A_pilot. --dry-run", model),
     "opinion list": Usual("judged", "", asked_model),
     "opinion qrels": Usual("settled", "small", asked_model),
+    "opinion report": Usual("settled", "", asked_model),
     "train gold": Usual("settled", "--per-facet 4"),
     "push training": Usual("settled", "--dry-run", gold),
     "train hide": Usual("settled", "--share 0.1"),

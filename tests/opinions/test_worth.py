@@ -70,7 +70,7 @@ def test_the_four_sentences() -> None:
     found = {of: worth("m", "org/some-model", said(judged, of), judged) for of in ("final", "guessed", "unreadable", 1)}
     assert found["final"].verdict is OpinionVerdict.AS_PEOPLE
     assert found["final"].sentence == (
-        "m agrees as people do: it may stand in for one, having won against 3 of 3 assessors, and no run gains more "
+        "m agrees as people do: it may replace one, having won against 3 of 3 assessors, and no run gains more "
         "under its grades than its errors explain."
     )
     assert found[1].sentence == "m does not judge: it gives grade 1 to every pair."

@@ -80,6 +80,9 @@ WRONG: dict[str, Wrong] = {
     "opinion qrels: nothing was asked": Wrong(
         "opinion qrels", "small", ("opinion small: no model was asked under this name", "annot opinion ask"), "judged"
     ),
+    "opinion report: nothing was asked": Wrong(
+        "opinion report", "", ("no model was asked for an opinion", "annot opinion ask"), "settled"
+    ),
     "substudy draw: nothing is settled": Wrong(
         "substudy draw", "--assessor j1", ("no pair is settled yet",), "planned"
     ),

@@ -89,3 +89,21 @@ def opinion_qrels(ws: "Workspace", name: NameArgument, before_judging: BeforeJud
     written = step.write(ws, name, before_judging=before_judging)
     unreadable = f"; {counted(written.unreadable, 'pair')} without a readable answer" if written.unreadable else ""
     return Output(written, f"{written.path}: {counted(written.pairs, 'pair')} by {written.model}{unreadable}")
+
+
+@command("opinion report")
+def opinion_report(
+    ws: "Workspace",
+    name: Annotated[str | None, argument("Name of the opinion.", shown="all")] = None,
+    before_judging: BeforeJudgingOption = None,
+) -> Output:
+    """Measure what a model's opinion is worth: agreement with people and with itself, whether it may replace a
+    person, and which runs it favours.
+
+    The first sentence is one of four: it agrees as people do; it is noisy but fair; it favours a run; it does not
+    judge. Runs are those of exports/runs/.
+    """
+    from annot.steps import opinion_report as step
+
+    found = step.measure(ws, name, before_judging=before_judging)
+    return Output(found, step.describe(found))

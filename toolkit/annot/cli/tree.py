@@ -78,6 +78,7 @@ COMMANDS: dict[str, tuple[Listed, ...]] = {
         Listed("opinion ask", "opinions"),
         Listed("opinion list", "opinions"),
         Listed("opinion qrels", "opinions"),
+        Listed("opinion report", "opinions"),
     ),
     "Measure": (
         Listed("run", "runs", EVERY_STUDY),

@@ -256,10 +256,13 @@ class TrainingSettings(Section):
 
 
 class AgreementSettings(Section):
-    """Intervals over query papers."""
+    """Intervals over query papers, and how models are held against people."""
 
     level: Annotated[float, Field(gt=0, lt=1)] = 0.95
     """The level of the intervals."""
+    epsilon: Annotated[float, Field(ge=0, lt=1)] = 0.2
+    """The handicap of people in the test whether a model may replace one of them: 0.2 for experts, 0.15 for
+    skilled people, 0.1 for crowd workers."""
 
 
 class ForecastSettings(Section):

@@ -1,4 +1,4 @@
-"""The alternative annotator test: may a model stand in for one of the people of a study?
+"""The alternative annotator test: may a model replace one of the people of a study?
 
 Calderon, Reichart and Dror 2025, The Alternative Annotator Test for LLM-as-a-Judge: How to Statistically Justify
 Replacing Human Annotators with LLMs, ACL, 16051-16081 (https://aclanthology.org/2025.acl-long.782). Each person is
@@ -8,7 +8,7 @@ as near as the person, W_person where the person is at least as near as the mode
 if the mean of W_person - W_model is shown to be below epsilon, by which the person is handicapped for being slower and
 dearer. The paper advises 0.2 against experts, 0.15 against skilled and 0.1 against crowd workers. The p-values are
 corrected by Benjamini and Yekutieli 2001 (Annals of Statistics 29, 1165-1188). The winning rate omega is the share of
-people it wins against; at 0.5 or more it may stand in for one.
+people it wins against; at 0.5 or more it may replace one.
 
 The paper's t test takes pairs for independent. Pairs of one topic are not: here whole topics are the units of chance
 (`standing_in`), and `plain` is the published test, for comparison. In a sampled study each pair counts 1 / pi.
@@ -30,7 +30,7 @@ from annot.measuring.agreement.per_query import QueryRatings
 Pair = tuple[str, str]
 
 ENOUGH = 0.5
-"""The winning rate from which a model may stand in for one person."""
+"""The winning rate from which a model may replace one person."""
 FEWEST_PAIRS = 30
 """Pairs that a person must share with others: the paper's bound for its t test."""
 ALONE = Undefined(
@@ -71,7 +71,7 @@ class StandingIn:
 
     @property
     def may(self) -> bool | None:
-        """Whether the model may stand in for one person; None is not known."""
+        """Whether the model may replace one person; None is not known."""
         return None if isinstance(self.omega, Undefined) else self.omega >= ENOUGH
 
 

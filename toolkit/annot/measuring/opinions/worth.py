@@ -10,7 +10,7 @@ favours X
     A run gains more than the opinion's errors explain (`annot.measuring.opinions.favour`). All such runs are named,
     the one that gains most first. A run that loses without another's gain is named at the end of the last two.
 agrees as people do
-    The alternative annotator test says that it may stand in for one person (`annot.measuring.opinions.standing_in`),
+    The alternative annotator test says that it may replace one person (`annot.measuring.opinions.standing_in`),
     and its agreement with the assessors is not shown to be lower than theirs with each other: the interval of the
     difference of the two ordinal alphas is not below 0 (without an interval, its value).
 noisy but fair
@@ -244,7 +244,7 @@ def sentence_of(verdict: OpinionVerdict, found: _Found, agreement: Sequence[Opin
     if verdict is OpinionVerdict.AS_PEOPLE:
         wins = sum(one.wins for one in found.standing_in.against)
         people = counted(len(found.standing_in.against), "assessor")
-        return f"agrees as people do: it may stand in for one, having won against {wins} of {people}{runs}"
+        return f"agrees as people do: it may replace one, having won against {wins} of {people}{runs}"
     alphas = {
         one.whom: one.between.figures[COMPARED_BY].value
         for one in agreement
@@ -270,11 +270,10 @@ def _why_not(found: _Found) -> str:
 
 def _favoured(found: Favour) -> str:
     beyond = {one.run: one.beyond for one in found.runs}
-    first, others = found.gaining[0], found.gaining[1:]
-    also = f" and {_and(others)}" if others else ""
+    first = found.gaining[0]
     return (
-        f"favours {first}{also}: {first} gains {beyond[first]:.3f} in {found.measure} more than the other runs do and "
-        "its errors explain"
+        f"favours {_and(found.gaining)}: {first} gains {beyond[first]:.3f} in {found.measure} more than the other runs "
+        "do and its errors explain"
     )
 
 

@@ -31,6 +31,7 @@ from annot.publishing.release.judging_facts import judging_facts
 from annot.publishing.release.sampled import SampleInWords, sampled_of
 from annot.publishing.report.cells import Number, coefficient
 from annot.publishing.report.sections.agreement import summaries_of
+from annot.publishing.report.sections.opinions import OpinionInWords, in_words
 from annot.publishing.report.study import Study
 from annot.publishing.report.tables import without
 from annot.publishing.report.words import sentence, sentences
@@ -97,6 +98,8 @@ class CollectionFacts:
     """Whether facets are judged."""
     sampled: SampleInWords | None = None
     """Where a sample of the pools was judged: what users of the grades must know."""
+    opinions: tuple[OpinionInWords, ...] = ()
+    """What models would have judged, where they were asked."""
     substudy: dict[str, Any] | None = None
     """How abstracts, full texts and final grades agree, two by two, and seconds a pair; None without a sub-study."""
 
@@ -169,6 +172,7 @@ def facts_of(measured: Study, corpus: CorpusFacts, terms: Terms) -> CollectionFa
             topics=_topics(study),
             faceted=study.faceted,
             sampled=sampled_of(measured),
+            opinions=in_words(measured.opinions),
             substudy=recorded_substudy(study.trials),
         )
 

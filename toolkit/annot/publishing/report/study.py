@@ -13,6 +13,8 @@ from annot.base.records import Decision, Judgement, Pool, Query, Ranking, Source
 from annot.base.settings import Settings
 from annot.base.stats.values import Undefined, Value
 from annot.formats.trec import write_qrels
+from annot.judging.opinions.early import is_early
+from annot.judging.opinions.standing import Standing, standing_of
 from annot.judging.progress import settled_of
 from annot.measuring import measured
 from annot.measuring.agreement.summaries import AgreementTable
@@ -23,11 +25,13 @@ from annot.measuring.evaluation.evaluated import Evaluated
 from annot.measuring.evaluation.graded_pools import SampleCost
 from annot.measuring.forecast.hours import hours_spent, seconds_of, speed_of
 from annot.measuring.measured import with_restated
+from annot.measuring.opinions.worth import Worth
+from annot.measuring.opinions_of_study import judged_of, worth_of
 from annot.pools.pool_facts import PoolOrigins, origins_of
 from annot.publishing.report.words import sentence
 from annot.publishing.terms import Terms, terms_of
 from annot.ranking.wordvectors import FewAbstracts, trained_on_few
-from annot.store import papers
+from annot.store import opinions, papers
 from annot.study.outcome import Outcome
 from annot.study.snapshot import Snapshot
 
@@ -38,6 +42,14 @@ class Work(NamedTuple):
     hours: Value
     timed: int
     answers: int
+
+
+@dataclass(frozen=True, slots=True)
+class OpinionOnRecord:
+    """What a model would have judged: what is on record of it, and what it is worth."""
+
+    standing: Standing
+    worth: Worth
 
 
 @dataclass(frozen=True)
@@ -239,6 +251,26 @@ class Study:
             measured.evaluation_of(
                 *given, conventions=measured.conventions_of(self.snapshot.ws.settings), unfinished=True
             ),
+        )
+
+    @cached_property
+    def opinions(self) -> tuple[OpinionOnRecord, ...]:
+        """The models' opinions that may be shown: once people have settled all pairs, or by the lead's word."""
+        ws, found = self.snapshot.ws, []
+        with ws.reading() as session:
+            asked = opinions.read_asked_models(session)
+            if asked and is_early(ws, session, "shown"):
+                asked = tuple(one for one in asked if any(what == "shown" for _, what, _ in one.early))
+            for one in asked:
+                calls = opinions.read_calls(session, one.name)
+                found.append((one, standing_of(one, calls), tuple(opinions.opinions_from(calls))))
+        found = [known for known in found if known[2]]
+        if not found:
+            return ()
+        runs = self.runs if any(ws.runs.glob("*.run")) else {}
+        judged = judged_of(self.snapshot, runs)
+        return tuple(
+            OpinionOnRecord(standing, worth_of(self.snapshot, judged, one, given)) for one, standing, given in found
         )
 
     @cached_property

@@ -19,6 +19,7 @@ from annot.publishing.report.sections import (
     effect,
     examples,
     grades,
+    opinions,
     runs,
     trials,
 )
@@ -44,7 +45,14 @@ def document(study: Study, *, chain: tuple[tuple[str, str], ...]) -> Document:
         about=about(study),
         notice=study.notice,
         answers=answers(study),
-        body=(agreement.body(study), grades.body(study), *examples.body(study), runs.body(study), effect.body(study)),
+        body=(
+            agreement.body(study),
+            grades.body(study),
+            *examples.body(study),
+            runs.body(study),
+            effect.body(study),
+            *opinions.body(study),
+        ),
         appendix=(
             *collection.appendix(study),
             *grades.appendix(study),
@@ -55,6 +63,7 @@ def document(study: Study, *, chain: tuple[tuple[str, str], ...]) -> Document:
             *runs.appendix(study),
             *analyses.appendix(study),
             *effect.appendix(study),
+            *opinions.appendix(study),
             _rules(study),
         ),
         chain=chain,

@@ -1,0 +1,244 @@
+"""What models would have judged, and what that is worth; nothing in a study in which none was asked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from annot.base.stats.values import Estimate, Undefined
+from annot.judging.opinions.standing import Standing
+from annot.measuring.opinions.agreeing import EACH, FINAL, PEOPLE, OpinionAgreement
+from annot.measuring.opinions.favour import RunUnderOpinion
+from annot.measuring.opinions.standing_in import AgainstOne
+from annot.measuring.opinions.worth import Worth
+from annot.publishing.report.cells import (
+    COEFFICIENT,
+    MEAN,
+    MEASURE,
+    NONE,
+    POINTS,
+    SHARE,
+    Number,
+    P,
+    coefficient,
+    measured,
+)
+from annot.publishing.report.document import Chapter, Table
+from annot.publishing.report.study import OpinionOnRecord, Study
+from annot.publishing.report.tables import Column, each, of_facet, table
+from annot.publishing.report.words import sentences
+
+COMMAND = "annot opinion report"
+FIGURES = {
+    "percent": "Agreement, %",
+    "kappa": "Kappa",
+    "alpha_ordinal": "Alpha (ordinal)",
+    "kappa_linear": "Kappa (linear)",
+}
+
+
+def body(study: Study) -> Iterator[Chapter]:
+    """The first sentences, and a table with a row for each opinion."""
+    if study.opinions:
+        yield Chapter(
+            "opinions", "What a model would have judged", tuple(told(study.opinions)), (overview(study.opinions),)
+        )
+
+
+def appendix(study: Study) -> Iterator[Chapter]:
+    """All figures."""
+    if study.opinions:
+        yield Chapter(
+            "opinions-all",
+            "Opinions of models, held against people",
+            method(study.opinions),
+            tuple(tables(study.opinions)),
+        )
+
+
+def told(found: Sequence[OpinionOnRecord]) -> Iterator[str]:
+    """A paragraph for each opinion: its first sentence, and what else to know of it."""
+    for one in found:
+        yield " ".join(sentences("opinions.told", worth=one.worth, standing=one.standing))
+
+
+class OpinionInWords(NamedTuple):
+    """What datasheet and card say of an opinion."""
+
+    standing: Standing
+    told: str
+
+
+def in_words(found: Sequence[OpinionOnRecord]) -> tuple[OpinionInWords, ...]:
+    """Each with its paragraph."""
+    return tuple(OpinionInWords(one.standing, text) for one, text in zip(found, told(found), strict=True))
+
+
+def method(found: Sequence[OpinionOnRecord]) -> tuple[str, ...]:
+    """How the figures were made."""
+    return sentences("opinions.method", worth=found[0].worth, repeats=any(one.worth.itself for one in found))
+
+
+def tables(found: Sequence[OpinionOnRecord]) -> Iterator[Table]:
+    """Agreement, confusion, people in whose place it was tested, and the runs."""
+    worths = [one.worth for one in found]
+    yield agreement(worths)
+    for one in worths:
+        yield _confusion(one)
+    if any(one.standing_in.against for one in worths):
+        yield _against(worths)
+    if not all(isinstance(one.favour, Undefined) for one in worths):
+        yield _runs(worths)
+
+
+def overview(found: Sequence[OpinionOnRecord]) -> Table:
+    """One row for each opinion."""
+    return table(
+        "opinions",
+        found,
+        [
+            Column[OpinionOnRecord]("Opinion", lambda one: one.worth.name),
+            Column("Model", lambda one: one.worth.model),
+            Column("It", lambda one: str(one.worth.verdict), "verdict"),
+        ],
+        [
+            Column("Pairs", lambda one: one.worth.n_pairs),
+            Column("Unreadable", lambda one: one.worth.n_unreadable),
+            Column("Alpha with final grades", lambda one: _alpha(one.worth, FINAL), "alpha_final"),
+            Column("with assessors", lambda one: _alpha(one.worth, EACH), "alpha_assessors"),
+            Column("assessors with each other", lambda one: _alpha(one.worth, PEOPLE), "alpha_people"),
+            Column("with itself", lambda one: _with_itself(one.worth), "alpha_itself"),
+            Column("May replace one", lambda one: _may(one.worth), "may_replace_one"),
+            Column("Winning rate", lambda one: Number(one.worth.standing_in.omega, MEAN), "omega"),
+            Column("Favours", lambda one: _favours(one.worth), "favours"),
+            Column("Cost", lambda one: round(one.standing.cost, 2), "cost"),
+        ],
+        caption="opinions.overview",
+        command=COMMAND,
+    )
+
+
+class _Row(NamedTuple):
+    worth: Worth
+    row: OpinionAgreement
+
+
+def agreement(found: Sequence[Worth]) -> Table:
+    """With each assessor, with the final grades, and people with each other."""
+
+    def figure(one: _Row, name: str) -> Number | str:
+        between = one.row.between
+        if name not in between.figures:
+            return NONE
+        return measured(between.figures[name], coefficient(name))
+
+    return table(
+        "opinion-agreement",
+        [_Row(one, row) for one in found for row in one.agreement if row.between.n_pairs],
+        [
+            Column("Opinion" if len(found) > 1 else "", lambda one: one.worth.name, "opinion"),
+            of_facet(lambda one: one.row.facet),
+            Column(
+                "Grades", lambda one: "all" if one.row.binarised_at is None else f"{one.row.binarised_at} or higher"
+            ),
+            Column("With", lambda one: one.row.whom),
+        ],
+        [
+            Column("Pairs", lambda one: one.row.between.n_pairs),
+            *each(FIGURES, figure, FIGURES.__getitem__),
+        ],
+        caption="opinions.agreement",
+        command=COMMAND,
+    )
+
+
+def _confusion(one: Worth) -> Table:
+    rows = [*zip(one.grades, one.confusion, strict=True)]
+    return table(
+        f"opinion-confusion-{one.name}",
+        rows,
+        [Column[tuple[int, tuple[int, ...]]]("Final grade", lambda row: str(row[0]), "final")],
+        [
+            *each(one.grades, lambda row, grade: row[1][one.grades.index(grade)], lambda grade: f"grade {grade}"),
+            Column("unreadable", lambda row: row[1][-1]),
+        ],
+        caption="opinions.confusion",
+        command=COMMAND,
+        worth=one,
+    )
+
+
+class _Person(NamedTuple):
+    worth: Worth
+    one: AgainstOne
+
+
+def _against(found: Sequence[Worth]) -> Table:
+    return table(
+        "opinion-in-place-of",
+        [_Person(worth, one) for worth in found for one in worth.standing_in.against],
+        [
+            Column("Opinion" if len(found) > 1 else "", lambda row: row.worth.name, "opinion"),
+            Column("In place of", lambda row: row.one.assessor, "assessor"),
+        ],
+        [
+            Column("Pairs", lambda row: row.one.n_pairs),
+            Column("At least as near", lambda row: Number(row.one.model_as_near, SHARE), "model_as_near"),
+            Column("Person nearer, net", lambda row: Number(row.one.behind, SHARE), "behind"),
+            Column("p", lambda row: Number(row.one.p, P)),
+            Column("Wins", lambda row: row.one.wins),
+        ],
+        caption="opinions.against",
+        command=COMMAND,
+        epsilon=found[0].standing_in.epsilon,
+    )
+
+
+class _Run(NamedTuple):
+    worth: Worth
+    one: RunUnderOpinion
+
+
+def _runs(found: Sequence[Worth]) -> Table:
+    known = [one.favour for one in found if not isinstance(one.favour, Undefined)]
+    return table(
+        "opinion-runs",
+        [_Run(worth, one) for worth in found if not isinstance(worth.favour, Undefined) for one in worth.favour.runs],
+        [
+            Column("Opinion" if len(found) > 1 else "", lambda row: row.worth.name, "opinion"),
+            Column("Run", lambda row: row.one.run),
+            Column("Of its family", lambda row: "yes" if row.one.run in row.worth.related else "", "related"),
+        ],
+        [
+            Column("By people", lambda row: Number(row.one.by_people, MEASURE), "by_people"),
+            Column("By the model", lambda row: Number(row.one.by_model, MEASURE), "by_model"),
+            Column("Gain", lambda row: Number(row.one.gain, POINTS), "gain"),
+            Column("Explained by errors", lambda row: Number(row.one.explained, POINTS), "explained"),
+            Column("Beyond", lambda row: measured(Estimate(row.one.beyond, row.one.interval), POINTS), "beyond"),
+            Column("p", lambda row: Number(min(row.one.p_gains, row.one.p_loses), P)),
+            Column("Verdict", lambda row: "gains" if row.one.gains else "loses" if row.one.loses else NONE, "verdict"),
+        ],
+        caption="opinions.runs",
+        command=COMMAND,
+        found=known[0],
+    )
+
+
+def _alpha(one: Worth, whom: str) -> Number | str:
+    of_all = [row for row in one.agreement if row.binarised_at is None and row.facet == one.agreement[-1].facet]
+    found = [row.between.figures["alpha_ordinal"] for row in of_all if row.whom == whom]
+    return measured(found[0], COEFFICIENT) if found else NONE
+
+
+def _with_itself(one: Worth) -> Number | str:
+    return NONE if one.itself is None else measured(one.itself.figures["alpha_ordinal"], COEFFICIENT)
+
+
+def _may(one: Worth) -> str:
+    return {True: "yes", False: "no", None: "not known"}[one.standing_in.may]
+
+
+def _favours(one: Worth) -> str:
+    if isinstance(one.favour, Undefined):
+        return "not known"
+    return ", ".join(one.favour.gaining) or "no run"

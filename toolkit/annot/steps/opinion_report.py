@@ -1,0 +1,44 @@
+"""What models' opinions are worth: the first sentence of each, and all figures."""
+
+from __future__ import annotations
+
+from annot.base.errors import MissingInput
+from annot.judging.opinions.early import check_early, note_early
+from annot.publishing.report.document import Table
+from annot.publishing.report.sections import opinions as section
+from annot.publishing.report.study import OpinionOnRecord, Study
+from annot.publishing.report.terminal import table_text, wrapped
+from annot.store import opinions
+from annot.study.snapshot import read_snapshot
+from annot.study.workspace import Workspace
+
+
+def measure(ws: Workspace, name: str | None, *, before_judging: str | None) -> tuple[OpinionOnRecord, ...]:
+    """The opinion of this name, or all. before_judging: why it is shown before all pairs are settled; goes on record.
+
+    Raises MissingInput where no model was asked, or none has answered yet.
+    """
+    with ws.reading() as session:
+        names = opinions.opinion_names(session) if name is None else (opinions.read_asked_model(session, name).name,)
+        if not names:
+            raise MissingInput("no model was asked for an opinion", hint="ask one with `annot opinion ask`")
+        reason = check_early(ws, session, "shown", why=before_judging)
+    if reason is not None:
+        with ws.writing() as session:
+            for one in names:
+                note_early(session, one, "shown", reason)
+    found = tuple(one for one in Study(read_snapshot(ws)).opinions if one.worth.name in names)
+    if not found:
+        raise MissingInput(f"opinion {names[0]}: no answer yet", hint=f"ask with `annot opinion ask {names[0]}`")
+    return found
+
+
+def tables(found: tuple[OpinionOnRecord, ...]) -> tuple[Table, ...]:
+    """With several opinions the one in which each has a row; of one, all."""
+    return (section.overview(found),) if len(found) > 1 else tuple(section.tables(found))
+
+
+def describe(found: tuple[OpinionOnRecord, ...]) -> str:
+    """The sentences, then the tables, then how they were made."""
+    first, last = ("\n".join(map(wrapped, of)) for of in (section.told(found), section.method(found)))
+    return "\n\n".join([first, *map(table_text, tables(found)), last])
