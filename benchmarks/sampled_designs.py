@@ -1,6 +1,6 @@
 """Ways to judge a share of the pairs of collections that were judged whole, for `sampled_judging.py`.
 
-`sample` is what `annot plan --sample` does. `f = 0` is the same without predictions. `uniform` draws every pair with one
+`sample` is what `annot plan --sample` does. `f = 0` is the same without predictions. `uniform` draws all pairs with one
 probability and predicts nothing. `best first` judges the best of the fused ranking. `bandit` follows MaxMean
 (Losada, Parapar and Barreiro 2016, Feeling Lucky? Multi-armed Bandits for Ordering Judgements in Pooling-based
 Evaluation, SAC). The last two judge as many pairs and count the others as 0.
