@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, get_args, get_origin
 
 import typer
 from annot.base.settings import Settings
@@ -22,7 +23,7 @@ COMMANDS_HEAD = """# Commands
 
 Every command has `--help`, and `-C FOLDER` for a study that is not the current folder. Results go to stdout, everything
 else to stderr. Exit codes: 0 done; 1 a problem was found, or another command is using the study; 2 wrong input; 3 Label
-Studio cannot be reached or refused; 130 interrupted.
+Studio, or the server of a model, cannot be reached or refused; 130 interrupted.
 
 """
 SETTINGS_HEAD = """# Settings
@@ -65,7 +66,7 @@ def settings() -> Iterator[str]:
             yield f"\n{doc}"
         yield "\n| Key | Default | What it decides |\n| --- | --- | --- |"
         for name, field in model.model_fields.items():
-            if isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel):
+            if section_of(name, field.annotation):
                 continue
             default = json.dumps(to_jsonable_python(field.get_default(call_default_factory=True)), ensure_ascii=False)
             shown = "none" if default == "null" else f"`{default}`"
@@ -140,5 +141,12 @@ def sections(model: type[BaseModel]) -> Iterator[tuple[str, type[BaseModel]]]:
     """The model itself without a name, then each of its sections with its name."""
     yield "", model
     for name, field in model.model_fields.items():
-        if isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel):
-            yield name, field.annotation
+        if found := section_of(name, field.annotation):
+            yield found
+
+
+def section_of(name: str, annotation: Any) -> tuple[str, type[BaseModel]] | None:
+    """The heading and the model of a field that is a section, or holds sections by names that the study chooses."""
+    if get_origin(annotation) is dict:
+        name, annotation = f"{name}.NAME", get_args(annotation)[1]
+    return (name, annotation) if isinstance(annotation, type) and issubclass(annotation, BaseModel) else None

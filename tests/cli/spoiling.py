@@ -35,6 +35,16 @@ def replace(name: str, old: str, new: str) -> Spoil:
     return spoil
 
 
+def add_to(name: str, text: str) -> Spoil:
+    """A file with a text more at its end."""
+
+    def spoil(folder: Path) -> None:
+        with (folder / name).open("a", encoding="utf-8") as file:
+            file.write(f"\n{text}")
+
+    return spoil
+
+
 def remove(name: str) -> Spoil:
     return lambda folder: (folder / name).unlink()
 

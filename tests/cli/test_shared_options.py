@@ -10,6 +10,7 @@ from annot.cli import (
     judge,
     keep,
     measure,
+    opinions,
     people,
     prepare,
     publish,
@@ -21,19 +22,34 @@ from annot.cli import (
 from annot.cli.tree import BY_WORDS, MODULES
 from command_line import TREE
 
-LOADED = (draw, exchange, imports, judge, keep, measure, people, prepare, publish, runs, settle, support, vectors)
+LOADED = (
+    draw,
+    exchange,
+    imports,
+    judge,
+    keep,
+    measure,
+    opinions,
+    people,
+    prepare,
+    publish,
+    runs,
+    settle,
+    support,
+    vectors,
+)
 
 ALONE = """
 import; corpus add; facets; query sample; query choose; query add; query remove; query folds; vectors add; index;
 pool; pool add; pool import; assessor add; assessor change; assessor leave; invite; plan; push; pull; return;
-answers restore; train gold; train hide; substudy draw; run; run import; backup; restore
+answers restore; train gold; train hide; substudy draw; run; run import; backup; restore; opinion qrels
 """
 SERVER = """
 assessor add; assessor change; assessor leave; invite; push; pull; doctor; check; backup
 """
 CSV = """
 pool; pool add; pool show; query list; assessor list; status; forecast; comments; answers list; agreement; qrels;
-qrels compare; evaluate; assessor-effect; train report; substudy report
+qrels compare; evaluate; assessor-effect; train report; substudy report; opinion list
 """
 
 

@@ -86,6 +86,7 @@ def test_every_command_that_changes_a_study_and_can_be_undone_by_nothing_has_a_d
         "doctor",
         "run list",
         "vectors list",
+        "opinion list",
     }
     exports = {
         "agreement",
@@ -101,6 +102,7 @@ def test_every_command_that_changes_a_study_and_can_be_undone_by_nothing_has_a_d
         "datasheet",
         "facets train",
         "invite",
+        "opinion qrels",
     }
     servers = {"studio up", "studio down", "demo"}
     assert without == {*reading, *exports, *servers}
@@ -116,7 +118,7 @@ def test_a_dry_run_of_a_first_step_promises_what_the_step_then_does(study: Calla
 
 
 SAYS_WHAT_IT_DOES = (
-    "Add Build Change Check Choose Compare Create Draw Extract Fetch Find Give Import Label List Make "
+    "Add Ask Build Change Check Choose Compare Create Draw Extract Fetch Find Give Import Label List Make "
     "Measure Mix Plan Print Rank Remove Restore Return Run Send Show Split Start Stop Test Train Write"
 )
 """With what the first line of a command's help begins: it says what the command prints, writes or changes."""

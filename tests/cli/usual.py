@@ -13,9 +13,10 @@ from annot.formats.csfcube import write_csfcube
 from annot.formats.matches import Match
 from annot.measuring.results import write_matches
 from annot.publishing.release.questions import answer_sheet, questions
-from annot.store import trials
+from annot.store import opinions, trials
 from annot.store.database import open_store
 from annot.store.judgements import JUDGEMENTS
+from annot.store.opinions import AskedModel, ModelCall
 from annot.store.projects import StoredRound
 from annot.store.revisions import Sourced
 from annot.study.workspace import Workspace
@@ -220,6 +221,23 @@ def examples(folder: Path) -> None:
     (folder / "start").mkdir()
 
 
+def model(folder: Path) -> None:
+    """A model that could be asked."""
+    with (folder / "annot.toml").open("a", encoding="utf-8") as settings:
+        settings.write('\n[opinions.small]\nmodel = "tiny"\n')
+
+
+def asked_model(folder: Path) -> None:
+    """A model has said of two pairs what it thinks."""
+    model(folder)
+    with open_store(Workspace.open(folder).database_url) as store, store.begin() as session:
+        now = "2026-01-01T00:00:00+00:00"
+        opinions.put_asked_model(session, AskedModel("small", "http://localhost/v1", "tiny", {}, {}, (), now))
+        for at, doc_id in enumerate(("fic0101", "fic0102")):
+            call = ModelCall("small", "fic0407-background", doc_id, 1, 1, "read", "abc", now, 0.0, grade=at, reason="")
+            opinions.note_sent(session, call)
+
+
 class Usual(NamedTuple):
     """A call that succeeds."""
 
@@ -286,6 +304,9 @@ USUAL: dict[str, Usual] = {
     "push adjudication": Usual("judged", "--dry-run"),
     "qrels": Usual("settled"),
     "qrels compare": Usual("measured", "exports/qrels.txt exports/qrels.txt"),
+    "opinion ask": Usual("judged", "small --before-judging A_pilot. --dry-run", model),
+    "opinion list": Usual("judged", "", asked_model),
+    "opinion qrels": Usual("settled", "small", asked_model),
     "train gold": Usual("settled", "--per-facet 4"),
     "push training": Usual("settled", "--dry-run", gold),
     "train hide": Usual("settled", "--share 0.1"),

@@ -56,6 +56,8 @@ USUAL = {
     "push": " ".join(DOWN),
     "pull": " ".join(DOWN),
     "substudy draw": "--assessor j1",
+    "opinion ask": "small",
+    "opinion qrels": "small",
 }
 """What is typed after a command where nothing but the workspace is wrong."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from spoiling import write
+from spoiling import add_to, write
 from wrong import Wrong
 
 WRONG: dict[str, Wrong] = {
@@ -37,6 +37,48 @@ WRONG: dict[str, Wrong] = {
         ("the two files have no query of this study in common", "b.txt: found 31"),
         "measured",
         write("b.txt", "31 0 d 1\n"),
+    ),
+    "opinion ask: a model that is not in the settings": Wrong(
+        "opinion ask", "small", ("opinion 'small': not in annot.toml", "[opinions.small]"), "planned"
+    ),
+    "opinion ask: no model is named": Wrong(
+        "opinion ask",
+        "small",
+        ("opinions.small: model: expected the name of the model",),
+        "planned",
+        add_to("annot.toml", "[opinions.small]\n"),
+    ),
+    "opinion ask: an address with a password": Wrong(
+        "opinion ask",
+        "small",
+        ("opinions.small: url: found a user name", "ANNOT_OPINION_KEY"),
+        "planned",
+        add_to("annot.toml", '[opinions.small]\nmodel = "m"\nurl = "http://me:secret@host/v1"\n'),
+    ),
+    "opinion ask: a key of annot.toml that is not known": Wrong(
+        "opinion ask",
+        "small",
+        ("opinions.small.modle: unknown key", "did you mean 'model'?"),
+        "planned",
+        add_to("annot.toml", '[opinions.small]\nmodle = "m"\n'),
+    ),
+    "opinion ask: before anything was sent": Wrong(
+        "opinion ask",
+        "small",
+        ("no pair has been sent to an assessor yet", "--before-judging"),
+        "planned",
+        add_to("annot.toml", '[opinions.small]\nmodel = "m"\n'),
+    ),
+    "opinion ask: elsewhere without the lead's word": Wrong(
+        "opinion ask",
+        "small",
+        ("may not leave this machine", "may_leave_this_machine = true", "http://model.example/v1"),
+        "judged",
+        add_to("annot.toml", '[opinions.small]\nmodel = "m"\nurl = "http://model.example/v1"\n'),
+    ),
+    "opinion list: an option of others": Wrong("opinion list", "--all", ("No such option: --all",), "planned"),
+    "opinion qrels: nothing was asked": Wrong(
+        "opinion qrels", "small", ("opinion small: no model was asked under this name", "annot opinion ask"), "judged"
     ),
     "substudy draw: nothing is settled": Wrong(
         "substudy draw", "--assessor j1", ("no pair is settled yet",), "planned"

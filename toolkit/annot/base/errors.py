@@ -8,7 +8,8 @@
     ├── FindingError       (1)  a check ran and found something (audit, lint, doctor)
     ├── BusyError          (1)  another command is changing the study
     ├── StoreError         (2)  the database is newer than the program, locked, or unreachable
-    └── StudioError        (3)  Label Studio is unreachable, refuses, or answers short
+    ├── StudioError        (3)  Label Studio is unreachable, refuses, or answers short
+    └── ModelError         (3)  a model's server is unreachable or refuses
     UndefinedStatistic          a coefficient that has no value on this data, with the reason in words
 
 The number is the exit code of the command line.
@@ -72,6 +73,12 @@ class StoreError(AnnotError):
 
 class StudioError(AnnotError):
     """Raised when Label Studio is unreachable, refuses a request, or answers with less than it promised."""
+
+    exit_code = 3
+
+
+class ModelError(AnnotError):
+    """Raised when a server that is asked for a model's opinions is unreachable or refuses."""
 
     exit_code = 3
 

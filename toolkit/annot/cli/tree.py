@@ -75,6 +75,9 @@ COMMANDS: dict[str, tuple[Listed, ...]] = {
         Listed("agreement", "settle", EVERY_STUDY),
         Listed("qrels", "settle", EVERY_STUDY),
         Listed("qrels compare", "settle"),
+        Listed("opinion ask", "opinions"),
+        Listed("opinion list", "opinions"),
+        Listed("opinion qrels", "opinions"),
     ),
     "Measure": (
         Listed("run", "runs", EVERY_STUDY),

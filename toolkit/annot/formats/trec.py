@@ -128,8 +128,12 @@ def read_qrels(lines: Iterable[str], *, name: str) -> tuple[Qrel, ...]:
     return tuple(qrels.values())
 
 
-def write_qrels(qrels: Iterable[Qrel]) -> str:
-    """The text of a qrels file, ordered by query id, then document id.
+MODEL_MARK = "model="
+"""How the second column begins where the grades are a model's: nothing takes these for people's grades."""
+
+
+def write_qrels(qrels: Iterable[Qrel], *, source: str = "0") -> str:
+    """The text of a qrels file, ordered by query id, then document id. source: its second column.
 
     Raises InputError with every id that is empty or has white space in it and every repeated pair.
     """
@@ -137,7 +141,7 @@ def write_qrels(qrels: Iterable[Qrel]) -> str:
     ordered = sorted(qrels)
     _check_pairs((qrel[:2] for qrel in ordered), faults)
     faults.raise_if_any()
-    return "".join(f"{query_id} 0 {doc_id} {relevance}\n" for query_id, doc_id, relevance in ordered)
+    return "".join(f"{query_id} {source} {doc_id} {relevance}\n" for query_id, doc_id, relevance in ordered)
 
 
 def score_of(text: str, faults: Faults, *, line: int) -> float | None:

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import tomllib
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args, get_origin
+from urllib.parse import urlsplit
 
 from pydantic import BaseModel, Field, ValidationError, model_validator
 
@@ -48,6 +49,59 @@ OF_KIND: dict[str, dict[str, Any]] = {
 """By kind, the defaults that are not those of facets."""
 
 
+class OpinionSettings(Section):
+    """One model that `annot opinion ask NAME` asks. Once it was asked, model, prompt and sampling are fixed. The other
+    settings may change, and `repeats` may rise. A key is read from the environment variable `ANNOT_OPINION_KEY`, never
+    from a file.
+    """
+
+    url: str = "http://localhost:11434/v1"
+    """The address of a server that speaks OpenAI's chat completions, up to and with `/v1`."""
+    model: str = ""
+    """The model's name, as the server knows it."""
+    template: sections.FileName = "opinion.txt.j2"
+    """The prompt's template: a file in `templates/` of the study, or the packaged one."""
+    examples: Annotated[int, Field(ge=0, le=20)] = 0
+    """Gold pairs of each facet that the prompt shows as examples. The model is not asked about them."""
+    temperature: Annotated[float, Field(ge=0, le=2)] = 0.0
+    """The temperature of the model's sampling."""
+    seed: int = 13
+    """The seed of the model's sampling; the second opinion on a pair has the next seed, and so on."""
+    repeats: Annotated[int, Field(ge=1, le=20)] = 1
+    """Opinions on each pair. With 2 or more, the model's agreement with itself is measured."""
+    longest_answer: Annotated[int, Field(ge=10)] = 300
+    """Tokens after which the model has to stop."""
+    limit_called: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
+    """What the server calls that limit."""
+    requests_at_once: Annotated[int, Field(ge=1, le=256)] = 4
+    """Requests that wait for an answer at the same time."""
+    tokens_a_minute: Annotated[int, Field(ge=100)] | None = None
+    """The most tokens to send and receive in a minute. Without it, there is no limit."""
+    timeout: Annotated[float, Field(gt=0)] = 120.0
+    """Seconds to wait for a whole answer."""
+    price_in: Annotated[float, Field(ge=0)] | None = None
+    """The price of a million tokens of prompts, in the currency of `[forecast]`."""
+    price_out: Annotated[float, Field(ge=0)] | None = None
+    """The price of a million tokens of answers."""
+    most_money: Annotated[float, Field(gt=0)] | None = None
+    """The most that all requests under this name may cost together. Asking stops before it would be exceeded."""
+    family: tuple[sections.FileName, ...] = ()
+    """Runs of systems that are related to the model, besides those with its name: reports mark them."""
+
+    @model_validator(mode="after")
+    def _can_be_asked(self) -> OpinionSettings:
+        parts = urlsplit(self.url)
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise ValueError(f"url: found {self.url!r}, expected an address such as http://localhost:11434/v1")
+        if "@" in self.url or parts.query or parts.fragment:
+            raise ValueError("url: found a user name, a password or a query in it; ANNOT_OPINION_KEY takes the key")
+        if not self.model:
+            raise ValueError("model: expected the name of the model, as the server knows it")
+        if self.most_money is not None and (self.price_in is None or self.price_out is None):
+            raise ValueError("most_money: needs price_in and price_out")
+        return self
+
+
 class Settings(Section):
     """The whole study."""
 
@@ -78,6 +132,8 @@ class Settings(Section):
     systems: sections.SystemSettings = sections.SystemSettings()
     screen: sections.ScreenSettings = sections.ScreenSettings()
     release: sections.ReleaseSettings = sections.ReleaseSettings()
+    opinions: dict[sections.FileName, OpinionSettings] = Field(default={})
+    """The models that are asked for an opinion, each under a name."""
     store: sections.StoreSettings = sections.StoreSettings()
     machine: sections.MachineSettings = sections.MachineSettings()
 
@@ -186,8 +242,12 @@ def _fault(entry: Any, document: dict[str, Any]) -> str:
 
 def _known_keys(location: tuple[Any, ...]) -> list[str]:
     model: type[BaseModel] = Settings
-    for part in location:
+    parts = iter(location)
+    for part in parts:
         annotation = model.model_fields[str(part)].annotation
+        if get_origin(annotation) is dict:
+            annotation = get_args(annotation)[1]
+            next(parts, None)
         assert isinstance(annotation, type)
         assert issubclass(annotation, BaseModel)
         model = annotation

@@ -134,6 +134,9 @@ class CorpusSettings(Section):
     """Records of libraries and databases have several ids. A paper takes the first that its record has, in this
     order; kinds that are not named follow."""
 
+    may_leave_this_machine: bool | None = None
+    """Whether texts may be sent to a model elsewhere. `annot opinion ask` asks once and notes the answer here."""
+
     @field_validator("ids")
     @classmethod
     def _kinds_differ(cls, kinds: tuple[IdKind, ...]) -> tuple[IdKind, ...]:

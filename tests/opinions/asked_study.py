@@ -1,0 +1,58 @@
+"""A small study of which a model is asked."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from annot.base.records import Asked
+from annot.steps import opinion_ask
+from annot.steps.opinion_ask import AskedOpinion, Selection
+from annot.store import opinions, projects
+from annot.store.opinions import ModelCall, Opinion
+from annot.study.workspace import Workspace
+from small_study import FirstPairs, Small
+from study_stages import copied
+
+PRICED = {"price_in": 1_000.0, "price_out": 10_000.0}
+"""A thousandth and a hundredth for a token."""
+
+
+def made(tmp_path: Path, *, judged: int = 10, stage: str = "settled") -> Workspace:
+    """Four queries of ten pooled documents; a1 and a2 have judged the first so many pairs of each."""
+    return copied(Small(answers=FirstPairs(judged)), stage, tmp_path / "study")
+
+
+def with_model(ws: Workspace, url: str, name: str = "small", **settings: Any) -> Workspace:
+    """The study with a model in annot.toml."""
+    values = {"url": url, "model": "tiny", **settings}
+    lines = "\n".join(f"{key} = {_toml(value)}" for key, value in values.items())
+    text = ws.settings_file.read_text(encoding="utf-8")
+    before, _, _ = text.partition(f"\n[opinions.{name}]\n")
+    ws.settings_file.write_text(f"{before}\n[opinions.{name}]\n{lines}\n", encoding="utf-8")
+    return Workspace.open(ws.root)
+
+
+def _toml(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else repr(value).replace("'", '"')
+
+
+def ask(ws: Workspace, name: str = "small", selection: Selection = Selection(), **more: Any) -> AskedOpinion:  # noqa: B008
+    return opinion_ask.ask(ws, name, selection, **{"before_judging": None, **more})
+
+
+def calls_of(ws: Workspace, name: str = "small") -> tuple[ModelCall, ...]:
+    with ws.reading() as session:
+        return opinions.read_calls(session, name)
+
+
+def opinions_of(ws: Workspace, name: str = "small") -> tuple[Opinion, ...]:
+    with ws.reading() as session:
+        return opinions.read_opinions(session, name)
+
+
+def send_one(ws: Workspace) -> None:
+    """Note down that a pair was sent to a1."""
+    with ws.writing() as session:
+        project = projects.open_project(session, round="judge", assessor="a1", server="s", url="http://s", version="1")
+        projects.record_tasks(session, project.project, {Asked("p1-method", "d00"): 1})

@@ -1,0 +1,91 @@
+"""Settle: what a model would have judged, held apart from people's grades."""
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from annot.base.names import counted
+from annot.cli.commands import command, group
+from annot.cli.options import DryRunOption, argument, flag, option
+from annot.cli.output import Output, listing, progress, rendered, say
+
+if TYPE_CHECKING:
+    from annot.study.workspace import Workspace
+
+group("opinion", help="Ask models for their opinion. It is kept apart from people's grades and measured against them.")
+
+NameArgument = Annotated[str, argument("Name of the opinion: the section [opinions.NAME] of annot.toml.")]
+BeforeJudgingOption = Annotated[
+    str | None,
+    option("Do it although people have not judged yet. Give the reason: the datasheet repeats it.", "--before-judging"),
+]
+
+
+@command("opinion ask", alone=False)
+def opinion_ask(
+    ws: "Workspace",
+    name: NameArgument,
+    planned: Annotated[bool, flag("--planned", "Ask only about pairs that are planned for people.")] = False,
+    query: Annotated[
+        list[str] | None, option("Ask about this query only; may be repeated.", "--query", "-q", shown="all")
+    ] = None,
+    pairs: Annotated[
+        Path | None,
+        option("Ask about the pairs of this file: a query id and a document id in each line, or TREC qrels."),
+    ] = None,
+    before_judging: BeforeJudgingOption = None,
+    dry_run: DryRunOption = False,
+) -> Output:
+    """Ask a model for its opinion of all pooled pairs, as an assessor would be asked. Continues where it stopped.
+
+    The server has to speak OpenAI's chat completions: ollama, vLLM, llama.cpp or `transformers serve` on your machine,
+    or a service. A key is read from the environment variable ANNOT_OPINION_KEY. --dry-run prints one whole prompt, and
+    how many requests, tokens and how much money it takes.
+    """
+    from annot.steps import opinion_ask as step
+
+    selection = step.Selection(planned, tuple(query or ()), pairs)
+    if dry_run:
+        found = step.preview(ws, name, selection, before_judging=before_judging)
+        return Output(found, rendered("opinion-preview", found=found))
+    with progress("asking", forecast=True) as advance:
+        done = step.ask(
+            ws,
+            name,
+            selection,
+            before_judging=before_judging,
+            may_leave=_may_leave if sys.stdin.isatty() else None,
+            advance=advance,
+            tell=say,
+        )
+    return Output(done, rendered("opinion-asked", done=done), done.notes)
+
+
+def _may_leave(url: str) -> bool:
+    return typer.confirm(
+        f"Titles and texts of this study would be sent to {url}. May they leave this machine?", err=True
+    )
+
+
+@command("opinion list", csv=True)
+def opinion_list(ws: "Workspace") -> Output:
+    """List the opinions on record: model, pairs, unreadable answers, requests, tokens and cost."""
+    from annot.steps import opinions as step
+
+    empty = "no model was asked yet; ask one with `annot opinion ask`"
+    return listing(step.OPINIONS, step.listing(ws), empty=empty)
+
+
+@command("opinion qrels", alone=True)
+def opinion_qrels(ws: "Workspace", name: NameArgument, before_judging: BeforeJudgingOption = None) -> Output:
+    """Write a model's opinion as qrels of its own, to exports/opinions/NAME.qrels.
+
+    The second column names the model. A release does not take such a file for the qrels of the study.
+    """
+    from annot.steps import opinions as step
+
+    written = step.write(ws, name, before_judging=before_judging)
+    unreadable = f"; {counted(written.unreadable, 'pair')} without a readable answer" if written.unreadable else ""
+    return Output(written, f"{written.path}: {counted(written.pairs, 'pair')} by {written.model}{unreadable}")
