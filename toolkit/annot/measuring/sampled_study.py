@@ -172,4 +172,5 @@ def with_cost(
         share=sample.design.share,
         so_far=None if judged == len(drawn) else judged / len(drawn),
     )
-    return replace(evaluated, sampled=cost, notes=(*notes_of(cost, evaluated.measure), *evaluated.notes))
+    shown = {name for line in evaluated.lines for name in line.values}
+    return replace(evaluated, sampled=cost, notes=(*notes_of(cost, evaluated.measure, shown), *evaluated.notes))
