@@ -7,7 +7,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+import sampled_study
 from annot.base.errors import InputError, MissingInput
+from annot.base.stats.values import Undefined
 from annot.measuring.opinions.worth import OpinionVerdict
 from annot.publishing.report.sections.whole import document
 from annot.publishing.report.study import Study
@@ -103,3 +105,20 @@ def test_it_is_not_shown_before_people_are_done_without_a_word(tmp_path: Path) -
     (found,) = opinion_report.measure(ws, None, before_judging="a pilot")
     assert found.standing.early == ("shown: a pilot",)
     assert "Before people had judged it was shown: a pilot." in opinion_report.describe((found,))
+
+
+def test_in_a_sampled_study_each_pair_counts_as_many_as_it_represents(tmp_path: Path) -> None:
+    ws = sampled_study.judged(sampled_study.pooled(tmp_path), share=0.33)
+    put(ws, "shifted", lambda query, doc, final: min(3, final + (doc < "d30")))
+    (found,) = opinion_report.measure(ws, None, before_judging=None)
+    snapshot = read_snapshot(ws)
+    assert snapshot.sample is not None
+    same = whole = 0.0
+    for one in snapshot.outcome.decisions:
+        weight = 1 / snapshot.sample.pairs[one.pair].probability
+        whole += weight
+        same += weight * (one.doc_id >= "d30" or one.grade == 3)
+    (row,) = [one for one in found.worth.agreement if one.whom == "final grades" and one.binarised_at is None]
+    assert row.between.figures["percent"].value == pytest.approx(100 * same / whole)
+    assert isinstance(found.worth.favour, Undefined)
+    assert found.worth.favour.reason == "4 topics, and the test needs 6"
