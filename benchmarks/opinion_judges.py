@@ -1,12 +1,13 @@
 """Plant judges of a known kind on collections that were judged whole: is the first sentence of `annot opinion` right?
 
     python benchmarks/opinion_judges.py CRANFIELD CSFCUBE [--seeds 20] [--fair 100] [--only CSFCube]
+    python benchmarks/opinion_judges.py CRANFIELD CSFCUBE --cases
 
 Both collections have 17 runs of five families (`judged_whole.py`). CSFCube's people are its own two assessors of each
 pair; Cranfield's are two of three simulated ones, who miss its grade by one in a quarter of the pairs. Of each judge it
-prints how often the first sentence is the right one, how often some run is named as favoured or as losing, and how
-often the plain rule (`drawn anew`: the gain beyond opinions redrawn within each final grade, whatever the pair) would
-name one.
+prints how often the first sentence is the right one, how often the plain rule would name a favoured run (`drawn anew`:
+the gain beyond opinions redrawn among all pairs of one query and final grade), both over 20 seeds, and how often a run
+is named as favoured and as losing, over 100 seeds of fair judges.
 
 The judges. `people's final`: repeats the final grade. `always 1`. `favours`: a judge who errs
 less than `noisy` and gives one grade more to seven in ten of the first 20 documents of one run; it is the run of the
@@ -29,7 +30,7 @@ from __future__ import annotations
 import argparse
 import json
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -39,7 +40,7 @@ from annot.base.stats.seeding import generator
 from annot.base.stats.values import Undefined
 from annot.measuring.agreement.per_query import ratings_of
 from annot.measuring.evaluation.gradings import family_of
-from annot.measuring.opinions.agreeing import Scale
+from annot.measuring.opinions.agreeing import EACH, FINAL, PEOPLE, Scale
 from annot.measuring.opinions.favour import LEAST, FavourRule, OpinedPair, RankedPairs, means_of_like
 from annot.measuring.opinions.worth import Judged, OpinionVerdict, Worth, worth
 from judged_whole import JudgedWhole, of_cranfield, of_csfcube
@@ -200,6 +201,10 @@ def favours(of: Planted, rng: np.random.Generator) -> np.ndarray:
     return np.minimum(3, _said(rng, of.final, MILD) + lifted)
 
 
+def good(of: Planted, rng: np.random.Generator) -> np.ndarray:
+    return _said(rng, of.final, MILD)
+
+
 Judge = Callable[[Planted, np.random.Generator], np.ndarray]
 _FAIR = (OpinionVerdict.NOISY, OpinionVerdict.AS_PEOPLE)
 """Of two collections, people agree little in one, so that some fair judges agree as they do."""
@@ -217,29 +222,59 @@ KINDS: dict[str, tuple[Judge, tuple[OpinionVerdict, ...]]] = {
     "one of them": (one_of_them, (OpinionVerdict.AS_PEOPLE,)),
 }
 """Each judge with the sentences that are right."""
-QUESTIONS = 72
-"""Of Cranfield, every third."""
+CASES: dict[str, Judge] = {"good": good, "biased": favours, "lazy": KINDS["always 1"][0]}
+"""The worked cases of `docs/explanation/model.md`."""
+QUESTIONS = 50
+"""Of Cranfield, spread over the file."""
 
 
-def counts(planted: Planted, kind: str, seeds: int) -> Counter[str]:
-    """How often over these seeds."""
+def sentences(planted: Planted, kind: str, seeds: int) -> Counter[str]:
+    """How often each sentence is said, how often the right one, and how often the plain rule names a run."""
     judge, right_ones = KINDS[kind]
     found: Counter[str] = Counter()
     for seed in range(seeds):
         opinion = judge(planted, generator(seed, kind))
         one = planted.held(opinion, kind)
-        named = not isinstance(one.favour, Undefined) and one.favour.gaining
-        right = one.verdict in right_ones and (
-            one.verdict is not OpinionVerdict.FAVOURS or planted.favoured in (named or ())
-        )
-        found.update(
-            right=right,
-            named=bool(named),
-            losing=not isinstance(one.favour, Undefined) and bool(one.favour.losing),
-            plain=planted.redrawn(opinion),
-        )
+        named = () if isinstance(one.favour, Undefined) else one.favour.gaining
         found[one.verdict] += 1
+        found["right"] += one.verdict in right_ones and (
+            one.verdict is not OpinionVerdict.FAVOURS or planted.favoured in named
+        )
+        found["plain"] += planted.redrawn(opinion)
     return found
+
+
+def named(planted: Planted, kind: str, seeds: int) -> Counter[str]:
+    """How often a run is named as favoured, and as losing."""
+    found: Counter[str] = Counter()
+    for seed in range(seeds):
+        opinion = KINDS[kind][0](planted, generator(seed, kind))
+        one = planted.ranked.favour(opinion.astype(np.float64), planted.judged.rule)
+        assert not isinstance(one, Undefined)
+        found.update(gaining=bool(one.gaining), losing=bool(one.losing))
+    return found
+
+
+def cases(planted: Planted) -> Iterator[str]:
+    """The worked cases: the first sentence, and what the page tells of each."""
+    for name, judge in CASES.items():
+        one = planted.held(judge(planted, generator(1, name)), name)
+        alphas = {
+            row.whom: f"{float(row.between.figures['alpha_ordinal'].value):.2f}"  # type: ignore[arg-type]
+            for row in one.agreement
+            if row.facet == one.agreement[-1].facet and row.binarised_at is None
+        }
+        yield one.sentence
+        yield "  ordinal alpha: " + ", ".join(f"{whom} {alphas[whom]}" for whom in (FINAL, EACH, PEOPLE))
+        yield f"  replaces one assessor: {one.standing_in.may}, wins {one.standing_in.omega}"
+        assert not isinstance(one.favour, Undefined)
+        runs = sorted(one.favour.runs, key=lambda run: -run.by_model)
+        for place, run in enumerate(one.favour.runs, start=1):
+            if run.run in (*one.favour.gaining, planted.favoured, one.favour.runs[0].run):
+                yield (
+                    f"  {run.run}: place {place} by people, {runs.index(run) + 1} by the model; gain "
+                    f"{100 * run.gain:+.1f}, beyond {100 * run.beyond:+.1f}, p {run.p_gains:.3f}"
+                )
 
 
 def planted_on(name: str, folder: Path) -> Planted:
@@ -270,18 +305,23 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=20)
     parser.add_argument("--fair", type=int, default=100, help="seeds of fair judges")
     parser.add_argument("--only", choices=("Cranfield", "CSFCube"))
+    parser.add_argument("--cases", action="store_true", help="the worked cases of the page on models, on CSFCube")
     given = parser.parse_args()
-    print(f"{'of 100':26} {'seeds':>5} {'right':>6} {'favoured':>9} {'losing':>7} {'drawn anew':>11}")
+    if given.cases:
+        print("\n".join(cases(planted_on("CSFCube", given.csfcube))))
+        return
+    print(f"{'of 100':27}{'right':>6}{'drawn anew':>12}{'favoured':>10}{'losing':>8}")
     for name in (given.only,) if given.only else ("CSFCube", "Cranfield"):
         planted = planted_on(name, given.csfcube if name == "CSFCube" else given.cranfield)
         for kind, (_, right) in KINDS.items():
+            said = sentences(planted, kind, given.seeds)
             seeds = given.fair if OpinionVerdict.NOISY in right else given.seeds
-            found = counts(planted, kind, seeds)
-            shares = [100 * found[key] / seeds for key in ("right", "named", "losing", "plain")]
-            other = {str(key): n for key, n in found.items() if isinstance(key, OpinionVerdict) and key not in right}
+            runs = named(planted, kind, seeds)
+            shares = [100 * said[key] / given.seeds for key in ("right", "plain")]
+            shares += [100 * runs[key] / seeds for key in ("gaining", "losing")]
+            other = {str(key): n for key, n in said.items() if isinstance(key, OpinionVerdict) and key not in right}
             print(
-                f"{name:10}{kind:16} {seeds:5} {shares[0]:6.0f} {shares[1]:9.0f} {shares[2]:7.0f} {shares[3]:11.0f}"
-                f"  {other or ''}",
+                f"{name:10}{kind:17}{shares[0]:6.0f}{shares[1]:12.0f}{shares[2]:10.0f}{shares[3]:8.0f}  {other or ''}",
                 flush=True,
             )
 

@@ -140,7 +140,8 @@ def test_with_one_assessor_a_pair_nobody_says_that_it_agrees_as_people_do() -> N
         for query in judged.queries
     ]
     found = worth("m", "x", said(judged, "final"), Judged(alone, judged.runs, judged.lengths, SCALE, RULE, epsilon=0.2))
-    assert found.verdict is OpinionVerdict.NOISY
+    assert found.verdict is OpinionVerdict.FAIR
+    assert found.sentence.startswith("m is fair: its ordinal alpha with the final grades is ")
     assert found.standing_in.may is None
     assert isinstance(found.ahead.value, Undefined)
 

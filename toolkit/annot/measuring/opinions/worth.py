@@ -13,6 +13,8 @@ agrees as people do
     The alternative annotator test says that it may replace one person (`annot.measuring.opinions.standing_in`),
     and its agreement with the assessors is not shown to be lower than theirs with each other: the interval of the
     difference of the two ordinal alphas is not below 0 (without an interval, its value).
+fair, agreement not known
+    That test cannot be run, and its agreement is not shown to be lower: too little is known of people to say more.
 noisy but fair
     Otherwise. If nothing is known of the runs, it is called noisy, and the sentence says why fairness is not known.
 
@@ -60,12 +62,13 @@ GENERIC = frozenset(
 
 
 class OpinionVerdict(StrEnum):
-    """The four sentences, and that there is nothing to say yet."""
+    """The four sentences, the one that is said where too few people judged a pair, and that nothing can be said yet."""
 
     DOES_NOT_JUDGE = "does not judge"
     FAVOURS = "favours"
     AS_PEOPLE = "agrees as people do"
     NOISY = "noisy but fair"
+    FAIR = "fair, agreement not known"
     UNKNOWN = "not known"
 
 
@@ -212,6 +215,8 @@ def verdict_of(found: _Found) -> OpinionVerdict:
         return OpinionVerdict.FAVOURS
     if found.standing_in.may and not _below(found.ahead):
         return OpinionVerdict.AS_PEOPLE
+    if found.standing_in.may is None and not _below(found.ahead):
+        return OpinionVerdict.FAIR
     return OpinionVerdict.NOISY
 
 
@@ -223,7 +228,7 @@ def _above(one: Estimate) -> bool:
 
 def _below(one: Estimate) -> bool:
     high = one.interval.high if isinstance(one.interval, Interval) else one.value
-    return isinstance(high, Undefined) or high < 0
+    return not isinstance(high, Undefined) and high < 0
 
 
 def sentence_of(verdict: OpinionVerdict, found: _Found, agreement: Sequence[OpinionAgreement]) -> str:
@@ -251,8 +256,13 @@ def sentence_of(verdict: OpinionVerdict, found: _Found, agreement: Sequence[Opin
         if one.binarised_at is None and one.facet == agreement[-1].facet
     }
     noisy = "is noisy" if isinstance(found.favour, Undefined) else "is noisy but fair"
-    if isinstance(found.ahead.value, Undefined):
-        return f"{noisy}: its ordinal alpha with the final grades is {_shown(alphas.get(FINAL))}{runs}"
+    if verdict is OpinionVerdict.FAIR:
+        assert isinstance(found.standing_in.omega, Undefined)
+        fair = "cannot be judged yet" if isinstance(found.favour, Undefined) else "is fair"
+        return (
+            f"{fair}: its ordinal alpha with the final grades is {_shown(alphas.get(FINAL))}; whether it agrees as "
+            f"people do is not known: {found.standing_in.omega.reason}{runs}"
+        )
     return (
         f"{noisy}: its ordinal alpha with the assessors is {_shown(alphas.get(EACH))}, theirs with each other "
         f"{_shown(alphas.get(PEOPLE))}{runs}"
