@@ -34,7 +34,7 @@ from annot.publishing.report.study import Study
 from annot.publishing.report.tables import Column, Columns
 from annot.publishing.terms import terms_of
 from annot.store import papers
-from annot.study.exports import unfinished
+from annot.study.exports import refuse_qrels_of_models, unfinished
 from annot.study.made import ANSWERS_FILE, note
 from annot.study.snapshot import ReleaseRecords, Snapshot, read_for_release
 from annot.study.workspace import Workspace
@@ -87,6 +87,7 @@ def release(
     """
     if not dry_run:
         restore_folder(folder)
+    refuse_qrels_of_models(ws)
     check_folder(folder, name=dataset_id(ws.settings.collection.name))
     answers = read_answers(ws)
     study, records = read_for_release(_as_draft(ws) if draft else ws)
