@@ -1,0 +1,207 @@
+"""A third of the pools judged on a real server, then half: who is asked what, what stays, and what the release says.
+
+The estimates are computed once more by loops, from the files of the release alone.
+"""
+
+from __future__ import annotations
+
+import csv
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+from annot.base.errors import InputError
+from annot.judging import plan_on_record
+from annot.steps import evaluate, plan, pull, push, qrels, release, run
+from annot.store.projects import StoredRound
+from fixtures_studio import Studio
+from scipy.linalg import hadamard
+from studies import Pair, Study, make_study
+from study_stages import quietly
+
+pytestmark = pytest.mark.studio
+
+SYSTEMS = ("fabs_tfidf", "fabs_bm25", "lsa")
+RELEVANT = 2
+
+
+def grade(name: str, pair: Pair) -> int:
+    """What a person says: the second one is stricter about every third document."""
+    number = int(pair[1].removeprefix("fic"))
+    return max(0, (number * 7 + len(pair[0])) % 4 - (name == "a2" and number % 3 == 0))
+
+
+def planned(study: Study, sample: float, *, grow: bool) -> None:
+    plan.make(study.workspace, queries=(), shares={}, seed=None, grow=grow, dry_run=False, sample=sample)
+    assert not plan_on_record.check(study.workspace).faults
+
+
+def judged(study: Study) -> dict[str, dict[Pair, tuple[int, int]]]:
+    """Send what is planned, judge what is new, settle what is disputed; by person, each pair's task and annotation."""
+    push.push(study.workspace, round="judging", dry_run=False, advance=quietly)
+    for name in ("a1", "a2"):
+        study.judge(name, {pair: grade(name, pair) for pair in unanswered(study, name)})
+    pull.pull(study.workspace, round="judging", advance=quietly)
+    push.push(study.workspace, round="adjudication", dry_run=False, advance=quietly)
+    study.judge("j1", {pair: grade("a1", pair) for pair in unanswered(study, "j1", "adjudicate")}, "adjudicate")
+    pull.pull(study.workspace, round="adjudication", advance=quietly)
+    return {name: on_server(study, name) for name in ("a1", "a2")}
+
+
+def unanswered(study: Study, name: str, round: StoredRound = "judge") -> list[Pair]:
+    return [pair for pair, (_, answer) in on_server(study, name, round).items() if answer is None]
+
+
+def on_server(study: Study, name: str, round: StoredRound = "judge") -> dict[Pair, tuple[int, int | None]]:
+    return {
+        tuple(task["data"]["pair_id"].split("/")): (task["id"], *(one["id"] for one in task["annotations"]), None)[:2]
+        for task in study.on_server(name, round)
+    }
+
+
+class SampledPair(NamedTuple):
+    """A line of the release's `sample.tsv`."""
+
+    doc_id: str
+    grade: int | None
+    pi: float
+    f: tuple[float, ...]
+
+
+def released(study: Study, folder: Path) -> dict[str, list[SampledPair]]:
+    """A draft of the release; its sample, by query."""
+    how = {"with_text": None, "licence": None, "published": None, "allowed": (), "draft": True, "dry_run": False}
+    release.release(study.workspace, folder, **how)
+    found: dict[str, list[SampledPair]] = {}
+    with (folder / "sample.tsv").open(encoding="utf-8", newline="") as file:
+        for line in csv.DictReader(file, delimiter="\t"):
+            f = tuple(float(line[name]) for name in sorted(line) if name.startswith("f"))
+            given = int(line["grade"]) if line["grade"] else None
+            found.setdefault(line["query_id"], []).append(
+                SampledPair(line["doc_id"], given, float(line["probability"]), f)
+            )
+    return found
+
+
+def drawn(sample: Mapping[str, Sequence[SampledPair]]) -> set[Pair]:
+    return {(query_id, one.doc_id) for query_id, pool in sample.items() for one in pool if one.grade is not None}
+
+
+def replicates(pool: Sequence[SampledPair]) -> Iterator[dict[str, list[float]]]:
+    """By document, the estimates that it has grade 1, 2, 3 or a higher one: first themselves, then as they scatter."""
+    moving = [one.doc_id for one in pool if one.grade is not None and one.pi < 1]
+    size = 1
+    while size <= len(moving):
+        size *= 2
+    half = [[int(sign) for sign in row[1 : len(moving) + 1]] for row in hadamard(size)]
+    for signs in ([0] * len(moving), *half, *([-sign for sign in row] for row in half)):
+        moved = dict(zip(moving, signs, strict=True))
+        estimates = {}
+        for one in pool:
+            estimates[one.doc_id] = []
+            for least in range(1, len(one.f)):
+                f = sum(one.f[least:])
+                off = 0.0 if one.grade is None else (one.grade >= least) - f
+                h = f + off / one.pi + moved.get(one.doc_id, 0) * math.sqrt(1 - one.pi) / one.pi * off
+                estimates[one.doc_id].append(h)
+        yield estimates
+
+
+def ideal(counts: Sequence[float]) -> float:
+    """The DCG of the best order: each grade's documents fill the first places, the last of them in part."""
+    total = 0.0
+    for count in counts:
+        whole = max(0, math.floor(count))
+        total += sum(1 / math.log2(rank + 1) for rank in range(1, whole + 1))
+        total += (count - whole) / math.log2(whole + 2)
+    return total
+
+
+def plainly(pool: Sequence[SampledPair], ranking: Sequence[str]) -> dict[str, float]:
+    """trec_eval's P@20, R@20, AP and nDCG of one list, estimated for the whole pool, by the formulas of the docs."""
+    grades = len(pool[0].f)
+    found = [sum(one.grade is not None and one.grade >= least for one in pool) for least in range(1, grades)]
+    tops: dict[str, list[float]] = {"R@20": [], "AP": [], "nDCG": []}
+    wholes: dict[str, list[float]] = {"R@20": [], "AP": [], "nDCG": []}
+    for h in replicates(pool):
+        hits, gained, precisions, at_20 = 0.0, 0.0, 0.0, 0.0
+        for rank, doc_id in enumerate(ranking, start=1):
+            relevant = h[doc_id][RELEVANT - 1] if doc_id in h else 0.0
+            precisions += relevant * (1 + hits) / rank
+            hits += relevant
+            at_20 += relevant * (rank <= 20)
+            gained += sum(h.get(doc_id, ())) / math.log2(rank + 1)
+        counts = [sum(of[least] for of in h.values()) for least in range(grades - 1)]
+        number = max(counts[RELEVANT - 1], found[RELEVANT - 1], 1.0)
+        for name, top, whole in (
+            ("R@20", at_20, number),
+            ("AP", precisions, number),
+            ("nDCG", gained, max(ideal(counts), ideal(found), 1.0)),
+        ):
+            tops[name].append(top)
+            wholes[name].append(whole)
+        if len(tops["AP"]) == 1:
+            precision = at_20 / 20
+    values = {"P@20": precision}
+    for name in tops:
+        first, *others = (top / whole for top, whole in zip(tops[name], wholes[name], strict=True))
+        values[name] = 2 * first - sum(others) / len(others)
+    return values
+
+
+def rankings(file: Path) -> dict[str, list[str]]:
+    """The documents of a run file by query, best first; trec_eval puts the last id of a tie first."""
+    scores: dict[str, list[tuple[float, str]]] = {}
+    for line in file.read_text(encoding="utf-8").splitlines():
+        query_id, _, doc_id, _, score, _ = line.split()
+        scores.setdefault(query_id, []).append((float(format(float(score), ".6g")), doc_id))
+    return {query_id: [doc_id for _, doc_id in sorted(of, reverse=True)] for query_id, of in scores.items()}
+
+
+def evaluated(study: Study) -> dict[str, dict[str, dict[str, float]]]:
+    """What `annot evaluate` finds, by run and query."""
+    qrels.write(study.workspace, partial=False)
+    run.make(study.workspace, systems=SYSTEMS, advance=quietly)
+    how = {"convention": None, "measures": (), "ties": "order", "average": "test", "at_least_two": False, "tell": print}
+    found = evaluate.evaluate(study.workspace, runs=(), **how).evaluations
+    return {tag: {one.query_id: one.values for one in found[tag]["trec"].queries} for tag in SYSTEMS}
+
+
+def same_estimates(study: Study, folder: Path) -> dict[str, list[SampledPair]]:
+    """That the figures follow from the files of the release; returns its sample."""
+    printed, sample = evaluated(study), released(study, folder)
+    for system, by_query in printed.items():
+        of_run = rankings(folder / "runs" / f"{system}.run")
+        assert by_query.keys() == sample.keys()
+        for query_id, pool in sample.items():
+            expected = plainly(pool, of_run[query_id])
+            assert {name: by_query[query_id][name] for name in expected} == pytest.approx(expected, abs=1e-9)
+    return sample
+
+
+def test_a_third_is_judged_on_a_server_and_then_half(studio: Studio, tmp_path: Path) -> None:
+    study = make_study(tmp_path / "study", studio, name="sampled", per_method=12, stage="pooled")
+    planned(study, 0.33, grow=False)
+    third = judged(study)
+    sample = same_estimates(study, tmp_path / "third")
+    assert len(drawn(sample)) < 0.6 * sum(map(len, sample.values()))
+    for tasks in third.values():
+        assert tasks.keys() == drawn(sample)
+        assert None not in {answer for _, answer in tasks.values()}
+    assert on_server(study, "j1", "adjudicate").keys() < drawn(sample)
+    with pytest.raises(InputError, match="would be added to a study that was sent"):
+        planned(study, 0.5, grow=False)
+    planned(study, 0.5, grow=True)
+    half = judged(study)
+    raised = same_estimates(study, tmp_path / "half")
+    assert drawn(sample) < drawn(raised)
+    for name, tasks in half.items():
+        assert tasks.keys() == drawn(raised)
+        assert {pair: tasks[pair] for pair in third[name]} == third[name]
+    given = {
+        (query_id, one.doc_id): one.grade for query_id, pool in sample.items() for one in pool if one.grade is not None
+    }
+    now = {(query_id, one.doc_id): one.grade for query_id, pool in raised.items() for one in pool}
+    assert {pair: now[pair] for pair in given} == given
