@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 from annot.base.errors import BusyError
-from annot.steps import opinion_ask
+from annot.steps import opinion_ask, opinions
 from annot.store.opinions import ModelCall
 from annot.study.workspace import Workspace
 from asked_study import PRICED, ask, calls_of, made, opinions_of, with_model
@@ -106,15 +106,19 @@ def test_twenty_kills_lose_no_answer_and_repeat_one_request_for_each_connection(
 def test_what_was_under_way_counts_with_the_most_it_can_have_cost(tmp_path: Path) -> None:
     """So that not even kills make a study spend more than it may."""
     usage = {"prompt_tokens": 800, "completion_tokens": 20}
-    with serving(lambda request, number: Scripted(usage=usage, after=0.05)) as server:
-        ws = made(tmp_path)
-        ws = with_model(ws, server.url, requests_at_once=2, longest_answer=50, most_money=80.0, **PRICED)
+    priced = {"requests_at_once": 2, "longest_answer": 50, **PRICED}
+    with serving(lambda request, number: Scripted(usage=usage, after=0.2)) as server:
+        ws = with_model(made(tmp_path), server.url, most_money=500.0, **priced)
         with children(ws) as parent:
-            for _ in range(4):
-                killed(parent, server, after=0.07)
-        done = ask(ws)
+            for _ in range(2):
+                killed(parent, server, after=0)
+        (spent,) = (one.cost for one in opinions.listing(ws))
+        assert spent >= 2 * 3
+        server.script = lambda request, number: Scripted(usage=usage)
+        most = spent + 12.5
+        done = ask(with_model(ws, server.url, most_money=most, **priced))
         assert done.stopped == "most_money"
-        assert len(server.requests) * 1.0 <= done.standing.cost <= 80.0
+        assert len(server.requests) * 1.0 <= done.standing.cost <= most
 
 
 def test_two_programs_do_not_ask_and_pay_under_one_name_at_once(tmp_path: Path) -> None:

@@ -20,6 +20,7 @@ from annot.pools.admission import drawn_citations
 from annot.publishing.release.collection_facts import facts_of
 from annot.publishing.release.identities import secrets_of, telling_pseudonyms
 from annot.publishing.release.leaks import addresses, leaks
+from annot.publishing.release.opinion_files import opinion_files, opinions_on_record
 from annot.publishing.release.questions import describe_open, open_questions, read_answers
 from annot.publishing.release.released_files import (
     bundle,
@@ -123,6 +124,7 @@ def release(
         answers,
         words=words,
         runs=runs,
+        opinions=opinion_files(opinions_on_record(ws), terms, currency=ws.settings.forecast.currency),
         notes=notes,
         missing=in_full if draft else None,
     )
