@@ -31,7 +31,7 @@ from annot.measuring.forecast.sample_certainty import JudgedQueries, Measured, c
 from annot.measuring.forecast.sample_shares import SHARES
 from annot.pools.pair_sample import probabilities
 from judged_whole import JudgedWhole, of_cranfield, of_csfcube
-from sampled_judging import HIGHEST, RULE, Collection
+from sampled_designs import HIGHEST, RULE, Collection
 
 FLOOR = 0.05
 """As annot.toml has it."""

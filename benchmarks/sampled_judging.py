@@ -86,169 +86,20 @@ documents.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 from annot.base.records import Judgement
-from annot.base.stats.seeding import generator
 from annot.measuring.agreement.tables import agreement_table
-from annot.measuring.evaluation.gradings import family_of
-from annot.measuring.sampled.grades import PoolGrades, pool_grades
-from annot.measuring.sampled.lists import Lists
-from annot.measuring.sampled.predicting import features, predicted
-from annot.pools.pair_sample import SampleRule, drawn, frozen_ranks, probabilities
+from annot.pools.pair_sample import drawn, probabilities
 from judged_whole import FAMILIES, JudgedWhole, of_cranfield, of_csfcube
+from sampled_designs import DESIGNS, HIGHEST, RULE, TOPICS, Collection, Draw
 from scipy.special import stdtrit
 
-HIGHEST = 3
-TOPICS = {"Cranfield": 40, "CSFCube": 28}
-RULE = SampleRule(seed=0, across="query", floor=0.02, unranked=1.0)
 BARS = {0.33: 0.03, 0.5: 0.015}
-Judged = dict[str, dict[str, int]]
-Draw = Callable[["Collection", "Topics", float, int], dict[str, PoolGrades]]
-
-
-class Topics(NamedTuple):
-    """Queries drawn with replacement: each time a query comes it is one of its own."""
-
-    names: list[str]
-    query: dict[str, str]
-    cluster: np.ndarray
-    """Of each name, which drawn topic it is of."""
-
-
-class Collection:
-    """A collection with the lists of its systems, ready to be measured under any grades."""
-
-    def __init__(self, whole: JudgedWhole) -> None:
-        self.whole, self.queries, self.systems = whole, [*whole.grades], [*whole.rankings]
-        self.ranks = {
-            query_id: {
-                method: {doc_id: rank for rank, doc_id in enumerate(whole.rankings[method][query_id], start=1)}
-                for method in whole.methods
-            }
-            for query_id in self.queries
-        }
-        self.frozen = {one: frozen_ranks(self.ranks[one], of) for one, of in whole.grades.items()}
-        self.features = {
-            one: features(
-                self.ranks[one],
-                {doc_id: place.rank for doc_id, place in of.items()},
-                methods=whole.methods,
-                cited=whole.cited.get(one, ()),
-            )
-            for one, of in self.frozen.items()
-        }
-        self.lists = {
-            one: Lists.of(
-                [[(doc_id,) for doc_id in whole.rankings[name][one]] for name in self.systems], self.known(one)
-            )
-            for one in self.queries
-        }
-        self.full = np.stack([self.measured(one, self.known(one))[0] for one in self.queries], axis=-1)
-
-    def known(self, query_id: str, judged: dict[str, int] | None = None) -> PoolGrades:
-        """All grades, or those that were judged and 0 for the others."""
-        of = self.whole.grades[query_id]
-        grades = of if judged is None else dict.fromkeys(of, 0) | judged
-        return pool_grades(dict.fromkeys(of, 1.0), grades, None, highest=HIGHEST, query_id=query_id)
-
-    def measured(self, query_id: str, grades: PoolGrades) -> tuple[np.ndarray, list[np.ndarray], bool]:
-        """Every measure of every system: shape (M, S); its effects; whether the first measure's ideal was raised."""
-        lists, found = replace(self.lists[query_id], grades=grades), []
-        for convention, name in self.whole.measures:
-            family = family_of(convention, name)
-            assert family is not None
-            found.append(lists.measured(*family, relevant_from=self.whole.relevant_from))
-        return np.stack([one.values for one in found]), [one.effects for one in found], bool(found[0].floored.any())
-
-    def drawn_topics(self, seed: int) -> Topics:
-        """The topics of one redraw."""
-        topics = [*dict.fromkeys(self.whole.topics.values())]
-        chosen = generator(seed, "topics").integers(0, len(topics), TOPICS[self.whole.name])
-        names, query, cluster = [], {}, []
-        for at, topic in enumerate(chosen):
-            for one in self.queries:
-                if self.whole.topics[one] == topics[topic]:
-                    names.append(f"{at:02}-{one}")
-                    query[names[-1]] = one
-                    cluster.append(at)
-        return Topics(names, query, np.array(cluster))
-
-
-def sampled(collection: Collection, topics: Topics, share: float, seed: int, *, predict: bool) -> dict[str, PoolGrades]:
-    """The sample of the issue."""
-    frozen = {name: collection.frozen[query_id] for name, query_id in topics.query.items()}
-    pi = probabilities(frozen, share=share, rule=RULE)
-    return _estimated(collection, topics, pi, seed, predict=predict)
-
-
-def uniform(collection: Collection, topics: Topics, share: float, seed: int) -> dict[str, PoolGrades]:
-    """Every pair with the same probability."""
-    pi = {name: dict.fromkeys(collection.frozen[one], round(share, 6)) for name, one in topics.query.items()}
-    return _estimated(collection, topics, pi, seed, predict=False)
-
-
-def _estimated(collection, topics: Topics, pi, seed: int, *, predict: bool) -> dict[str, PoolGrades]:
-    whole = collection.whole
-    judged = {
-        name: {doc_id: whole.grades[topics.query[name]][doc_id] for doc_id in of}
-        for name, of in drawn(pi, seed=seed).items()
-    }
-    f = None
-    if predict:
-        known = {name: collection.features[one] for name, one in topics.query.items()}
-        f = predicted(judged, known, {name: whole.topics[one] for name, one in topics.query.items()}, highest=HIGHEST)
-    return {
-        name: pool_grades(pi[name], judged[name], f and f[name], highest=HIGHEST, query_id=name)
-        for name in topics.names
-    }
-
-
-def best_first(collection: Collection, topics: Topics, share: float, seed: int) -> dict[str, PoolGrades]:
-    """The best of the fused ranking."""
-    found = {}
-    for name, one in topics.query.items():
-        of = collection.whole.grades[one]
-        order = sorted(of, key=lambda doc_id: (collection.frozen[one][doc_id].rank or 10**6, doc_id))
-        found[name] = collection.known(one, {doc_id: of[doc_id] for doc_id in order[: round(share * len(of))]})
-    return found
-
-
-def bandit(collection: Collection, topics: Topics, share: float, seed: int) -> dict[str, PoolGrades]:
-    """MaxMean: the next document of the method whose judged documents were relevant most often."""
-    found = {}
-    for name, one in topics.query.items():
-        of, rng = collection.whole.grades[one], generator(seed, "bandit", name)
-        left = {method: [doc_id for doc_id in ranks if doc_id in of] for method, ranks in collection.ranks[one].items()}
-        won, tried = dict.fromkeys(left, 1.0), dict.fromkeys(left, 2.0)
-        judged: dict[str, int] = {}
-        while len(judged) < round(share * len(of)):
-            left = {
-                method: rest for method, docs in left.items() if (rest := [doc for doc in docs if doc not in judged])
-            }
-            if not left:
-                break
-            best = max(won[method] / tried[method] for method in left)
-            tied = [method for method in left if won[method] / tried[method] == best]
-            method = tied[int(rng.integers(len(tied)))]
-            doc_id = left[method][0]
-            judged[doc_id] = of[doc_id]
-            won[method] += of[doc_id] >= collection.whole.relevant_from
-            tried[method] += 1
-        found[name] = collection.known(one, judged)
-    return found
-
-
-DESIGNS: dict[str, Draw] = {
-    "sample": lambda *given: sampled(*given, predict=True),
-    "f = 0": lambda *given: sampled(*given, predict=False),
-    "best first": best_first,
-    "bandit": bandit,
-}
 
 
 class Redraw(NamedTuple):
@@ -267,6 +118,8 @@ class Redraw(NamedTuple):
     half_full: np.ndarray
     design: np.ndarray
     """Shape (M, P): the design standard error of a difference."""
+    way: np.ndarray
+    """Shape (M, P): 1 or -1, whichever of the two has the higher mean."""
     sign: np.ndarray
     """Shape (M, P): 1 or -1 where the interval excludes 0."""
     sign_full: np.ndarray
@@ -300,6 +153,7 @@ def redraw(collection: Collection, draw: Draw, share: float, seed: int) -> Redra
         half=half[:, s:],
         half_full=half_full[:, s:],
         design=np.sqrt(variance),
+        way=np.sign(mean[:, s:]),
         sign=_signs(mean, half)[:, s:],
         sign_full=_signs(mean_full, half_full)[:, s:],
         floored=float(np.mean([one[2] for one in found])),
@@ -342,18 +196,25 @@ def lines(collection: Collection, design: str, share: float, redraws: int) -> It
         half, before = (np.mean([getattr(one, part)[row] for one in found]) for part in ("half", "half_full"))
         signs, of_full = (np.stack([getattr(one, part)[row] for one in found]) for part in ("sign", "sign_full"))
         reversed_ = 100 * (signs * sure[row] < 0).mean(axis=0).max()
-        kept = 100 * ((signs == of_full) & (of_full != 0)).sum() / max(1, (of_full != 0).sum())
+        way = np.stack([one.way[row] for one in found])
+        same, kept = (100 * (of == of_full)[of_full != 0].mean() for of in (way, signs))
         means, differences = held[:s].mean(), held[s:].mean()
         level = abs(bias[row]).max()
-        meets = all(92 <= one <= 98 for one in (means, differences)) and apart <= 0.015 and reversed_ <= 1
-        meets = meets and level <= BARS.get(share, 1.0)
+        bars = {
+            "level": level <= BARS.get(share, 0.03),
+            "apart": apart <= 0.015,
+            "means": 92 <= means <= 98,
+            "diffs": 92 <= differences <= 98,
+            "rev.": reversed_ <= 1,
+        }
+        missed = ", ".join(bar for bar, met in bars.items() if not met)
         on_draws = 100 * np.mean([one.drawn[row] for one in found])
         yield (
             f"{collection.whole.name:<10}{design:<11}{share:5.2f} {name:<9}"
             f"{level:7.3f}{apart:7.3f}{on_draws:6.0f}"
             f"{means:8.1f} /{full[:s].mean():5.1f}{differences:8.1f} /{full[s:].mean():5.1f}"
             f"{100 * (half / before - 1):6.0f}{1.96 * np.mean([one.design[row] for one in found]):7.3f}"
-            f"{kept:6.0f}{reversed_:6.1f}{floor:6.1f}  {'yes' if meets else 'no'}"
+            f"{same:6.0f}{kept:6.0f}{reversed_:6.1f}{floor:6.1f}  {missed or 'none'}"
         )
 
 
@@ -371,7 +232,7 @@ def left_out_lines(whole: JudgedWhole, share: float, redraws: int) -> Iterator[s
         collection = Collection(replace(whole, methods=methods, grades=grades))
         own = [collection.systems.index(name) for name in systems]
         best = max(own, key=lambda at: collection.full[0, at].mean())
-        for design, draw in LEFT_OUT.items():
+        for design, draw in DESIGNS.items():
             found = [redraw(collection, draw, share, seed) for seed in range(redraws)]
             error = np.mean([one.error[0] for one in found], axis=0)
             errors.setdefault(design, []).extend((error[own] - error.mean()).tolist())
@@ -423,15 +284,9 @@ def _agreement(judgements: Sequence[Judgement], facets: dict[str, str], weights)
     )
 
 
-LEFT_OUT: dict[str, Draw] = {
-    "best first": best_first,
-    "bandit": bandit,
-    "uniform": uniform,
-    "sample": DESIGNS["sample"],
-}
 HEAD = (
     f"{'':<10}{'design':<11}share {'measure':<9}  level  apart  draw  means / full  diffs / full wider  1.96s"
-    "  kept  rev. floor  held"
+    "  same  kept  rev. floor  misses"
 )
 
 
@@ -440,7 +295,8 @@ def main() -> None:
     parser.add_argument("cranfield", type=Path)
     parser.add_argument("csfcube", type=Path)
     parser.add_argument("--redraws", type=int, default=200)
-    parser.add_argument("--left-out", type=int, default=20, help="redraws with each family left out")
+    parser.add_argument("--left-out", type=int, default=20, help="redraws with each family left out; 0 for none")
+    parser.add_argument("--draws", type=int, default=200, help="draws for agreement; 0 for none")
     parser.add_argument("--shares", type=float, nargs="+", default=[0.15, 0.33, 0.5])
     parser.add_argument("--designs", nargs="+", default=[*DESIGNS])
     parser.add_argument("--only", choices=TOPICS)
@@ -456,13 +312,12 @@ def main() -> None:
                 for share in options.shares:
                     for line in lines(collection, design, share, options.redraws):
                         print(line, flush=True)
-            for share in options.shares:
+            for share in options.shares if options.left_out else ():
                 for line in left_out_lines(collection.whole, share, options.left_out):
                     print(line, flush=True)
-            if collection.whole.judgements:
-                for share in options.shares:
-                    for line in agreement_lines(collection, share, options.redraws):
-                        print(line, flush=True)
+            for share in options.shares if options.draws and collection.whole.judgements else ():
+                for line in agreement_lines(collection, share, options.draws):
+                    print(line, flush=True)
 
 
 if __name__ == "__main__":

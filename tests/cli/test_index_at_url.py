@@ -16,9 +16,9 @@ import httpx
 import numpy
 import pytest
 import tomlkit
+from annot.base.arrow_arrays import strings_of
 from annot.base.errors import InputError
 from annot.base.shards import Engine
-from annot.base.storage import strings_of
 from annot.pools import near_duplicates
 from annot.ranking import index_parts
 from annot.ranking.index import open_index

@@ -192,3 +192,9 @@ def test_a_huge_position_costs_nothing() -> None:
         turned_back({"a": [10**12]}, name="x")
     assert tracemalloc.get_traced_memory()[1] < 1 << 16
     tracemalloc.stop()
+
+
+def test_an_address_with_another_in_it_is_no_work() -> None:
+    address = "https://openalex.org/W"
+    record = {"id": f"{address}1", "referenced_works": [f"{address}2", f"{address}3\n{address}4", f"{address}5"]}
+    assert OPENALEX.paper(record)["cited"] == [("openalex", "W2"), ("openalex", "W5")]

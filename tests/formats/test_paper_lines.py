@@ -224,7 +224,14 @@ ODD = st.sampled_from(
 )
 
 
-@given(fields=st.fixed_dictionaries({}, optional=dict.fromkeys(("paper_id", "title", "abstract", "year"), ODD)))
+PARTS = st.sampled_from([None, [], ["method"], ["method", "result"], ["method", "nonsense"], ["method", 7], "method"])
+
+
+@given(
+    fields=st.fixed_dictionaries(
+        {}, optional=dict.fromkeys(("paper_id", "title", "abstract", "year"), ODD) | {"paragraph_labels": PARTS}
+    )
+)
 def test_a_field_that_says_nothing_changes_neither_the_paper_nor_the_faults(fields: dict[str, Any]) -> None:
     record = {"paper_id": "p1", "title": "A title", "abstract": "One. Two.", "year": 1999} | fields
 

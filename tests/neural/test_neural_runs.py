@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import tiny_models
 import torch
-from annot.base.storage import strings_of
+from annot.base.arrow_arrays import strings_of
 from annot.formats.trec import read_run
 from annot.measuring.results import matches_of
 from annot.ranking.systems import encoders, matching

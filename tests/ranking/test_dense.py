@@ -8,9 +8,9 @@ from typing import get_args
 
 import numpy as np
 import pytest
+from annot.base.arrow_arrays import strings_of
 from annot.base.errors import InputError, MissingInput
 from annot.base.records import Ranking, ScoredDoc, ranked
-from annot.base.storage import strings_of
 from annot.ranking import dense, vectors
 from annot.ranking.dense import RUN, Metric, Parts, search
 from annot.ranking.vectors import Vectors, VectorsWriter

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from annot.base.arrow_arrays import strings_of
 from annot.base.errors import InputError
-from annot.base.storage import strings_of
 from annot.ranking import vectors
 from annot.ranking.vectors import Precision, Vectors, VectorsWriter
 

@@ -22,6 +22,7 @@ from pathlib import Path
 
 import numpy as np
 from annot.base import storage
+from annot.base.arrow_arrays import as_arrays, strings_of
 from annot.ranking import lsa, wordvectors
 from annot.ranking.corpus import Corpus, Shard, gather, make_shard
 from annot.base.records import Paper
@@ -36,8 +37,8 @@ storage.save(folder / "shard", kind="s", arrays=make_shard(batches(papers)), tex
 stored = storage.load(folder / "shard", kind="s").arrays
 
 def of(at):
-    own = storage.strings_of([f"{at}-{paper}" for paper in range(PAPERS)])
-    return Shard(ChainMap(storage.as_arrays("paper_ids", own), stored))
+    own = strings_of([f"{at}-{paper}" for paper in range(PAPERS)])
+    return Shard(ChainMap(as_arrays("paper_ids", own), stored))
 
 shards = [of(at) for at in range(number)]
 corpus = Corpus(shards, gather(shards))

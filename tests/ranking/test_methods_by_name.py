@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from annot.base.arrow_arrays import strings_of
 from annot.base.records import Paper
-from annot.base.storage import strings_of
 from annot.ranking.lsa import Decomposition
 from annot.ranking.methods import BASELINES, EMPTY_SCORE, METHODS, RankingInputs, method_named, rank_all, rank_pool
 from annot.ranking.wordvectors import WordVectors

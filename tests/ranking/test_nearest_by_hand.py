@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from annot.base.arrow_arrays import strings_of
 from annot.base.errors import InputError
-from annot.base.storage import strings_of
 from annot.ranking import dense, topk
 from annot.ranking.dense import Metric, Parts, cosines, negated_distances, search
 from annot.ranking.topk import ROUNDING_STEP, Candidates, TopK, best, best_of_all

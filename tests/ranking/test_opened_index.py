@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from annot.base.arrow_arrays import strings_of
 from annot.base.errors import MissingInput
 from annot.base.records import Paper
 from annot.base.settings import Settings
-from annot.base.storage import strings_of
 from annot.ranking import index
 from annot.ranking.index import Index, damaged, faults_of, lsa_place, open_index, parts_of, places_of, words_place
 from annot.ranking.methods import METHODS

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from annot.base.arrow_arrays import strings_of
 from annot.base.records import Paper, Ranking
-from annot.base.storage import strings_of
 from annot.ranking.corpus import Corpus
 from annot.ranking.methods import METHODS, RankingInputs, rank_all
 from annot.ranking.vectors import Vectors, topic_name

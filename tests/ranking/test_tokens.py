@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from annot.base import storage
+from annot.base.arrow_arrays import as_arrays, as_strings, strings_of
 from annot.base.errors import InputError, MissingInput
 from annot.base.records import Paper
 from annot.ranking.corpus import FIELDS, Corpus, make_shard
@@ -188,8 +189,8 @@ def test_lists_keep_every_character_but_the_line_feed(tmp_path: Path) -> None:
 
 @given(st.lists(st.text(st.characters(exclude_categories=["Cs"]), max_size=4)))
 def test_strings_go_to_arrow_and_to_their_arrays_and_back(texts: list[str]) -> None:
-    found = storage.strings_of(texts)
+    found = strings_of(texts)
     assert found.to_pylist() == texts
     found.validate(full=True)
-    assert storage.as_strings(storage.as_arrays("x", found), "x").to_pylist() == texts
-    assert storage.as_strings(storage.as_arrays("x", found.slice(1)), "x").to_pylist() == texts[1:]
+    assert as_strings(as_arrays("x", found), "x").to_pylist() == texts
+    assert as_strings(as_arrays("x", found.slice(1)), "x").to_pylist() == texts[1:]

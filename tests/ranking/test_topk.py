@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from annot.base.arrow_arrays import strings_of
 from annot.base.records import ScoredDoc, ranked, round_score
-from annot.base.storage import strings_of
 from annot.ranking.topk import ROUNDING_STEP, TopK, best
 from hypothesis import given
 from hypothesis import strategies as st

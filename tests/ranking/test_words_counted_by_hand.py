@@ -8,24 +8,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from annot.base.arrow_arrays import numbers, strings_of
 from annot.base.errors import InputError
 from annot.base.records import Paper
-from annot.base.storage import strings_of
 from annot.ranking import term_scores, tokens
 from annot.ranking.corpus import Corpus, Shard, gather, make_shard
 from annot.ranking.term_scores import fit_bm25
-from annot.ranking.tokens import (
-    Vocabulary,
-    counted,
-    in_order,
-    lengths,
-    numbers,
-    run_of,
-    sparse,
-    tokenise,
-    vocabulary,
-    with_data,
-)
+from annot.ranking.tokens import Vocabulary, counted, in_order, lengths, run_of, sparse, tokenise, vocabulary, with_data
 from indexed import batches, corpus_of
 
 COUNTS = [[1, 0, 2], [0, 0, 0], [0, 3, 0], [4, 5, 6]]

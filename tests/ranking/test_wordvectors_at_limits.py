@@ -9,9 +9,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from annot.base.arrow_arrays import strings_of
 from annot.base.errors import InputError
 from annot.base.records import Paper
-from annot.base.storage import strings_of
 from annot.ranking import wordvectors
 from annot.ranking.wordvectors import (
     OVERHEAD,

@@ -1,4 +1,4 @@
-"""A third of the pools judged on a real server, then half: who is asked what, what stays, and what the release says.
+"""A third of the pools judged on a real server, a top-up, then half: who is asked, what stays, what the release says.
 
 The estimates are computed once more by loops, from the files of the release alone.
 """
@@ -6,6 +6,7 @@ The estimates are computed once more by loops, from the files of the release alo
 from __future__ import annotations
 
 import csv
+import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -14,7 +15,8 @@ from typing import NamedTuple
 import pytest
 from annot.base.errors import InputError
 from annot.judging import plan_on_record
-from annot.steps import evaluate, plan, pull, push, qrels, release, run
+from annot.steps import evaluate, plan, pool_growth, pull, push, qrels, release, run
+from annot.store import pools
 from annot.store.projects import StoredRound
 from fixtures_studio import Studio
 from scipy.linalg import hadamard
@@ -25,6 +27,7 @@ pytestmark = pytest.mark.studio
 
 SYSTEMS = ("fabs_tfidf", "fabs_bm25", "lsa")
 RELEVANT = 2
+Tasks = dict[Pair, tuple[int, int | None]]
 
 
 def grade(name: str, pair: Pair) -> int:
@@ -33,12 +36,12 @@ def grade(name: str, pair: Pair) -> int:
     return max(0, (number * 7 + len(pair[0])) % 4 - (name == "a2" and number % 3 == 0))
 
 
-def planned(study: Study, sample: float, *, grow: bool) -> None:
+def planned(study: Study, sample: float | None, *, grow: bool) -> None:
     plan.make(study.workspace, queries=(), shares={}, seed=None, grow=grow, dry_run=False, sample=sample)
     assert not plan_on_record.check(study.workspace).faults
 
 
-def judged(study: Study) -> dict[str, dict[Pair, tuple[int, int]]]:
+def judged(study: Study) -> dict[str, Tasks]:
     """Send what is planned, judge what is new, settle what is disputed; by person, each pair's task and annotation."""
     push.push(study.workspace, round="judging", dry_run=False, advance=quietly)
     for name in ("a1", "a2"):
@@ -47,14 +50,17 @@ def judged(study: Study) -> dict[str, dict[Pair, tuple[int, int]]]:
     push.push(study.workspace, round="adjudication", dry_run=False, advance=quietly)
     study.judge("j1", {pair: grade("a1", pair) for pair in unanswered(study, "j1", "adjudicate")}, "adjudicate")
     pull.pull(study.workspace, round="adjudication", advance=quietly)
-    return {name: on_server(study, name) for name in ("a1", "a2")}
+    tasks = {name: on_server(study, name) for name in ("a1", "a2")}
+    assert not [pair for of in tasks.values() for pair, (_, answer) in of.items() if answer is None]
+    return tasks
 
 
 def unanswered(study: Study, name: str, round: StoredRound = "judge") -> list[Pair]:
     return [pair for pair, (_, answer) in on_server(study, name, round).items() if answer is None]
 
 
-def on_server(study: Study, name: str, round: StoredRound = "judge") -> dict[Pair, tuple[int, int | None]]:
+def on_server(study: Study, name: str, round: StoredRound = "judge") -> Tasks:
+    """The task of each pair, and its annotation."""
     return {
         tuple(task["data"]["pair_id"].split("/")): (task["id"], *(one["id"] for one in task["annotations"]), None)[:2]
         for task in study.on_server(name, round)
@@ -85,8 +91,16 @@ def released(study: Study, folder: Path) -> dict[str, list[SampledPair]]:
     return found
 
 
+def grades_of(sample: Mapping[str, Sequence[SampledPair]]) -> dict[Pair, int | None]:
+    return {(query_id, one.doc_id): one.grade for query_id, pool in sample.items() for one in pool}
+
+
+def pairs_of(sample: Mapping[str, Sequence[SampledPair]]) -> set[Pair]:
+    return {*grades_of(sample)}
+
+
 def drawn(sample: Mapping[str, Sequence[SampledPair]]) -> set[Pair]:
-    return {(query_id, one.doc_id) for query_id, pool in sample.items() for one in pool if one.grade is not None}
+    return {pair for pair, grade in grades_of(sample).items() if grade is not None}
 
 
 def replicates(pool: Sequence[SampledPair]) -> Iterator[dict[str, list[float]]]:
@@ -181,27 +195,60 @@ def same_estimates(study: Study, folder: Path) -> dict[str, list[SampledPair]]:
     return sample
 
 
-def test_a_third_is_judged_on_a_server_and_then_half(studio: Studio, tmp_path: Path) -> None:
-    study = make_study(tmp_path / "study", studio, name="sampled", per_method=12, stage="pooled")
+def top_up(study: Study, number: int) -> set[Pair]:
+    """A new system ranks so many papers of no pool for each query paper; the pairs that its pools then have more."""
+    ids = [json.loads(line)["paper_id"] for line in (study.folder / "papers.jsonl").read_text("utf-8").splitlines()]
+    with study.workspace.reading() as session:
+        before = pools.documents_by_query(session)
+        topics = pools.read_pools(session)
+    lines = []
+    for topic_id, pool in topics.items():
+        known = {topic_id, *(entry.doc_id for entry in pool.entries)}
+        new = [doc_id for doc_id in ids if doc_id not in known][:number]
+        lines += [f"{topic_id} Q0 {doc_id} {rank} {-rank} new\n" for rank, doc_id in enumerate(new, start=1)]
+    file = study.folder / "new.run"
+    file.write_text("".join(lines), encoding="utf-8")
+    how = {"depth": number, "only": (), "reason": "a new system", "by": "ada", "grow": True, "dry_run": False}
+    pool_growth.top_up(study.workspace, method="new", file=file, advance=quietly, **how)
+    with study.workspace.reading() as session:
+        after = pools.documents_by_query(session)
+    return {(query_id, doc_id) for query_id, own in after.items() for doc_id in {*own} - {*before[query_id]}}
+
+
+def kept(earlier: Mapping[str, Tasks], later: Mapping[str, Tasks]) -> bool:
+    """Whether everybody's tasks and answers are there as they were."""
+    return all({pair: later[name].get(pair) for pair in tasks} == tasks for name, tasks in earlier.items())
+
+
+def test_a_third_is_judged_on_a_server_then_what_a_new_system_found_and_then_half(
+    studio: Studio, tmp_path: Path
+) -> None:
+    study = make_study(tmp_path / "study", studio, name="sampled", per_method=10, stage="pooled")
     planned(study, 0.33, grow=False)
     third = judged(study)
     sample = same_estimates(study, tmp_path / "third")
     assert len(drawn(sample)) < 0.6 * sum(map(len, sample.values()))
-    for tasks in third.values():
-        assert tasks.keys() == drawn(sample)
-        assert None not in {answer for _, answer in tasks.values()}
+    assert all(tasks.keys() == drawn(sample) for tasks in third.values())
     assert on_server(study, "j1", "adjudicate").keys() < drawn(sample)
+
+    new = top_up(study, 12)
     with pytest.raises(InputError, match="would be added to a study that was sent"):
-        planned(study, 0.5, grow=False)
+        planned(study, None, grow=False)
+    planned(study, None, grow=True)
+    topped_up = judged(study)
+    larger = same_estimates(study, tmp_path / "topped-up")
+    assert pairs_of(larger) == pairs_of(sample) | new
+    assert drawn(larger) - new == drawn(sample)
+    assert 0 < len(drawn(larger) & new) < len(new)
+    assert all(tasks.keys() == drawn(larger) for tasks in topped_up.values())
+    assert kept(third, topped_up)
+
     planned(study, 0.5, grow=True)
     half = judged(study)
     raised = same_estimates(study, tmp_path / "half")
-    assert drawn(sample) < drawn(raised)
-    for name, tasks in half.items():
-        assert tasks.keys() == drawn(raised)
-        assert {pair: tasks[pair] for pair in third[name]} == third[name]
-    given = {
-        (query_id, one.doc_id): one.grade for query_id, pool in sample.items() for one in pool if one.grade is not None
-    }
-    now = {(query_id, one.doc_id): one.grade for query_id, pool in raised.items() for one in pool}
-    assert {pair: now[pair] for pair in given} == given
+    assert drawn(larger) < drawn(raised)
+    assert pairs_of(raised) == pairs_of(larger)
+    assert all(tasks.keys() == drawn(raised) for tasks in half.values())
+    assert kept(topped_up, half)
+    now = grades_of(raised)
+    assert {pair: now[pair] for pair in drawn(larger)} == {pair: grades_of(larger)[pair] for pair in drawn(larger)}

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from annot.base.arrow_arrays import strings_of
 from annot.base.errors import InputError
-from annot.base.storage import strings_of
 from annot.ranking.dense import Metric
 from annot.ranking.systems import abstracts, sentences
 from annot.ranking.systems.inputs import PooledQuery, SentenceVectors

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from annot.base.arrow_arrays import strings_of
 from annot.base.errors import InputError
 from annot.base.records import Paper
-from annot.base.storage import strings_of
 from annot.ranking.lsa import Decomposition
 from annot.ranking.methods import EMPTY_SCORE, RankingInputs
 from annot.ranking.systems.inputs import PooledQuery

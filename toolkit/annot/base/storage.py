@@ -215,50 +215,6 @@ def faults(folder: Path) -> list[str]:
     ]
 
 
-def as_arrays(name: str, strings: Any) -> dict[str, Array]:
-    """An Arrow array of strings without nulls as two arrays that `as_strings` reads: UTF-8, and where each begins."""
-    _validity, begins, values = strings.buffers()
-    if not len(strings):
-        return {f"{name}_utf8": np.zeros(0, np.uint8), f"{name}_offsets": np.zeros(1, np.int32)}
-    offsets = np.frombuffer(begins, np.int32, len(strings) + 1, strings.offset * 4)
-    utf8 = np.frombuffer(values, np.uint8)[offsets[0] : offsets[-1]] if values else np.zeros(0, np.uint8)
-    return {f"{name}_utf8": utf8, f"{name}_offsets": offsets - offsets[0]}
-
-
-def as_strings(arrays: Mapping[str, Array], name: str) -> Any:
-    """The Arrow array that `as_arrays` took apart, without a copy of its text."""
-    import pyarrow as pa
-
-    offsets, utf8 = arrays[f"{name}_offsets"], arrays[f"{name}_utf8"]
-    return pa.Array.from_buffers(pa.string(), len(offsets) - 1, [None, pa.py_buffer(offsets), pa.py_buffer(utf8)])
-
-
-def strings_of(texts: Iterable[str]) -> Any:
-    """An Arrow array of these strings. (`pyarrow.array` would import pandas, which takes longer than most searches.)"""
-    import pyarrow as pa
-
-    known = list(texts)
-    joined = "".join(known)
-    parts: list[Any] = known if joined.isascii() else [text.encode() for text in known]
-    offsets = np.zeros(len(known) + 1, dtype=np.int32)
-    np.cumsum(np.fromiter(map(len, parts), np.int64, len(parts)), out=offsets[1:])
-    return pa.Array.from_buffers(pa.string(), len(known), [None, pa.py_buffer(offsets), pa.py_buffer(joined.encode())])
-
-
-def strings_in(text: bytes) -> Any:
-    """An Arrow array of the lines of a text; a line feed at its end begins no line. Raises ValueError where it is not
-    UTF-8."""
-    import pyarrow as pa
-
-    lines = text if text.endswith(b"\n") else text + b"\n"
-    ends = np.flatnonzero(np.frombuffer(lines, np.uint8) == ord("\n"))
-    offsets = np.concatenate(([0], ends - np.arange(len(ends)))).astype(np.int32)
-    values = lines.replace(b"\n", b"")
-    found = pa.Array.from_buffers(pa.string(), len(ends), [None, pa.py_buffer(offsets), pa.py_buffer(values)])
-    found.validate(full=True)
-    return found
-
-
 def _text(about: Mapping[str, Any]) -> str:
     return json.dumps(about, indent=2, ensure_ascii=False, sort_keys=True) + "\n"
 

@@ -78,7 +78,7 @@ def corpus_add(
         added = step.add(ws, files, form=form, dry_run=dry_run, advance=advance)
     words = {"noun": ws.settings.document_word, "files": added.files, "reported": step.REPORTED}
     words |= {"formats": by_format(added.files), "labels": ws.settings.labels.names}
-    cleaned = sentences("commands.cleaned", cleanings=added.cleaned, noun=words["noun"])
+    cleaned = sentences("cleaned.cleaned", cleanings=added.cleaned, noun=words["noun"])
     return Output(added, rendered("added", added=added, cleaned=cleaned, **words))
 
 

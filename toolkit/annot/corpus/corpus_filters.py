@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from annot.base.arrow_arrays import integers_of, mask_of, numbers, strings_of, truths
 from annot.base.records import Paper
 from annot.base.settings.sections import CorpusSettings
 from annot.formats.same_work import normalised_title, work_text
@@ -82,8 +83,6 @@ def marks_of(
 
     ids_of: of each paper, None where none is a library's. works: tell the papers by their works, too.
     """
-    import pyarrow
-
     papers = list(papers)
     known_by: Sequence[Ids] = [None] * len(papers) if ids_of is None else ids_of
     told = [
@@ -104,7 +103,7 @@ def marks_of(
     ids, *hashes, reason = zip(*rows, strict=True) if rows else ((),) * 5
     of_id, content, of_title = (np.array(column, np.uint64) for column in hashes)
     return Marks(
-        *(pyarrow.array(ids, pyarrow.string()), of_id, content, of_title, np.array(reason, np.uint8)),
+        *(strings_of(ids), of_id, content, of_title, np.array(reason, np.uint8)),
         np.array([one is not None for one in known_by], bool),
         np.array(told, np.uint64).reshape(len(papers), WORKS if works else 0),
     )
@@ -163,8 +162,8 @@ class Tally:
         import pyarrow.compute
 
         places = pyarrow.compute.index_in(paper_ids, value_set=self._all_ids())
-        there = places.is_valid().to_numpy(zero_copy_only=False)
-        self._works.add(works[there], places.drop_null().to_numpy().astype(np.uint64))
+        there = truths(places.is_valid())
+        self._works.add(works[there], numbers(places.drop_null()).astype(np.uint64))
 
     def owners(self, works: NDArray[np.uint64]) -> NDArray[np.int64]:
         """The places of the kept papers of which these are records; -1 where there is none."""
@@ -174,9 +173,7 @@ class Tally:
 
     def ids_at(self, places: NDArray[np.int64]) -> Any:
         """The ids of the papers at these places, as a pyarrow array."""
-        import pyarrow
-
-        return self._all_ids().take(pyarrow.array(places))
+        return self._all_ids().take(integers_of(places))
 
     def take(self, marks: Marks) -> NDArray[np.int64]:
         """Count these papers, and return the positions of those to keep, in order.
@@ -209,7 +206,7 @@ class Tally:
         same = repeats & ~other
         self.read += len(marks.ids)
         self.kept += len(kept)
-        self.differing += marks.ids.filter(differs).to_pylist()
+        self.differing += marks.ids.filter(mask_of(differs)).to_pylist()
         self.rejected[Rejection.DIFFERING_ID] += int(differs.sum())
         self.rejected[Rejection.DUPLICATE_ID] += int(same.sum())
         self.rejected[Rejection.SAME_PAPER] += int((again & ~same).sum())
@@ -261,7 +258,7 @@ class Tally:
 
     def _keep(self, marks: Marks, kept: NDArray[np.int64]) -> None:
         self._content.add(marks.id_hash[kept], marks.content[kept])
-        self._ids.append(marks.ids.take(kept))
+        self._ids.append(marks.ids.take(integers_of(kept)))
         titled = np.flatnonzero(marks.title[kept])
         titles, places = marks.title[kept][titled], (self.known + titled).astype(np.uint64)
         self._titles.add(titles, places)
@@ -313,7 +310,7 @@ def rejection(paper: Paper, settings: CorpusSettings) -> Rejection | None:
     """The first reason not to keep `paper` by itself, or None. Tokens are what white space separates."""
     if settings.require_title and not paper.title.strip():
         return Rejection.NO_TITLE
-    if not any(sentence.strip() for sentence in paper.sentences):
+    if all(not sentence or sentence.isspace() for sentence in paper.sentences):
         return Rejection.NO_ABSTRACT
     if len(paper.sentences) < settings.min_sentences:
         return Rejection.FEW_SENTENCES
@@ -321,7 +318,8 @@ def rejection(paper: Paper, settings: CorpusSettings) -> Rejection | None:
         return Rejection.MANY_SENTENCES
     most = settings.max_sentence_tokens
     # So many tokens have at least one character each, and one between them.
-    if any(len(sentence) > 2 * most and len(sentence.split()) > most for sentence in paper.sentences):
+    longest = max(map(len, paper.sentences))
+    if longest > 2 * most and any(len(sentence.split()) > most for sentence in paper.sentences):
         return Rejection.LONG_SENTENCE
     if not any(len(sentence.split()) >= settings.min_sentence_tokens for sentence in paper.sentences):
         return Rejection.SHORT_SENTENCES

@@ -10,7 +10,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
-from itertools import count
+from itertools import chain, count
 from pathlib import Path
 from types import TracebackType
 from typing import Any, NamedTuple
@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from annot.base.arrow_arrays import integers_of, mask_of, numbers, strings_of
 from annot.corpus.corpus_filters import Tally, hashes_of
 from annot.formats.corpora.identified import Identified
 from annot.store import citations
@@ -52,16 +53,11 @@ class RowWriter:
         import pyarrow.parquet
 
         for which, path in enumerate(self._paths):
-            rows = [
-                (at, value)
-                for at, one in enumerate(known, start=self._at)
-                if one is not None
-                for value in (one.ids, one.cites)[which]
-            ]
-            if not rows or path is None:
+            rows = [() if one is None else (one.ids, one.cites)[which] for one in known]
+            if not any(rows) or path is None:
                 continue
-            at, values = zip(*rows, strict=True)
-            table = pyarrow.table({"at": pyarrow.array(at, pyarrow.int64()), "id": pyarrow.array(values)})
+            at = np.repeat(np.arange(self._at, self._at + len(rows)), [len(row) for row in rows])
+            table = pyarrow.table({"at": integers_of(at), "id": strings_of(chain.from_iterable(rows))})
             if self._writers[which] is None:
                 writer = pyarrow.parquet.ParquetWriter(path, table.schema, compression="zstd")
                 self._writers[which] = self._open.enter_context(writer)
@@ -167,8 +163,8 @@ class BesidePapers:
         import pyarrow.parquet
 
         table = pyarrow.parquet.read_table(path)
-        owners = self.tally.owners(works)[table["at"].to_numpy()]
-        table = table.filter(pyarrow.array(owners >= 0))
+        owners = self.tally.owners(works)[numbers(table["at"].combine_chunks())]
+        table = table.filter(mask_of(owners >= 0))
         ids = self.tally.ids_at(owners[owners >= 0])
         return pyarrow.table({"paper_id": ids, "id": table["id"]})
 
@@ -210,9 +206,7 @@ def _hashed(files: Sequence[Path], first: Any) -> NDArray[np.uint64]:
 
 def _without(table: Any, known: NDArray[np.uint64]) -> Any:
     """The rows whose hashes are not among these."""
-    import pyarrow
-
-    return table.filter(pyarrow.array(~np.isin(_hashes(table), known))) if len(known) else table
+    return table.filter(mask_of(~np.isin(_hashes(table), known))) if len(known) else table
 
 
 def _hashes(table: Any) -> NDArray[np.uint64]:

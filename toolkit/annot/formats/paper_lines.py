@@ -80,27 +80,41 @@ def _read(
     model: type[_DocumentLine], record: Mapping[str, Any], known_labels: Collection[str], changed: list[Cleaned] | None
 ) -> Paper:
     if (parts := _plain_parts(record)) is not None:
-        *texts, year = parts
-        return paper_of(*texts, year=year, labels=None, known_labels=known_labels, citations=(), changed=changed)
+        paper_id, title, abstract, year, labels = parts
+        more: dict[str, Any] = {"known_labels": known_labels, "citations": (), "changed": changed}
+        return paper_of(paper_id, title, abstract, year=year, labels=labels, **more)
     try:
         return model.model_validate(record).paper(known_labels, changed=changed)
     except ValidationError as error:
         raise InputError(_in_general(error), faults=in_words(error)) from None
 
 
-def _plain_parts(record: Mapping[str, Any]) -> tuple[str, str, str, int | None] | None:
-    """Id, title, abstract and year of a record with a text in each, and no other field that means something.
+def _plain_parts(record: Mapping[str, Any]) -> tuple[str, str, str | list[str], int | None, list[str] | None] | None:
+    """Id, title, abstract, year and labels of paragraphs of a record with an id, and no other field that means
+    something.
 
     Most records are so, and need no model, which takes as long as all else that is done to them; None of any other.
     """
-    paper_id, title, abstract = record.get("paper_id"), record.get("title"), record.get("abstract")
-    if not (isinstance(paper_id, str) and isinstance(title, str) and isinstance(abstract, str)):
+    if not _SELDOM.isdisjoint(record):
+        return None
+    paper_id, title, abstract, labels = map(record.get, ("paper_id", "title", "abstract", "paragraph_labels"))
+    if title is None and "title" in record:
+        title = ""
+    if abstract is None and "abstract" in record:
+        abstract = ""
+    if not (isinstance(paper_id, str) and isinstance(title, str) and isinstance(abstract, str) and _is_id(paper_id)):
         return None
     year = _digits(record.get("year"))
     if year is not None and (not isinstance(year, int) or isinstance(year, bool) or abs(year) >= _YEARS):
         return None
-    plain = title and abstract and _is_id(paper_id) and _SELDOM.isdisjoint(record)
-    return (paper_id, title, abstract, year) if plain else None
+    if labels is not None and not (
+        isinstance(labels, list)
+        and all(isinstance(label, str) for label in labels)
+        and abstract
+        and len(labels) == len(PARAGRAPH.split(abstract))
+    ):
+        return None
+    return paper_id, title, abstract or [], year, labels
 
 
 def _in_general(error: ValidationError) -> str:
@@ -132,8 +146,8 @@ def number_as_text(value: object) -> object:
 _Id = Annotated[str, BeforeValidator(number_as_text), AfterValidator(_without_white_space)]
 _YEARS = 10_000
 _Year = Annotated[int, Field(gt=-_YEARS, lt=_YEARS)]
-_SELDOM = {"metadata", "labels", "pred_labels", "paragraph_labels", "citations", "outbound_citations", "part_of"}
-"""Fields that mean something beside id, title, abstract and year."""
+_SELDOM = {"metadata", "labels", "pred_labels", "citations", "outbound_citations", "part_of"}
+"""Fields that mean something, and that few records have."""
 
 
 class _DocumentLine(Strict):

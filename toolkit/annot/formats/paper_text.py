@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import compress
 
 from annot.base.errors import InputError
@@ -81,7 +81,7 @@ def split_sentences(text: str) -> tuple[str, ...]:
 def _split_paragraph(text: str) -> list[str]:
     sentences = []
     start = seen = unclosed = 0
-    for match in _STOP.finditer(text):
+    for match in _stops(text):
         end = match.end()
         unclosed += text.count("(", seen, end) - text.count(")", seen, end)
         seen = end
@@ -92,6 +92,18 @@ def _split_paragraph(text: str) -> list[str]:
             start, unclosed = max(match.start(1), match.start(2)), 0
     sentences.append(text[start:])
     return sentences
+
+
+def _stops(text: str) -> Iterator[re.Match[str]]:
+    """Where a sentence may end. A full stop, which is nearly all of it, is found faster than one of four signs."""
+    if "!" in text or "?" in text or "…" in text:
+        yield from _STOP.finditer(text)
+        return
+    at = text.find(".")
+    while at >= 0:
+        if match := _STOP.match(text, at):
+            yield match
+        at = text.find(".", match.end() if match else at + 1)
 
 
 def _ends(text: str, start: int, end: int, stop: str, following: str) -> bool:

@@ -18,9 +18,9 @@ from typing import Any, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from annot.base.arrow_arrays import as_arrays, as_strings, numbers, strings_of
 from annot.base.cores import in_threads
 from annot.base.errors import InputError
-from annot.base.storage import as_arrays, as_strings, strings_of
 from annot.ranking.tokens import (
     RULES,
     Field,
@@ -33,7 +33,6 @@ from annot.ranking.tokens import (
     counted,
     in_order,
     lengths,
-    numbers,
     sparse,
     tokenise,
     vocabulary,

@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annot.base import storage
+from annot.base.arrow_arrays import strings_of
 from annot.base.errors import InputError
 from annot.base.records import Advance, Paper
 from annot.base.shards import Engine, map_shards
@@ -89,7 +90,7 @@ def encoded_abstracts(
         asked = [Paper(topic_name(*one), one[1], ()) for one in texts.items()]
         matrix = np.concatenate([matrix, _kept(ws, weights, asked, make_topics).arrays["matrix"]])
         ids += [one.paper_id for one in asked]
-    found = storage.strings_of(ids)
+    found = strings_of(ids)
     return Vectors(found, matrix, weights.name, weights.name, metric="l2", facts=stored.facts)
 
 

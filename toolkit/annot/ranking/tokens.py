@@ -22,7 +22,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from annot.base.storage import strings_of
+from annot.base.arrow_arrays import numbers, strings_of
 
 Rule = Literal["terms", "words"]
 Field = Literal["title", "abstract"]
@@ -138,13 +138,6 @@ def in_order(strings: Strings) -> tuple[Strings, NDArray[np.int32]]:
     number_of = np.empty(len(strings), dtype=np.int32)
     number_of[numbers(order)] = np.arange(len(strings), dtype=np.int32)
     return strings.take(order), number_of
-
-
-def numbers(array: Any) -> NDArray[Any]:
-    """What lies in an Arrow array of integers without nulls."""
-    kind = np.dtype(str(array.type))
-    data = array.buffers()[1]
-    return np.zeros(0, kind) if data is None else np.frombuffer(data, kind, len(array), array.offset * kind.itemsize)
 
 
 class _Builder:

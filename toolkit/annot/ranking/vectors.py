@@ -29,13 +29,14 @@ from typing import IO, Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from annot.base.arrow_arrays import numbers, strings_in, strings_of
 from annot.base.cores import Each, in_threads
 from annot.base.errors import InputError, MissingInput
 from annot.base.names import counted
 from annot.base.records import Ranking
-from annot.base.storage import strings_in, strings_of, written_whole
+from annot.base.storage import written_whole
 from annot.ranking.dense import Metric, VectorSource, search
-from annot.ranking.tokens import BLOCK, Strings, numbers
+from annot.ranking.tokens import BLOCK, Strings
 from annot.study.workspace import sha256_of
 
 ABOUT, IDS, MATRIX, PARTS = "vectors.json", "ids.txt", "vectors.npy", "parts.txt"

@@ -21,10 +21,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annot.base import storage
+from annot.base.arrow_arrays import numbers, strings_of
 from annot.base.errors import InputError
-from annot.base.storage import strings_of
 from annot.ranking.corpus import Corpus
-from annot.ranking.tokens import BLOCK, Sparse, Strings, numbers, sparse, with_data
+from annot.ranking.tokens import BLOCK, Sparse, Strings, sparse, with_data
 
 GIGABYTE = 2**30
 OVERHEAD = int(0.4 * GIGABYTE)

@@ -26,7 +26,6 @@ from annot.corpus.rejects import Rejects
 from annot.formats.corpora import format_named, format_of
 from annot.formats.corpora.sections import HeadingCount, SectionLabels, Structured
 from annot.formats.corpora.semantic_scholar import JOINED, SEMANTIC_SCHOLAR, Spreading, shares_of
-from annot.pools.near_duplicates import near_duplicates
 from annot.store import papers
 from annot.store.paper_writing import append_parts
 from annot.store.runs import Imported, put_import, read_imports
@@ -88,6 +87,9 @@ class CorpusContents:
 
 def contents(ws: Workspace, *, advance: Advance) -> CorpusContents:
     """Count the papers and find the near-duplicates among them. Raises MissingInput for an empty corpus."""
+    # It imports what makes indexes, which `corpus add` does not need.
+    from annot.pools.near_duplicates import near_duplicates
+
     papers.count_papers(ws.corpus)
     facts = corpus_facts(ws)
     alike = near_duplicates(ws, keep=True, advance=advance).texts

@@ -66,7 +66,7 @@ def csfcube(ws: Workspace, folder: Path, *, dry_run: bool) -> ImportedRelease:
     cleaning.take((kinds(one), one) for one in release.changed)
     cleaned = cleaning.written(None if dry_run else ws.corpus, digest.hexdigest())
     notes = sentences("commands.csfcube", facts=release.facts)
-    notes += sentences("commands.cleaned", cleanings=cleaned, noun="paper")
+    notes += sentences("cleaned.cleaned", cleanings=cleaned, noun="paper")
     imported = ImportedRelease(_counts(release), notes, release.facts, cleaned)
     if not dry_run:
         with PaperWriter(ws.corpus, name=CORPUS_FILE) as writer:

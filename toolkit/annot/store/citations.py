@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from annot.base.arrow_arrays import strings_of
 from annot.base.errors import InputError
 from annot.base.names import counted
-from annot.base.storage import strings_of
 from annot.store.papers import known_ids, rows_with
 
 FOLDER = "citations"

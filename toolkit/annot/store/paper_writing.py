@@ -4,20 +4,35 @@ from __future__ import annotations
 
 import fcntl
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import IO, TYPE_CHECKING, Any
 
+import numpy
+
+from annot.base.arrow_arrays import integers_of, lists_of, mask_of, strings_of, truths
 from annot.base.errors import InputError
 from annot.base.names import counted
 from annot.base.records import Paper
-from annot.base.storage import strings_of
 from annot.store.papers import PART_OF, ROWS_IN_GROUP, files_of, open_papers, paper_schema
 
 if TYPE_CHECKING:
-    import numpy
     from numpy.typing import NDArray
+
+_CHARACTERS_IN_GROUP = 1 << 28
+"""Arrow counts the bytes of a column in 31 bits."""
+_ARRAYS: dict[str, Callable[[list[Any]], Any]] = {
+    "paper_id": strings_of,
+    "title": strings_of,
+    "sentences": lists_of,
+    "year": partial(integers_of, kind=numpy.int32),
+    "labels": lists_of,
+    "citations": lists_of,
+    PART_OF: strings_of,
+}
+"""How the values of a column become an array."""
 
 
 class PaperWriter:
@@ -32,6 +47,7 @@ class PaperWriter:
         self.count = 0
         self._temporary = folder / f".{self.path.name}.tmp"
         self._pending: list[Paper] = []
+        self._characters = 0
         self._file: IO[bytes] | None = None
         self._writer: Any = None
         self._passages = False
@@ -55,7 +71,8 @@ class PaperWriter:
             raise InputError(f"paper {paper.paper_id}: {labels} for {sentences}")
         self._pending.append(paper)
         self.count += 1
-        if len(self._pending) == ROWS_IN_GROUP:
+        self._characters += sum(map(len, paper.sentences))
+        if len(self._pending) == ROWS_IN_GROUP or self._characters >= _CHARACTERS_IN_GROUP:
             self._flush()
 
     def _flush(self) -> None:
@@ -65,8 +82,9 @@ class PaperWriter:
             self._begin_again_for_passages()
         schema = self._writer.schema
         columns = {name: [getattr(paper, name) for paper in self._pending] for name in schema.names}
-        self._writer.write_table(pyarrow.Table.from_pydict(columns, schema), row_group_size=ROWS_IN_GROUP)
-        self._pending = []
+        arrays = [_ARRAYS[name](values) for name, values in columns.items()]
+        self._writer.write_table(pyarrow.Table.from_arrays(arrays, schema=schema), row_group_size=ROWS_IN_GROUP)
+        self._pending, self._characters = [], 0
 
     def _begin_again_for_passages(self) -> None:
         """Write what is in the file to another one, which has the column of passages, and go on there."""
@@ -120,7 +138,7 @@ def keep_rows(path: Path, kept: NDArray[numpy.bool_]) -> None:
         for group in range(file.num_row_groups):
             table = file.read_row_group(group)
             if (mask := kept[first : first + len(table)]).any():
-                writer.write_table(table.filter(pyarrow.array(mask)))
+                writer.write_table(table.filter(mask_of(mask)))
             first += len(table)
     part.replace(path)
 
@@ -132,7 +150,7 @@ def remove_papers(folder: Path, ids: Iterable[str]) -> None:
     out = strings_of(dict.fromkeys(ids))
     for path in files_of(folder):
         there = open_papers(path).read(columns=["paper_id"]).column(0)
-        kept = ~pyarrow.compute.is_in(there, value_set=out).to_numpy(zero_copy_only=False)
+        kept = ~truths(pyarrow.compute.is_in(there, value_set=out).combine_chunks())
         if not kept.any():
             path.unlink()
         elif not kept.all():

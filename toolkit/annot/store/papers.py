@@ -10,10 +10,10 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from annot.base.arrow_arrays import integers_of, numbers, strings_of, truths
 from annot.base.cores import in_threads
 from annot.base.errors import InputError, MissingInput
 from annot.base.records import Paper
-from annot.base.storage import strings_of
 from annot.store.files_at_url import local_copy, put_files, sha256_of
 
 if TYPE_CHECKING:
@@ -168,19 +168,26 @@ def _buffers(column: Any, prefix: str = "") -> Iterator[tuple[str, bytes | memor
     import pyarrow
     import pyarrow.compute
 
-    valid = column.is_valid().to_numpy(zero_copy_only=False)
+    valid = truths(column.is_valid())
     yield f"{prefix}valid", valid.astype(numpy.uint8).tobytes()
     if pyarrow.types.is_list(column.type):
-        lengths = pyarrow.compute.fill_null(pyarrow.compute.list_value_length(column), 0)
-        yield f"{prefix}lengths", lengths.to_numpy().astype("<i8").tobytes()
+        lengths = _filled(pyarrow.compute.list_value_length(column))
+        yield f"{prefix}lengths", numbers(lengths).astype("<i8").tobytes()
         yield from _buffers(column.flatten(), f"{prefix}items ")
     elif pyarrow.types.is_string(column.type):
-        filled = pyarrow.compute.fill_null(column, "")
-        yield f"{prefix}lengths", pyarrow.compute.binary_length(filled).to_numpy().astype("<i8").tobytes()
+        filled = pyarrow.compute.fill_null(column, strings_of([""])[0])
+        yield f"{prefix}lengths", numbers(pyarrow.compute.binary_length(filled)).astype("<i8").tobytes()
         yield f"{prefix}values", _text_bytes(filled)
     else:
-        numbers = pyarrow.compute.fill_null(column, 0)
-        yield f"{prefix}values", numbers.to_numpy().astype("<i8").tobytes()
+        yield f"{prefix}values", numbers(_filled(column)).astype("<i8").tobytes()
+
+
+def _filled(integers: Any) -> Any:
+    """The array with 0 for what is not there."""
+    import numpy
+    import pyarrow.compute
+
+    return pyarrow.compute.fill_null(integers, integers_of(numpy.zeros(1, str(integers.type)))[0])
 
 
 def _text_bytes(column: Any) -> memoryview:
@@ -295,14 +302,13 @@ def read_columns(groups: Iterable[RowGroups], columns: Sequence[str]) -> Iterato
 def ids_at(folder: Path, places: Sequence[int]) -> dict[int, str]:
     """The ids of the papers at these places of the corpus, counted from 0."""
     import numpy as np
-    import pyarrow as pa
 
     wanted = np.unique(np.array(places, np.int64))
     found: dict[int, str] = {}
     start = 0
     for batch in _batches(folder, "paper_id"):
         here = wanted[slice(*np.searchsorted(wanted, [start, start + len(batch)]))]
-        found |= zip(here.tolist(), batch.column(0).take(pa.array(here - start)).to_pylist(), strict=True)
+        found |= zip(here.tolist(), batch.column(0).take(integers_of(here - start)).to_pylist(), strict=True)
         start += len(batch)
     return found
 

@@ -40,6 +40,8 @@ def parts_of(abstract: str) -> list[tuple[str, str, str]]:
     [('AIMS/HYPOTHESIS', 'OBJECTIVE', 'To see.'), ('METHODS', 'METHODS', 'We split DNA: twice.'), \
 ('CONCLUSION', 'CONCLUSIONS', 'It works.')]
     """
+    if ":" not in abstract:
+        return []
     parts = []
     heading, category, begin = "", "", 0
     for colon in _COLON.finditer(abstract):

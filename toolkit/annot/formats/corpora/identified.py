@@ -23,6 +23,8 @@ from annot.formats.same_work import work_text
 ID_KINDS: tuple[IdKind, ...] = get_args(IdKind)
 """In the order in which a paper takes its id from them, unless the settings state another."""
 GLOBAL: tuple[IdKind, ...] = ("doi", "pmid", "openalex")
+_IN_PLACE = {*ID_KINDS, "cited"}
+"""The fields of a record in whose place its paper has an id."""
 MADE = "made-"
 """How an id begins that was made from a title and a year."""
 LONGEST = 500
@@ -55,22 +57,25 @@ def identified(record: Mapping[str, Any], order: Sequence[IdKind]) -> Identified
     A record without any id gets one made from its title and year (and abstract, if the title is short), the same on
     every machine. Raises InputError for one without a title, too.
     """
-    given = ((kind, record[kind]) for kind in ID_KINDS if record.get(kind) is not None)
-    found = {kind: one for kind, raw in given if (one := normalised_id(kind, raw))}
+    found: dict[IdKind, str] = {}
+    for kind in ID_KINDS:
+        if (raw := record.get(kind)) is not None and (one := normalised_id(kind, raw)):
+            found[kind] = one
     paper_id = next((found[kind] for kind in (*order, *ID_KINDS) if kind in found), None)
     made = paper_id is None
     if paper_id is None:
         paper_id = _made_id(record)
-    fields = {name: value for name, value in record.items() if name not in (*ID_KINDS, "cited")}
+    fields = {name: value for name, value in record.items() if name not in _IN_PLACE}
     cited = map(_cited, record.get("cited") or ())
-    ids = tuple(f"{kind}:{found[kind]}" for kind in GLOBAL if kind in found)
+    ids = tuple([f"{kind}:{found[kind]}" for kind in GLOBAL if kind in found])
     return Identified({"paper_id": paper_id} | fields, ids, tuple(dict.fromkeys(filter(None, cited))), made)
 
 
 def _cited(given: Any) -> str:
     """One cited work: `(kind, raw)`, or several of these that are ids of one."""
-    pairs = (given,) if isinstance(given[0], str) else given
-    return " ".join(dict.fromkeys(filter(None, (typed(kind, raw) for kind, raw in pairs))))
+    if isinstance(given[0], str):
+        return typed(*given) or ""
+    return " ".join(dict.fromkeys(filter(None, (typed(kind, raw) for kind, raw in given))))
 
 
 def typed(kind: IdKind, raw: object) -> str | None:
@@ -79,6 +84,9 @@ def typed(kind: IdKind, raw: object) -> str | None:
     >>> typed("doi", "https://doi.org/10.1145/3397271.3401075."), typed("pmid", "PMC123")
     ('doi:10.1145/3397271.3401075', None)
     """
+    # A work may cite hundreds of others, whose ids are nearly all so.
+    if kind == "openalex" and isinstance(raw, str) and _PLAIN_WORK.fullmatch(raw):
+        return f"openalex:{raw}"
     one = normalised_id(kind, raw)
     return one and f"{kind}:{one}"
 

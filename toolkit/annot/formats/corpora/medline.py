@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -52,15 +53,22 @@ def records(piece: Piece) -> Records:
         yield number, block if isinstance(block, Broken) else _values(block)
 
 
+@lru_cache(maxsize=1_000)
+def _tag(begin: str) -> str:
+    """The tag of a line that begins so; "" for none."""
+    found = _TAG.match(begin)
+    return found[1] if found else ""
+
+
 def _values(block: list[str]) -> dict[str, list[str]]:
     values: dict[str, list[list[str]]] = {}
-    last: list[str] = []
+    last: list[str] | None = None
     for line in block:
-        if line[4:5] == "-" and (tag := _TAG.match(line)):
-            last = [line[5:].strip()]
-            if tag[1] in _READ:
-                values.setdefault(tag[1], []).append(last)
-        elif line[:1].isspace():
+        if line[4:5] == "-" and (tag := _tag(line[:6])):
+            last = [line[5:].strip()] if tag in _READ else None
+            if last is not None:
+                values.setdefault(tag, []).append(last)
+        elif last is not None and line[:1].isspace():
             last.append(line.strip())
     return {tag: [" ".join(lines).strip() for lines in several] for tag, several in values.items()}
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from itertools import chain
 from typing import Any
 
 from annot.base.errors import InputError
@@ -18,6 +19,8 @@ from annot.formats.corpora.cutting import Format
 DELETED = "W4285719527"
 """All works that were deleted became this one, with the title `Deleted Work`; other works still cite it."""
 _ENTITY = re.compile(r"(?:https?://(?:api\.)?openalex\.org/)?(?:works/)?([A-Z])(\d+)", re.IGNORECASE)
+_ADDRESS = "https://openalex.org/"
+_ADDRESSES = re.compile(rf"{re.escape(_ADDRESS)}W[0-9]+(?:\n{re.escape(_ADDRESS)}W[0-9]+)*")
 _ABSTRACTS = ("abstract_inverted_index", "abstract_inverted_index_v3")
 _MISSING = 100
 """So many positions may have no word, and as many more as there are words."""
@@ -33,7 +36,7 @@ def paper(record: Mapping[str, Any]) -> dict[str, Any]:
     if work == DELETED:
         raise InputError("a deleted work", faults=(f"id: found {DELETED}, which OpenAlex gave to all deleted works",))
     cited = record.get("referenced_works")
-    works = [_work(one) for one in cited] if isinstance(cited, list) else []
+    works = _works(cited) if isinstance(cited, list) else []
     return {
         "openalex": work,
         "doi": record.get("doi") or ids.get("doi"),
@@ -41,8 +44,19 @@ def paper(record: Mapping[str, Any]) -> dict[str, Any]:
         "title": record.get("title") or record.get("display_name"),
         "abstract": _abstract(record),
         "year": record.get("publication_year") or str(record.get("publication_date") or "")[:4] or None,
-        "cited": [("openalex", one) for one in works if one not in (None, DELETED)],
+        "cited": [("openalex", one) for one in works if one is not None and one != DELETED],
     }
+
+
+def _works(cited: list[Any]) -> Sequence[str | None]:
+    """The id of each work. Nearly all lists have nothing but addresses of works, which one search finds."""
+    try:
+        text = "\n".join(cited)
+    except TypeError:
+        text = ""
+    if _ADDRESSES.fullmatch(text) and text.count("\n") == len(cited) - 1:
+        return text.replace(_ADDRESS, "").split("\n")
+    return [_work(one) for one in cited]
 
 
 def _work(given: object) -> str | None:
@@ -92,12 +106,12 @@ def _plain_text(index: Mapping[str, Any]) -> str | None:
     """The text of an index with every position from 0 to the last once; None of any other."""
     if {*map(type, index.values())} != {list}:
         return None
-    places = [place for of in index.values() for place in of]
+    places = list(chain.from_iterable(index.values()))
     if {*map(type, places)} != {int}:
         return None
-    words = {place: word for word, of in index.items() for place in of}
+    words = dict(zip(places, [word for word, of in index.items() for _ in of], strict=True))
     whole = len(words) == len(places) and min(words) == 0 and max(words) == len(words) - 1
-    return " ".join([words[place] for place in range(len(words))]) if whole else None
+    return " ".join(map(words.__getitem__, range(len(words)))) if whole else None
 
 
 def _unusable(name: str, found: str) -> InputError:

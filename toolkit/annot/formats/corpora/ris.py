@@ -1,5 +1,5 @@
 """RIS, the format of reference managers and databases (the specification of Reference Manager, 2001:
-https://web.archive.org/web/20110930172154/http://www.refman.com/support/risformat_intro.asp), read with `rispy`.
+https://web.archive.org/web/20110930172154/http://www.refman.com/support/risformat_intro.asp).
 
     TY  - JOUR
     TI  - A title
@@ -13,12 +13,11 @@ that go on in lines without a tag, blank lines, records without `ER`, and lines 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
-from functools import cache
+from collections.abc import Iterable, Mapping
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from annot.base.errors import InputError
 from annot.formats.corpora.cutting import Broken, Format, Head, Piece, Records, in_one_piece
 from annot.formats.corpora.headings import parts_of
 from annot.formats.corpora.tagged import tagged_records
@@ -35,6 +34,12 @@ _ABSTRACTS = ("AB", "N2")
 _DATES = ("PY", "Y1", "DA")
 _KEYS = ("ID", "AN", "LB")
 _READ = {"TY", "BT", "DO", "M3", "L3", "N1", "UR", "DB", "C2", "PMID", *_TITLES, *_ABSTRACTS, *_DATES, *_KEYS}
+_OTHERS = {
+    *("A1", "A2", "A3", "A4", "AD", "AU", "C1", "C3", "C4", "C5", "C6", "C7", "C8", "CA", "CN", "CY", "DP", "EP", "ET"),
+    *("IS", "J2", "JA", "JF", "JO", "KW", "L1", "L2", "L4", "LA", "M1", "NV", "OP", "PB", "RI", "RN", "RP", "SE", "SN"),
+    *("SP", "T2", "T3", "TA", "TT", "UK", "VL", "Y2"),
+}
+"""The tags of the specification, and of EndNote and the Web of Science, that mean nothing here."""
 _YEAR = re.compile(r"(?<!\d)(?:1[4-9]|20)\d\d(?!\d)|\A(?:1[4-9]|20)\d\d(?=\d{4}\Z)")
 _NAME = r"(10\.\d{4,9}(?:\.\d+)*/\S+)"
 _DOIS = {
@@ -58,64 +63,44 @@ _PARAGRAPH = re.compile(r"(?<=[.!?:)\]\"”])\s*\n\s*\n\s*")
 
 def begins(line: str, _block: list[str]) -> bool:
     """Whether a line begins a record: a type, and nothing else."""
-    return _BEGINS.match(line) is not None
+    first = line[:1]
+    return (first in "Tt\ufeff" or first.isspace()) and _BEGINS.match(line) is not None
 
 
 def records(piece: Piece) -> Records:
     """The values of each tag, at the line that their record begins with; lines of one value have line ends between
-    them. Raises InputError where rispy is not installed."""
-    try:
-        parser = _parser()
-    except ModuleNotFoundError:
-        raise InputError(
-            f"{piece.path}: needs rispy, which is not installed",
-            hint="in the folder of annot's source: pip install '.[formats]'",
-        ) from None
+    them."""
     for number, block in tagged_records(Path(piece.path), begins, example="TY  - JOUR"):
-        yield number, block if isinstance(block, Broken) else parser.record(block)
+        yield number, block if isinstance(block, Broken) else _values(block)
 
 
-@cache
-def _parser() -> Any:
-    """A parser of one record at a time. It knows how the tags of the record are written by its first one."""
-    import rispy
-
-    known = _READ | rispy.TAG_KEY_MAPPING.keys()
-
-    class Parser(rispy.RisParser):  # type: ignore[misc]
-        def __init__(self) -> None:
-            names = {tag: tag for tag in _READ}
-            super().__init__(mapping=names, list_tags=_READ, delimiter_tags_mapping={}, skip_unknown_tags=True)
-
-        def record(self, block: list[str]) -> dict[str, list[str]]:
-            written = _BEGINS.match(block[0])
-            assert written
-            self.form = _TAG if len(written[3]) == 2 else _TAG_OF_ONE_SPACE
-            self.form = self.form if written[2] == "TY" else _TAG_IN_SMALL_LETTERS
-            self.tag = ""
-            lines = iter(["TY  - ", *block[1:], "ER  - "])
-            (found,) = self.parse_lines(lines)[:1]
-            return {tag: list(_whole(values)) for tag, values in found.items() if tag != "TY"} | {
-                "TY": [block[0].partition("-")[2].strip()]
-            }
-
-        def parse_line(self, line: str) -> tuple[str, str]:
-            """The tag and the content; of a line without a tag the last one, and its content after a line end."""
-            if found := self.form.match(line):
-                tag = found[found.lastindex or 0].upper()
-                if self.form is not _TAG_IN_SMALL_LETTERS or tag in known:
-                    self.tag = tag
-                    return tag, line[found.end() :].strip()
+def _values(block: list[str]) -> dict[str, list[str]]:
+    """The values of the tags that are read. The first line shows how the tags of the record are written."""
+    first = _BEGINS.match(block[0])
+    assert first
+    form = _TAG if len(first[3]) == 2 else _TAG_OF_ONE_SPACE
+    form = form if first[2] == "TY" else _TAG_IN_SMALL_LETTERS
+    values: dict[str, list[list[str]]] = {}
+    last: list[str] = []
+    for line in islice(block, 1, None):
+        # Most lines are so, and are passed over in a third of the time.
+        if line[2:6] == "  - " and line[:2] in _OTHERS and form is _TAG:
+            last = []
+            continue
+        found = form.match(line)
+        tag = found[found.lastindex or 0].upper() if found else ""
+        if found is None or (form is _TAG_IN_SMALL_LETTERS and tag not in _READ and tag not in _OTHERS and tag != "ER"):
             if _ENDS.match(line):
-                return self.END_TAG, ""
-            return self.tag, f"\n{line.strip()}"
-
-    return Parser()
-
-
-def _whole(values: Iterable[str]) -> Iterator[str]:
-    """The values, those of lines without a tag put to the value before."""
-    return iter("\0".join(values).replace("\0\n", "\n").split("\0"))
+                break
+            last.append(line.strip())
+        elif tag == "ER":
+            break
+        else:
+            last = [line[found.end() :].strip()]
+            if tag in _READ:
+                values.setdefault(tag, []).append(last)
+    found_values = {tag: ["\n".join(lines) for lines in several] for tag, several in values.items() if tag != "TY"}
+    return found_values | {"TY": [block[0].partition("-")[2].strip()]}
 
 
 def paper(record: Mapping[str, Any]) -> dict[str, Any]:
@@ -124,11 +109,12 @@ def paper(record: Mapping[str, Any]) -> dict[str, Any]:
     texts = [part for text in _first(record, _ABSTRACTS) for part in _paragraphs(text.strip())]
     abstract = "\n\n".join(" ".join(text.split()) for text in dict.fromkeys(texts) if not _NO_ABSTRACT.fullmatch(text))
     parts = parts_of(abstract)
-    years = [found[0] for tag in _DATES for date in record.get(tag, ()) if (found := _YEAR.search(date.strip("/ ")))]
+    dates = (date for tag in _DATES for date in record.get(tag, ()))
+    years = (found[0] for date in dates if (found := _YEAR.search(date.strip("/ "))))
     return {
         "title": " ".join(_one(record, (*_TITLES[:3], *books, *_TITLES[3:])).split()) or None,
         **({"sections": parts} if parts else {"abstract": abstract or None}),
-        "year": years[0] if years else None,
+        "year": next(years, None),
         "doi": _one(record, ("DO",)).partition("\n")[0] or _matched(record, _DOIS).rstrip(".,;") or None,
         "pmid": _pmid(record) or None,
         "key": _one(record, _KEYS).partition("\n")[0] or None,
@@ -141,23 +127,30 @@ def _paragraphs(text: str) -> list[str]:
 
 def _first(record: Mapping[str, list[str]], tags: Iterable[str]) -> list[str]:
     """The values of the first of these tags that has a text."""
-    return next((found for tag in tags if (found := [text for text in record.get(tag, ()) if text.strip()])), [])
+    for tag in tags:
+        if tag in record and (found := [text for text in record[tag] if text and not text.isspace()]):
+            return found
+    return []
 
 
 def _one(record: Mapping[str, list[str]], tags: Iterable[str]) -> str:
-    return next(iter(_first(record, tags)), "").strip()
+    found = _first(record, tags)
+    return found[0].strip() if found else ""
 
 
 def _matched(record: Mapping[str, list[str]], patterns: Mapping[str, re.Pattern[str]]) -> str:
     """The first match in a line of these tags; "" for none."""
-    texts = ((pattern, text) for tag, pattern in patterns.items() for text in record.get(tag, ()))
-    found = (pattern.match(line) for pattern, text in texts for line in text.split("\n"))
-    return next((one[1] for one in found if one), "")
+    for tag, pattern in patterns.items():
+        for text in record.get(tag, ()):
+            for line in text.split("\n"):
+                if found := pattern.match(line):
+                    return found[1]
+    return ""
 
 
 def _pmid(record: Mapping[str, list[str]]) -> str:
     database = " ".join(record.get("DB", ()))
-    for tag, name in _PMID_OF_DATABASE.items():
+    for tag, name in _PMID_OF_DATABASE.items() if database else ():
         if name.search(database) and (number := _one(record, (tag,))).isdecimal():
             return number
     return _matched(record, _PMIDS)

@@ -1,0 +1,68 @@
+"""Arrow arrays made from their memory are those that pyarrow makes, and are read as it reads them."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from annot.base.arrow_arrays import integers_of, lists_of, mask_of, numbers, strings_of, truths
+
+TEXTS, LISTS = pa.string(), pa.list_(pa.string())
+MASK = np.array([True, False, False, True, True, False, True, False, True])
+
+
+@pytest.mark.parametrize(
+    ("make", "values", "kind"),
+    [
+        (strings_of, [], TEXTS),
+        (strings_of, ["a", "", "ü€", "b"], TEXTS),
+        (strings_of, ["a", None, "", "ü", None], TEXTS),
+        (lists_of, [], LISTS),
+        (lists_of, [["a", "ü"], [], ["", "b"]], LISTS),
+        (lists_of, [None, ["a"], None, [], ("b", "c")], LISTS),
+        (integers_of, [], pa.int64()),
+        (integers_of, [3, None, -5, 0, None], pa.int64()),
+        (integers_of, np.array([3, -5], np.int32), pa.int32()),
+        (mask_of, MASK, pa.bool_()),
+        (mask_of, MASK[:0], pa.bool_()),
+    ],
+)
+def test_an_array_is_the_one_that_pyarrow_makes(make: Callable[[Any], Any], values: Any, kind: pa.DataType) -> None:
+    made, theirs = make(values), pa.array(values, kind)
+    made.validate(full=True)
+    assert made.type == kind
+    assert made.equals(theirs)
+    assert made.null_count == theirs.null_count
+
+
+def test_an_array_is_read_as_pyarrow_reads_it_also_a_part_of_it() -> None:
+    mask, whole = pa.array(MASK), pa.array([7, 8, 9], pa.int32())
+    for begin in range(len(MASK) + 1):
+        assert truths(mask.slice(begin)).tolist() == MASK[begin:].tolist()
+        assert truths(mask.slice(0, begin)).tolist() == MASK[:begin].tolist()
+    assert numbers(whole.slice(1)).tolist() == [8, 9]
+    assert numbers(whole).dtype == np.int32
+
+
+def test_adding_papers_does_not_wait_for_pandas(tmp_path: Path) -> None:
+    (tmp_path / "p.ris").write_text("TY  - JOUR\nTI  - A\nAB  - One sentence.\nDO  - 10.1/x\nER  - \n")
+    program = """
+import sys
+from annot.cli.main import run
+for words in (["init", "s"], ["corpus", "add", "p.ris", "-C", "s"], ["corpus", "add", "p.ris", "-C", "s"]):
+    sys.argv = ["annot", *words]
+    try:
+        run()
+    except SystemExit as end:
+        assert not end.code, end.code
+assert "pandas" not in sys.modules
+"""
+    done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "1 paper read" in done.stdout
