@@ -18,9 +18,7 @@ from annot.store.opinions import AskedModel, ModelCall
 from annot.study.workspace import Workspace
 
 FOLDER = "opinions/"
-UNKNOWN = (
-    "Nobody outside can know what the model was trained on; a collection that was public before may be part of it."
-)
+UNKNOWN = "The training data of the model are not known here; a collection that was public before may be among them."
 
 
 @dataclass(frozen=True, slots=True)
