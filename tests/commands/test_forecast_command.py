@@ -40,7 +40,7 @@ def test_a_study_half_way(ws: Workspace) -> None:
     assert seen.agreement is not None
     assert (seen.agreement.n_pairs, seen.agreement.n_queries) == (25, 3)
     percent = next(shown for shown in seen.agreement.figures if shown.coefficient == "percent")
-    assert percent.median == pytest.approx(80)
+    assert percent.value == pytest.approx(80)
     assert percent.n_queries == 3
     assert "agreement so far, median over queries" in describe(seen, tables(seen, all_queries=False))
 
@@ -52,7 +52,7 @@ def test_the_agreement_so_far_is_that_of_annot_agreement(ws: Workspace, annot: R
     together = annot("agreement", "--json").data["groups"][-1]
     for name in ("spearman_rho", "alpha_ordinal", "kappa", "percent"):
         summary = together["before"][name]
-        assert shown[name]["median"] == summary["median"]
+        assert shown[name]["value"] == summary["median"]
         assert shown[name]["interval"] == summary["intervals"]["median"]
 
 

@@ -168,3 +168,11 @@ def test_more_topics_make_the_same_bias_too_large() -> None:
     between = assumed(0.4, topics=10, level=0.95)
     assert number(assumed(0.5, topics=10, level=0.95).level) < number(between.level) < number(few.level)
     assert [assumed(share, topics=9, level=0.95).bias for share in SHARES][-1] == 0
+
+
+def test_a_share_is_too_wide_where_a_difference_needs_more_than_twice_the_topics() -> None:
+    """The width of an interval falls with the root of the number of topics: 1.5 squared is 2.25."""
+    one_run = Undefined("one run")
+    found = [Certainty(level, between, 0.0, 0.1).too_wide for level, between in ((0.6, 0.5), (0.1, 0.51))]
+    assert found == [False, True]
+    assert [Certainty(level, one_run, 0.0, 0.1).too_wide for level in (0.5, 0.51, one_run)] == [False, True, False]

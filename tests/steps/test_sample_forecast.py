@@ -129,8 +129,11 @@ def test_shares_without_a_pilot_are_those_of_two_collections(ws: Workspace) -> N
     assert third.hours.value == pytest.approx(expected(0.33) * PAIR_HOURS)
     assert (third.difference, third.level) == (0.34, 0.11)
     assert (whole.pairs.value, whole.difference, whole.bias, whole.advised) == (240, 0.0, 0.0, True)
-    # Four papers have wide intervals.
-    assert all(one.advised for one in found.rows)
+    # Four papers have wide intervals: no bias is large beside them, and those of differences widen by .65 at a quarter.
+    assert [one.why_not for one in found.rows] == ["too wide", "too wide", "", "", "", ""]
+    assert [one.advised for one in found.rows] == [False, False, True, True, True, True]
+    assert any(note.startswith("too wide: the interval of a difference") for note in found.notes)
+    assert not any(note.startswith("too small") for note in found.notes)
 
 
 def test_shares_are_drawn_again_from_what_is_judged(judged: Workspace) -> None:

@@ -83,6 +83,14 @@ def test_what_the_sample_costs_is_told_and_written(half: Workspace) -> None:
     assert [verdict.facet for verdict in found.verdicts] != [TOGETHER]
 
 
+def test_what_recall_and_judged_documents_mean_in_a_sample_is_noted_where_they_are_shown(half: Workspace) -> None:
+    usual, asked = measure(half).notes, measure(half, measures=("Judged@10",)).notes
+    assert any(note.startswith("R@20: recall from a sample is less certain") for note in usual)
+    assert not any("whether drawn or not" in note for note in usual)
+    assert "Judged@10: the share of the first documents that are in a pool, whether drawn or not" in asked
+    assert set(values(measure(half, measures=("Judged@10",)), "trec", "Judged@10").values()) == {1.0}
+
+
 def test_a_measure_without_an_estimator_is_refused_with_the_reason(half: Workspace) -> None:
     with pytest.raises(InputError, match="measures that cannot be estimated") as error:
         measure(half, measures=("Rprec",))

@@ -8,19 +8,24 @@ from typing import Any
 import pytest
 from annot.base.errors import InputError
 from annot.base.records import Judgement
+from annot.base.stats.values import Interval
+from annot.formats.trec import write_qrels
+from annot.judging.progress import running_agreement
+from annot.measuring.agreement.pooled import agreement_between
 from annot.measuring.agreement.tables import agreement_table
 from annot.measuring.evaluation.evaluated import Evaluated
 from annot.measuring.measured import agreement_of, assessors_of
-from annot.publishing.report.sections.agreement import glance, headline
+from annot.publishing.report.sections.agreement import adjudicated, glance, headline
 from annot.publishing.report.sections.whole import COUNTING
-from annot.steps import evaluate, qrels, report
+from annot.publishing.report.study import Study
+from annot.steps import datasheet, evaluate, qrels, report
 from annot.store import judgements, trials
 from annot.store.judging_models import Gold
 from annot.study.exports import exported_qrels
 from annot.study.snapshot import read_snapshot
-from annot.study.workspace import Workspace
+from annot.study.workspace import Workspace, write_file
 from sampled_study import WHOLE, grade_of, judged, pooled
-from small_study import RECORDED, sourced
+from small_study import QUERIES, RECORDED, sourced
 
 
 @pytest.fixture(scope="module")
@@ -51,6 +56,18 @@ def test_agreement_is_of_the_whole_pools_and_pooled(tmp_path: Path) -> None:
 
     ws = judged(pooled(tmp_path), share=0.4, says=says)
     found = agreement_of(read_snapshot(ws))
+    disputed = found.groups[-1].disputed
+    assert disputed.pooled.value == pytest.approx(0.25, abs=0.04)
+    assert disputed.pooled.count / disputed.pooled.of > 0.35
+    assert disputed.intervals is not None
+    interval = disputed.intervals["pooled"]
+    assert isinstance(interval, Interval)
+    assert interval.low < 0.25 < interval.high
+    assert "shares are estimates of the whole pools" in adjudicated(found).caption
+    running = running_agreement(read_snapshot(ws))
+    assert running is not None
+    assert running.statistic == "pooled"
+    assert {one.coefficient: one.value for one in running.figures}["percent"] == pytest.approx(75, abs=4)
     together = found.groups[-1]
     assert found.best == "pooled"
     assert together.before["percent"].pooled == pytest.approx(75, abs=4)
@@ -66,6 +83,41 @@ def test_agreement_is_of_the_whole_pools_and_pooled(tmp_path: Path) -> None:
     table = glance(found)
     assert "all pairs of the pools together" in table.caption
     assert any("A sample of the pools was judged" in note for note in headline(found).notes)
+
+
+def test_the_datasheet_has_pooled_agreement_and_counts_queries_without_figures_of_their_own(tmp_path: Path) -> None:
+    ws = judged(pooled(tmp_path), share=0.3)
+    study = Study(read_snapshot(ws))
+    assert study.agreement.too_thin > 0
+    datasheet.write(ws)
+    text = (ws.exports / "datasheet.md").read_text(encoding="utf-8")
+    assert "| coefficient | pairs of the pools together" in text
+    assert f"{study.agreement.too_thin} queries had too few for a figure of their own" in " ".join(text.split())
+    assert "median over queries" not in text
+    assert f"| Agreement, % | 100 | {len(QUERIES)} |" in text
+
+
+def test_two_qrels_agree_as_they_would_on_the_whole_pools(tmp_path: Path) -> None:
+    """They differ at the top of the rankings alone, where nearly all pairs are drawn."""
+    ws = judged(pooled(tmp_path), share=0.4)
+    other = tuple(one._replace(relevance=3 - one.relevance) if int(one.doc_id[1:]) < 15 else one for one in WHOLE)
+    a, b = ws.root / "a.txt", ws.root / "b.txt"
+    write_file(a, write_qrels(WHOLE))
+    write_file(b, write_qrels(other))
+    found = qrels.compare(ws, a, b, conventions=("trec",), measures=()).found
+    first, second = ({(one.query_id, one.doc_id): one.relevance for one in of} for of in (WHOLE, other))
+    how: Any = {"grades": (0, 1, 2, 3), "level": 0.95, "coefficients": ["kappa", "alpha_ordinal"], "topics": None}
+    whole = agreement_between(first, second, **how).figures
+    sample = read_snapshot(ws).sample
+    assert sample is not None
+    plain = agreement_between({pair: first[pair] for pair in sample.weights}, second, **how).figures
+    for name, value in whole.items():
+        assert found.together.figures[name].value == pytest.approx(value.value, abs=0.06)
+        assert abs(float(plain[name].value) - float(value.value)) > 0.15
+    write_file(b, write_qrels(one for one in other if (one.query_id, one.doc_id) != max(sample.weights)))
+    with pytest.raises(InputError, match="no grade for 1 drawn pair, expected one for each") as error:
+        qrels.compare(ws, a, b, conventions=("trec",), measures=())
+    assert "--so-far" not in str(error.value.hint)
 
 
 PLAIN: Any = {"grades": (0, 1, 2, 3), "missing": "drop", "binarised_at": None, "level": None, "topics": None}

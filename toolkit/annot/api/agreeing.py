@@ -166,6 +166,7 @@ class MeasuredAgreement(Displayed):
         found, name = self._found, next((one for one in self._names if one == "alpha_ordinal"), self._names[0])
         queries: int | None
         figures: list[Any]
+        pooled = not isinstance(found, ItemAgreement) and found.best == "pooled"
         if isinstance(found, ItemAgreement):
             queries, pairs, figures = None, found.items, [found.figures[name]]
         else:
@@ -173,7 +174,7 @@ class MeasuredAgreement(Displayed):
             queries, pairs = together.n_queries, together.n_pairs
             before, *after = (row[name] for row in self._shown().records if row["facet"] == together.name)
             figures = [before, *(one for one in after if isinstance(one, Number) and one.value is not None)]
-        told = {"queries": queries, "pairs": pairs, "title": TITLES[name], "figures": figures}
+        told = {"queries": queries, "pairs": pairs, "title": TITLES[name], "figures": figures, "pooled": pooled}
         return sentences("library.agreement", scale=self.scale, missing=self.missing, **told)
 
     @in_its_words

@@ -49,13 +49,13 @@ class QuerySeen:
 
 @dataclass(frozen=True, slots=True)
 class RunningFigure:
-    """The median over queries of one coefficient, as `annot agreement` shows it."""
+    """One coefficient as `annot agreement` shows it: the median over queries, or of all pairs together."""
 
     coefficient: str
     """Its short name."""
-    median: Value
+    value: Value
     n_queries: int
-    """Queries in which it has a value."""
+    """Queries in which it has a value; of all pairs together, those of which some are complete."""
     interval: Interval | Undefined | None
 
 
@@ -70,6 +70,8 @@ class RunningAgreement:
     missing: str
     level: float
     """Of the intervals."""
+    statistic: str
+    """What the figures are: `median`, or where a sample of the pools is judged, `pooled`."""
     figures: tuple[RunningFigure, ...]
 
 
@@ -118,7 +120,8 @@ def running_agreement(snapshot: Snapshot) -> RunningAgreement | None:
         n_papers=papers_with_complete_pairs(snapshot),
         missing=table.missing,
         level=snapshot.ws.settings.agreement.level,
-        figures=tuple(_running(name, together.before[name]) for name in table.headline),
+        statistic=table.best,
+        figures=tuple(_running(name, together.before[name], table.best) for name in table.headline),
     )
 
 
@@ -205,8 +208,9 @@ def _settling(snapshot: Snapshot, rules: Rules) -> DisputesSeen:
     )
 
 
-def _running(name: str, summary: Summary) -> RunningFigure:
-    return RunningFigure(name, summary.median, summary.n_queries, (summary.intervals or {}).get("median"))
+def _running(name: str, summary: Summary, statistic: str) -> RunningFigure:
+    queries = summary.n_queries + (summary.n_undefined if statistic == "pooled" else 0)
+    return RunningFigure(name, getattr(summary, statistic), queries, (summary.intervals or {}).get(statistic))
 
 
 def rules_of(settings: Settings) -> Rules:

@@ -74,9 +74,7 @@ def agreement_of(
     if snapshot.sample is not None:
         refuse_zero(missing)
         given = tuple(given)
-        weights = {one.pair: 1.0 for one in given} | {
-            pair: 1 / one.probability for pair, one in snapshot.sample.pairs.items() if one.drawn
-        }
+        weights = {one.pair: 1.0 for one in given} | snapshot.sample.weights
     table = agreement_table(
         given,
         outcome.decisions if decisions is None else decisions,

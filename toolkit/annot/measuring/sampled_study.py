@@ -87,7 +87,7 @@ def drawn_pairs(
         raise InputError(
             f"{counted(len(open_pairs), 'drawn pair')} without a final grade, expected one for each",
             faults=[" ".join(pair) for pair in open_pairs[:SHOWN]],
-            hint="finish them, write them with `annot qrels`, or measure what there is with --so-far",
+            hint="finish them and write them with `annot qrels`; `annot evaluate --so-far` measures what there is",
         )
     if open_pairs:
         begun = [query_id for query_id, of in judged.items() if of or not drawn[query_id]]
@@ -172,4 +172,5 @@ def with_cost(
         share=sample.design.share,
         so_far=None if judged == len(drawn) else judged / len(drawn),
     )
-    return replace(evaluated, sampled=cost, notes=(*notes_of(cost, evaluated.measure), *evaluated.notes))
+    shown = {name for line in evaluated.lines for name in line.values}
+    return replace(evaluated, sampled=cost, notes=(*notes_of(cost, evaluated.measure, shown), *evaluated.notes))

@@ -13,6 +13,7 @@ from annot.formats.trec import read_qrels
 from annot.measuring.evaluation.evaluated import TOGETHER
 from annot.measuring.evaluation.two_qrels import TwoQrels, compare_qrels
 from annot.measuring.measured import evaluation_of, read_run_files, topups
+from annot.measuring.sampled_study import SHOWN
 from annot.publishing.report.cells import COEFFICIENT, MEASURE, POINTS, Number
 from annot.publishing.report.document import Table
 from annot.publishing.report.sections.runs import LIKE_CHANCE
@@ -148,8 +149,11 @@ def compare(
     )
     runs = read_run_files(snapshot.ws)
     of_a, of_b = (tuple(one for one in qrels if one.query_id in common) for _, qrels in files)
+    weights = None
     if snapshot.sample is not None:
-        drawn = {one.pair for one in snapshot.sample.pairs.values() if one.drawn}
+        weights = snapshot.sample.weights
+        drawn = weights.keys()
+        _refuse_open(files, {pair for pair in drawn if pair[0] in common} - set(snapshot.outcome.unjudgeable))
         notes += tuple(_beside_drawn(files, drawn, common))
         of_a, of_b = (tuple(one for one in of if (one.query_id, one.doc_id) in drawn) for of in (of_a, of_b))
     by_a, by_b = (
@@ -159,9 +163,20 @@ def compare(
     facets = {snapshot.facets[query_id] for query_id in common}
     facet = TOGETHER if len(facets) > 1 else next(iter(facets))
     found = compare_qrels(
-        of_a, of_b, by_a, by_b, facet=facet, level=ws.settings.agreement.level, topics=snapshot.topics
+        of_a, of_b, by_a, by_b, facet=facet, level=ws.settings.agreement.level, topics=snapshot.topics, weights=weights
     )
     return ComparedQrels(str(a), str(b), found, notes)
+
+
+def _refuse_open(files: Iterable[tuple[str, tuple[Qrel, ...]]], wanted: Collection[Pair]) -> None:
+    """Raise InputError where a file lacks grades of drawn pairs: estimates need them all."""
+    for path, qrels in files:
+        if lacking := sorted({*wanted} - {(one.query_id, one.doc_id) for one in qrels}):
+            raise InputError(
+                f"{path}: no grade for {counted(len(lacking), 'drawn pair')}, expected one for each",
+                faults=[" ".join(pair) for pair in lacking[:SHOWN]],
+                hint="add these grades, or leave their queries out of one of the files",
+            )
 
 
 def _beside_drawn(
@@ -170,8 +185,8 @@ def _beside_drawn(
     """What counts of files of grades where a sample of the pools is judged."""
     wanted = {pair for pair in drawn if pair[0] in queries}
     yield (
-        "a sample of the pools was judged: runs are measured by estimates of the whole pools under the grades of each "
-        "file, and grades are compared on the drawn pairs"
+        "a sample of the pools was judged: measures of runs and coefficients of agreement are estimates of the whole "
+        "pools; the table of grades counts drawn pairs"
     )
     for path, qrels in files:
         given = {(one.query_id, one.doc_id) for one in qrels if one.query_id in queries}

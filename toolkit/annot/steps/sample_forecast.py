@@ -215,7 +215,7 @@ def table_of(found: SharesForecast) -> Table:
             Column("difference wider by", lambda one: Number(one.difference, WIDER), "difference_wider"),
             Column("mean ±", lambda one: Number(one.half_width, MEASURE), "half_width"),
             Column("bias", lambda one: Number(one.bias, POINTS), "bias"),
-            Column("advice", lambda one: "" if one.advised else "too small", ""),
+            Column("advice", lambda one: one.why_not, ""),
             Column("", lambda one: one.advised, "advised"),
         ],
     )

@@ -79,6 +79,11 @@ class PoolSample(NamedTuple):
     pairs: Mapping[tuple[str, str], SampledPair]
     """By (query_id, doc_id): every pair of the pools that is under the sample, drawn or not."""
 
+    @property
+    def weights(self) -> dict[tuple[str, str], float]:
+        """For how many pairs of the pools each drawn one stands."""
+        return {pair: 1 / one.probability for pair, one in self.pairs.items() if one.drawn}
+
     def drawn(self, query_id: str, doc_id: str) -> bool:
         """Whether the pair is to be judged; one that is not under the sample is."""
         found = self.pairs.get((query_id, doc_id))

@@ -89,11 +89,11 @@ def _share(hits: Array, sizes: Array, *, level: float, unit: str) -> Share:
 
     if not len(sizes):
         return no_share("there is nothing to count")
-    count, n, n_units = int(hits.sum()), int(sizes.sum()), len(sizes)
+    count, n, n_units = float(hits.sum()), float(sizes.sum()), len(sizes)
     p = count / n
     if n_units < 2:
-        return Share(count, n, p, Undefined(f"one {unit}: an interval over {plural(unit)} needs two"))
-    worth = float(n)
+        return Share(round(count), round(n), p, Undefined(f"one {unit}: an interval over {plural(unit)} needs two"))
+    worth = n
     variance = _variance((hits - p * sizes) / n)
     if 0 < count < n and variance > 0:
         # Each observation a unit of its own: n. All of a unit alike: as many as there are units.
@@ -103,7 +103,9 @@ def _share(hits: Array, sizes: Array, *, level: float, unit: str) -> Share:
     half = t / (1 + t * t / worth) * math.sqrt(p * (1 - p) / worth + t * t / (4 * worth * worth))
     low = 0.0 if count == 0 else middle - half
     high = 1.0 if count == n else middle + half
-    return Share(count, n, p, Interval(low, high, level, f"Wilson, clustered by {n_units} {plural(unit)}"))
+    return Share(
+        round(count), round(n), p, Interval(low, high, level, f"Wilson, clustered by {n_units} {plural(unit)}")
+    )
 
 
 def no_share(reason: str) -> Share:

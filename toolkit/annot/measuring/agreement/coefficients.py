@@ -61,12 +61,12 @@ def coefficient(name: str, ratings: Ratings, grades: Sequence[int]) -> float:
     return value
 
 
-def value_of(name: str, ratings: Ratings, grades: Sequence[int]) -> Value:
-    """The coefficient `name`, a key of `COEFFICIENTS`, or why there is none."""
+def value_of(name: str, ratings: Ratings, grades: Sequence[int], weights: Array | None = None) -> Value:
+    """The coefficient `name`, a key of `COEFFICIENTS`, or why there is none. weights: of the pairs, shape (N,)."""
     if ratings.ndim != 2 or len(ratings) < 2:
         return Undefined("fewer than two assessors")
     _check(ratings, grades)
-    return value_between(name, count(ratings, grades), tables_between(ratings, grades)[1], grades)
+    return value_between(name, count(ratings, grades, weights), tables_between(ratings, grades, weights)[1], grades)
 
 
 def value_between(name: str, counts: Counts, tables: Array, grades: Sequence[int]) -> Value:

@@ -17,7 +17,7 @@ from annot.base.stats.arrays import Array, Integers, Mask
 from annot.base.stats.values import Undefined, Value
 from annot.measuring.agreement.coefficients import NOT_JUDGED_TWICE, mean_of_tables, rests_on_most, value_between
 from annot.measuring.agreement.contingency import Counts, count, tables_between, tables_with
-from annot.measuring.agreement.summaries import LEAST_EFFECTIVE, TOO_THIN, PairShare, QueryAgreement
+from annot.measuring.agreement.summaries import LEAST_EFFECTIVE, TOO_THIN, PairShare, QueryAgreement, SampledShare
 
 Ratings = Array
 Policy = Callable[[Ratings, Mask], Ratings]
@@ -166,12 +166,12 @@ def query_agreement(
     highest = np.where(graded, ratings, -np.inf).max(axis=0)
     disputed = asked_twice & ((lowest != highest) | (query.asked & ~graded).any(axis=0))
     absent = query.asked & np.isnan(query.ratings)
-    overruled = _share(twice & ~np.isnan(final) & ~(ratings == final).any(axis=0), twice & ~query.ended)
+    worth = query.weights
+    overruled = _share(twice & ~np.isnan(final) & ~(ratings == final).any(axis=0), twice & ~query.ended, worth)
     if binarised_at is not None:
         ratings, final = binarise(ratings, at=binarised_at), binarise(final, at=binarised_at)
     # The final grade of a pair with one grade is that grade, and agrees with nobody.
     compared = twice & ~np.isnan(final)
-    worth = query.weights
     met, between = tables_between(ratings, scale, worth)
     seen = CountedQuery(
         counts=count(ratings, scale, worth),
@@ -182,9 +182,9 @@ def query_agreement(
         ),
         n_without_final=int(np.count_nonzero(twice & np.isnan(final) & ~query.ended)),
     )
-    thin = None if worth is None else _too_thin(worth[twice])
+    thin = None if worth is None else too_thin(worth[twice])
     before = {name: thin or value_between(name, seen.counts, between, scale) for name in coefficients}
-    shared, n_pairs = _share(disputed, asked_twice), int(np.count_nonzero(twice))
+    shared, n_pairs = _share(disputed, asked_twice, worth), int(np.count_nonzero(twice))
     n_open = int(np.count_nonzero(disputed & np.isnan(final) & ~query.ended))
     unsettled = _not_settled(n_open, shared.count, seen.n_without_final, n_pairs)
     blocked = (unsettled if n_pairs else Undefined(NOT_JUDGED_TWICE)) or thin
@@ -214,7 +214,7 @@ def effective_pairs(weights: Array) -> float:
     return float(weights.sum() ** 2 / (weights**2).sum()) if len(weights) else 0.0
 
 
-def _too_thin(weights: Array) -> Undefined | None:
+def too_thin(weights: Array) -> Undefined | None:
     """Why a sampled query has no figure of its own. weights: of its pairs with two or more grades."""
     worth = effective_pairs(weights)
     if worth >= LEAST_EFFECTIVE or not len(weights) or (weights == 1).all():
@@ -242,9 +242,13 @@ def _not_settled(still_open: int, disputed: int, without: int, judged: int) -> U
     return Undefined(f"{without} of {judged} pairs have no final grade yet", NOT_SETTLED) if without else None
 
 
-def _share(hits: Mask, of: Mask) -> PairShare:
+def _share(hits: Mask, of: Mask, weights: Array | None) -> PairShare:
     n_hits, n_of = int(np.count_nonzero(hits)), int(np.count_nonzero(of))
-    return PairShare(n_hits, n_of, n_hits / n_of if n_of else Undefined(NOT_JUDGED_TWICE))
+    if weights is None or (weights == 1).all():
+        return PairShare(n_hits, n_of, n_hits / n_of if n_of else Undefined(NOT_JUDGED_TWICE))
+    of_hits, worth, squares = float(weights[hits].sum()), float(weights[of].sum()), float((weights[of] ** 2).sum())
+    value = of_hits / worth if n_of else Undefined(NOT_JUDGED_TWICE)
+    return SampledShare(n_hits, n_of, value, of_hits, worth, squares)
 
 
 ONE_SIDED = (

@@ -150,19 +150,22 @@ def agreement_between(
     level: float,
     coefficients: Iterable[str],
     topics: Mapping[str, str] | None,
+    weights: Mapping[Pair, float] | None = None,
 ) -> Between:
     """The coefficients of two gradings.
 
     first, second: the grade of each pair, by query and document. topics: the topic of each query, by its id; None takes
-    the queries as independent.
+    the queries as independent. weights: of each pair, 1 / pi where a sample was drawn; None is 1 each.
     """
-    by_query = grouped((pair[0], (first[pair], second[pair])) for pair in sorted(first.keys() & second.keys()))
+    by_query = grouped((pair[0], pair) for pair in sorted(first.keys() & second.keys()))
     if not by_query:
         return Between(0, 0, dict.fromkeys(coefficients, Estimate(NOTHING, NOTHING)))
-    ratings = [np.array(graded, dtype=np.float64).T for graded in by_query.values()]
-    met, tables = zip(*(tables_between(one, grades) for one in ratings), strict=True)
+    ratings = [np.array([[of[pair] for pair in own] for of in (first, second)], float) for own in by_query.values()]
+    worth = [None if weights is None else np.array([weights[pair] for pair in own]) for own in by_query.values()]
+    both = list(zip(ratings, worth, strict=True))
+    met, tables = zip(*(tables_between(one, grades, of) for one, of in both), strict=True)
     of_queries = None if topics is None else [topics[query_id] for query_id in by_query]
-    pooled = pooled_between([count(one, grades) for one in ratings], met, tables, topics=of_queries)
+    pooled = pooled_between([count(one, grades, of) for one, of in both], met, tables, topics=of_queries)
     figures = {}
     for name in coefficients:
         value = pooled.value(name, grades)

@@ -28,6 +28,18 @@ class PairShare:
 
 
 @dataclass(frozen=True, slots=True)
+class SampledShare(PairShare):
+    """A share of which `value` describes the whole pool, `count` and `of` the drawn pairs."""
+
+    hits: float
+    """Pairs of the pool for which those of `count` stand: the sum of their weights."""
+    worth: float
+    """The same for those of `of`."""
+    squares: float
+    """The sum of the squares of these weights."""
+
+
+@dataclass(frozen=True, slots=True)
 class ShareSummary:
     """A share over all pairs, and the mean of the queries' shares; fractions, 0..1."""
 

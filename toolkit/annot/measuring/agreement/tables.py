@@ -25,6 +25,7 @@ from annot.measuring.agreement.summaries import (
     GroupAgreement,
     PairShare,
     QueryAgreement,
+    SampledShare,
     ShareSummary,
     Summary,
 )
@@ -56,8 +57,8 @@ def agreement_table(
     unjudgeable: the pairs (query, document) that were closed because no one could judge them. weights: of each pair
     (query, document), 1 / pi where a sample was drawn: coefficients then describe the whole pool, and a query whose
     pairs are worth too few (`LEAST_EFFECTIVE`) has none of its own. The best figure then is the pooled one: means
-    and medians over queries are off by .01 at a third (`benchmarks/sampled_judging.py`). Counts and shares are of what
-    was judged.
+    and medians over queries are off by .01 at a third (`benchmarks/sampled_judging.py`). Shares of disputed and
+    overruled pairs describe the pool, too; counts are of what was judged.
 
     Per query: before adjudication the coefficient between the assessors, after it the mean of (each assessor, final
     grade), both on the pairs with two or more grades. After adjudication a query, and a group of queries, has values
@@ -221,7 +222,8 @@ def _shares(
     numbers = _numbers(values)
     there = ~np.isnan(numbers)
     defined = numbers[there]
-    hits, sizes = [share.count for share in shares], [share.of for share in shares]
+    count, of = sum(share.count for share in shares), sum(share.of for share in shares)
+    hits, sizes = _in_worth(shares)
     why = unsettled or (None if len(defined) else IN_NONE)
     intervals: dict[str, Interval | Undefined] | None = None
     if level is not None:
@@ -230,12 +232,23 @@ def _shares(
             "mean": why or mean_interval(defined, level=level, least=0, most=1, topics=_where(topics, there)),
         }
     return ShareSummary(
-        pooled=PairShare(sum(hits), sum(sizes), why or sum(hits) / sum(sizes)),
+        pooled=PairShare(count, of, why or sum(hits) / sum(sizes)),
         mean=why or float(defined.mean()),
         n_queries=0 if unsettled else len(defined),
         undefined=_reasons(queries, values),
         intervals=intervals,
     )
+
+
+def _in_worth(shares: Sequence[PairShare]) -> tuple[list[float], list[float]]:
+    """Hits and pairs of each query; of sampled ones by their weights, as many together as tell so much (Kish 1965)."""
+    found = [
+        (one.hits, one.worth, one.squares) if isinstance(one, SampledShare) else (one.count, one.of, one.of)
+        for one in shares
+    ]
+    _, worth, squares = np.sum(found, axis=0).tolist()
+    scale = worth / squares if squares else 1.0
+    return [hits * scale for hits, *_ in found], [of * scale for _, of, _ in found]
 
 
 def _where(topics: Sequence[str] | None, there: Mask) -> list[str] | None:

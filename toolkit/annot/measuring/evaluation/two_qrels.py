@@ -12,6 +12,7 @@ from annot.base.records import Qrel
 from annot.base.stats.significance import tau_ap, tau_b_of_rows
 from annot.base.stats.values import Undefined, Value, rounding
 from annot.measuring.agreement.coefficients import value_of
+from annot.measuring.agreement.per_query import too_thin
 from annot.measuring.agreement.pooled import Between, agreement_between
 from annot.measuring.evaluation.comparisons import RunComparison
 from annot.measuring.evaluation.evaluated import CHANCE, Evaluated, RunMeasures
@@ -87,9 +88,11 @@ def compare_qrels(
     facet: str,
     level: float,
     topics: Mapping[str, str],
+    weights: Mapping[tuple[str, str], float] | None = None,
 ) -> TwoQrels:
     """a, b: the grades of the queries that both have. by_a, by_b: the same runs measured on each. facet: on which the
-    runs are ordered. level: of the intervals of agreement. topics: the topic of each query, the unit of chance."""
+    runs are ordered. level: of the intervals of agreement. topics: the topic of each query, the unit of chance.
+    weights: of each pair, 1 / pi where a sample was drawn; coefficients then describe the whole pools."""
     first, second = ({(one.query_id, one.doc_id): one.relevance for one in qrels} for qrels in (a, b))
     given = {*first.values(), *second.values()}
     # A grade between these that no pair has is on their scale all the same.
@@ -104,8 +107,10 @@ def compare_qrels(
     return TwoQrels(
         grades=grades,
         confusion=tuple(tuple(pairs[row, column] for column in grades) for row in grades),
-        together=agreement_between(first, second, grades=grades, level=level, coefficients=AGREEMENT, topics=topics),
-        topics=tuple(_topics(first, second, grades)),
+        together=agreement_between(
+            first, second, grades=grades, level=level, coefficients=AGREEMENT, topics=topics, weights=weights
+        ),
+        topics=tuple(_topics(first, second, grades, weights)),
         convention=by_a.convention,
         measure=by_a.measure,
         facet=facet,
@@ -126,7 +131,10 @@ def _lines(found: Evaluated, facet: str) -> dict[str, RunMeasures]:
 
 
 def _topics(
-    first: Mapping[tuple[str, str], int], second: Mapping[tuple[str, str], int], grades: tuple[int, ...]
+    first: Mapping[tuple[str, str], int],
+    second: Mapping[tuple[str, str], int],
+    grades: tuple[int, ...],
+    weights: Mapping[tuple[str, str], float] | None,
 ) -> Iterable[TopicAgreement]:
     for query_id in sorted({query_id for query_id, _ in (*first, *second)}):
         of_a, of_b = (
@@ -134,7 +142,9 @@ def _topics(
         )
         both = sorted(of_a.keys() & of_b.keys())
         ratings = np.array([[of[doc_id] for doc_id in both] for of in (of_a, of_b)], dtype=np.float64)
-        kappa, alpha = (value_of(name, ratings, grades) for name in AGREEMENT)
+        worth = None if weights is None else np.array([weights[query_id, doc_id] for doc_id in both], dtype=np.float64)
+        thin = None if worth is None else too_thin(worth)
+        kappa, alpha = (thin or value_of(name, ratings, grades, worth) for name in AGREEMENT)
         yield TopicAgreement(query_id, len(both), len(of_a) - len(both), len(of_b) - len(both), kappa, alpha)
 
 

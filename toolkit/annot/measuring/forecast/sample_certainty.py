@@ -26,6 +26,8 @@ from annot.measuring.sampled.lists import Estimates, Lists
 from annot.measuring.sampled.predicting import Features, predicted
 from annot.pools.pair_sample import Probabilities
 
+HALF_AGAIN = 0.5
+"""More than this, and intervals are as wide as those of fewer than half of the topics, judged whole."""
 QUARTER = 0.25
 """The part of an interval's half width that a bias may have."""
 ONE_RUN = Undefined("there is one run, so there is no difference between two")
@@ -51,6 +53,12 @@ class Certainty(NamedTuple):
     def too_small(self) -> bool:
         """Whether the bias is too large beside the interval."""
         return not isinstance(self.half_width, Undefined) and abs(self.bias) > QUARTER * self.half_width
+
+    @property
+    def too_wide(self) -> bool:
+        """Whether intervals widen too much: of a difference, or of a run's mean where there is one run."""
+        found = self.level if isinstance(self.difference, Undefined) else self.difference
+        return not isinstance(found, Undefined) and found > HALF_AGAIN
 
 
 @dataclass(frozen=True)

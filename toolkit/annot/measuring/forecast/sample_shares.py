@@ -38,7 +38,9 @@ class ShareForecast:
     half_width: Value
     """Of the interval of a run's mean."""
     advised: bool
-    """Whether the bias is at most a quarter of it."""
+    """Whether the bias is at most a quarter of it, and no interval widens by more than half."""
+    why_not: str
+    """`too small` for the bias, `too wide` for the interval of a difference; else empty."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +91,8 @@ def row_of(share: float, pairs: ExpectedPairs, effort: Effort, found: Certainty)
         difference=found.difference,
         bias=found.bias,
         half_width=found.half_width,
-        advised=not found.too_small,
+        advised=not (found.too_small or found.too_wide),
+        why_not="too small" if found.too_small else "too wide" if found.too_wide else "",
     )
 
 

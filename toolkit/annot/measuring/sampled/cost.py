@@ -7,13 +7,15 @@ pairs adds (`design_variance`). Without it the interval would be narrower by sqr
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Collection, Iterator, Mapping
 from itertools import combinations
 from statistics import median
 
 import numpy as np
 
 from annot.base.names import counted, verb
+from annot.measuring.evaluation.computed import JUDGED_AT
 from annot.measuring.evaluation.graded_pools import SampleCost
 from annot.measuring.sampled.estimates import SampledEvaluation, design_variance
 
@@ -84,8 +86,8 @@ def _median(found: list[float | None]) -> float | None:
     return middle if math.isfinite(middle) else None
 
 
-def notes_of(cost: SampleCost, measure: str) -> Iterator[str]:
-    """What a reader must know of figures that rest on a sample."""
+def notes_of(cost: SampleCost, measure: str, shown: Collection[str] = ()) -> Iterator[str]:
+    """What a reader must know of figures that rest on a sample. shown: the measures in the tables."""
     yield (
         f"{cost.drawn:,} of the {cost.pairs:,} pairs of the pools were judged, drawn with known probabilities; all "
         "figures are estimates of the whole pools"
@@ -117,3 +119,11 @@ def notes_of(cost: SampleCost, measure: str) -> Iterator[str]:
             f"in {counted(cost.floored, 'query')} the best possible ranking is estimated below one relevant document "
             "and was raised to one"
         )
+    if recall := sorted(name for name in shown if re.fullmatch(r"R@\d+", name)):
+        yield (
+            f"{' and '.join(recall)}: recall from a sample is less certain than the other measures, because it divides "
+            "by the estimated number of relevant documents; in two collections judged to a third it was off by up to "
+            "0.04"
+        )
+    if judged := sorted(name for name in shown if JUDGED_AT.fullmatch(name)):
+        yield f"{' and '.join(judged)}: the share of the first documents that are in a pool, whether drawn or not"

@@ -49,11 +49,13 @@ class SampledGradings:
         found = family_of(convention, measure)
         assert found is not None, (measure, WITHOUT_ESTIMATOR)
         groups = [groups_of(ranking, convention, "order") for ranking in rankings]
+        lists: Lists | None = None
         pi, final = self.pi[query_id], self.judged[query_id]
         predicted = None if self.predicted is None else self.predicted[query_id]
         values = np.zeros((len(rankings), len(grades)))
         for at, row in enumerate(grades.tolist()):
             judged = {**final, **{doc_id: grade for doc_id, grade in zip(doc_ids, row, strict=True) if doc_id in final}}
             pool = pool_grades(pi, judged, predicted, highest=self.highest, query_id=query_id)
-            values[:, at] = Lists.of(groups, pool).measured(*found, relevant_from=relevant_from).values
+            lists = Lists.of(groups, pool) if lists is None else lists.under(pool)
+            values[:, at] = lists.measured(*found, relevant_from=relevant_from).values
         return values

@@ -14,7 +14,7 @@ same figures.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
@@ -78,6 +78,13 @@ class Lists:
             first[row, place[known]], ties[row, place[known]] = begin[known], size[known]
             lengths.append(len(place))
         return cls(grades, first, ties, np.array(lengths, dtype=np.int64))
+
+    def under(self, grades: PoolGrades) -> Lists:
+        """The same lists under other grades of the same drawn pairs."""
+        found = replace(self, grades=grades)
+        # What does not follow from the grades takes longer to make than the measure.
+        found.__dict__.update(_submitted=self._submitted, _signs=self._signs)
+        return found
 
     def measured(self, family: Family, k: int, *, relevant_from: int) -> Estimates:
         """The measure of a family of the kinds ESTIMATED. k, relevant_from: as in `annot.measuring.evaluation`."""

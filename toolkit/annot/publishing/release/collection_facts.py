@@ -79,6 +79,10 @@ class CollectionFacts:
     annot_version: str = __version__
     agreement_without: tuple[str, ...] = ()
     """Why figures in `agreement` have no value or no interval."""
+    agreement_best: str = "median"
+    """The statistic in `agreement`; where a sample of the pools was judged, `pooled`."""
+    agreement_too_thin: int = 0
+    """Sampled queries that have no figures of their own, because too few pairs were drawn."""
     training: tuple[dict[str, Any], ...] = ()
     """Of each assessor in training, unnamed: gold pairs, batches, verdict, threshold, kappa with its interval."""
     hidden_gold: tuple[dict[str, Any], ...] = ()
@@ -152,6 +156,8 @@ def facts_of(measured: Study, corpus: CorpusFacts, terms: Terms) -> CollectionFa
             judging=judging_facts(study, missing=agreement.missing),
             agreement=[{**one, "value": str(one["value"])} for one in figures],
             agreement_without=without(one["value"] for one in figures),
+            agreement_best=agreement.best,
+            agreement_too_thin=agreement.too_thin,
             interval_level=settings.agreement.level,
             splits=tuple(
                 (name, fold, len(query_ids))
@@ -274,7 +280,9 @@ def _pool(study: Snapshot, origins: PoolOrigins) -> dict[str, Any]:
 
 def _figures(table: AgreementTable, groups: Sequence[GroupAgreement]) -> Iterator[dict[str, Any]]:
     """Each coefficient as the median over the queries of a facet, or of all (`together`), before and after
-    adjudication: its name as it is printed, and its value with the interval."""
+    adjudication: its name as it is printed, and its value with the interval. Where a sample of the pools was judged, of
+    all pairs together."""
+    pooled = table.best == "pooled"
     for group, stage, summaries in summaries_of(groups):
         for name in (*table.headline, *(name for name in ("ac2",) if name in table.distinct)):
             summary = summaries[name]
@@ -282,9 +290,13 @@ def _figures(table: AgreementTable, groups: Sequence[GroupAgreement]) -> Iterato
                 "facet": group.name,
                 "stage": stage,
                 "coefficient": table.titles[name],
-                "value": Number(summary.median, coefficient(name), (summary.intervals or {}).get("median")),
-                "n_queries": summary.n_queries,
-                "n_pairs": summary.n_pairs,
+                "value": Number(
+                    summary.pooled if pooled else summary.median,
+                    coefficient(name),
+                    (summary.intervals or {}).get(table.best),
+                ),
+                "n_queries": group.n_queries if pooled else summary.n_queries,
+                "n_pairs": summary.n_pairs_pooled if pooled else summary.n_pairs,
             }
 
 

@@ -120,7 +120,7 @@ def page(
         "day": day,
         "date_of": date.fromisoformat,
         "moment": lambda at: moment(at, now),
-        "coefficient": lambda one: Number(one.median, coefficient(one.coefficient), one.interval),
+        "coefficient": lambda one: Number(one.value, coefficient(one.coefficient), one.interval),
         **{"HOURS": HOURS, "MEAN": MEAN, "SECONDS": SECONDS},
     }
     with calling(lambda: snapshot.called):
@@ -310,13 +310,14 @@ def _of_assessors(seen: Look) -> Table:
 
 def _of_agreement(seen: Look, figures: Sequence[RunningFigure]) -> Table:
     titles = titles_of(tuple(seen.assessors[0].grades))
+    statistic = seen.agreement.statistic if seen.agreement else "median"
     columns = Columns[RunningFigure](
         [
             Column("coefficient", lambda one: titles[one.coefficient], ""),
             Column("", lambda one: one.coefficient, "coefficient"),
         ],
         [
-            Column("median", lambda one: Number(one.median, coefficient(one.coefficient), one.interval)),
+            Column(statistic, lambda one: Number(one.value, coefficient(one.coefficient), one.interval)),
             Column("queries", lambda one: one.n_queries),
         ],
     )
