@@ -11,7 +11,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -119,6 +119,21 @@ def test_what_was_under_way_counts_with_the_most_it_can_have_cost(tmp_path: Path
         done = ask(with_model(ws, server.url, most_money=most, **priced))
         assert done.stopped == "most_money"
         assert len(server.requests) * 1.0 <= done.standing.cost <= most
+
+
+def test_who_interrupts_it_can_go_on_where_it_stopped(tmp_path: Path) -> None:
+    def interrupt(done: int, total: int | None) -> None:
+        if done == 3:
+            signal.raise_signal(signal.SIGINT)
+
+    with serving() as server:
+        ws = with_model(made(tmp_path), server.url, requests_at_once=2)
+        with pytest.raises(KeyboardInterrupt):
+            ask(ws, watch=lambda: nullcontext(interrupt))
+        settled = len(opinions_of(ws))
+        assert 3 <= settled <= 5
+        assert ask(ws).asked == 40 - settled
+    assert len(opinions_of(ws)) == 40
 
 
 def test_two_programs_do_not_ask_and_pay_under_one_name_at_once(tmp_path: Path) -> None:

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 from annot.base.errors import InputError
-from annot.base.records import Asked, Paper
+from annot.base.records import Asked, Paper, Topic
 from annot.judging.exchange.outgoing import material_of, tasks_of
 from annot.judging.opinions.prompts import Prompts, as_seen, prompts_of
-from annot.labelstudio.columns import Layout, document_column, pair, topic_column
+from annot.labelstudio.columns import Layout, document_column, pair, topic_column, whole_pair
 from annot.store import facet_labels, trials
 from annot.store.judging_models import Gold
 from annot.study.workspace import Workspace, write_file
@@ -91,7 +91,16 @@ def test_what_is_folded_on_the_screen_and_what_is_marked_is_in_the_prompt() -> N
         "| Query: Bees\n| On <bees>.",
         "| Candidate: Hives & **bees**\n| One two.\n| Three **bees**.\n| Five.",
     )
-    assert Layout(True, 500, False).fold_after == 500
+
+
+@pytest.mark.parametrize("opened", [True, False])
+def test_a_topic_is_quoted_with_all_that_its_reader_can_unfold(opened: bool) -> None:
+    topic = Topic("T1", "Bees & hives", "Why do bees\n\nleave?", "Relevant: swarms.\n\nNot relevant: wasps.")
+    html = whole_pair(topic, Paper("d", "", ("One.",)), Layout(opened, 500, False))
+    assert as_seen(html) == (
+        "| Topic: Bees & hives\n| Why do bees\n| leave?\n| Narrative:\n| Relevant: swarms.\n| Not relevant: wasps.",
+        "| Document:\n| One.",
+    )
 
 
 def gold(ws: Workspace) -> list[Gold]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import logging
 import sqlite3
 from contextlib import closing
@@ -10,6 +11,7 @@ from pathlib import Path
 import httpx
 import pytest
 from annot.base.errors import InputError, ModelError
+from annot.cli import opinions as cli
 from annot.steps import backup
 from annot.steps.opinion_ask import Selection
 from annot.store import opinions
@@ -62,6 +64,15 @@ def test_texts_leave_this_machine_with_the_leads_word_alone_and_it_is_asked_for_
     ask(Workspace.open(ws.root), transport=network, may_leave=lambda url: say(False))
     assert questions == ["asked"]
     assert len(network.requests) == 40
+
+
+@pytest.mark.parametrize(("typed", "word"), [("y", True), ("n", False), ("", False)])
+def test_the_lead_is_asked_on_the_terminal(
+    typed: str, word: bool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO(f"{typed}\n"))
+    assert cli._may_leave(ELSEWHERE) is word
+    assert ELSEWHERE in "".join(capsys.readouterr())
 
 
 def test_a_no_is_noted_and_not_asked_again(ws: Workspace) -> None:
