@@ -75,7 +75,7 @@ $(STAMP): pyproject.toml constraints.txt
 
 $(NEURAL): $(STAMP)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt $(TORCH)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev,neural]' POT
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev,neural]' POT 'transformers[serving]'
 	@touch $(NEURAL)
 
 clean:

@@ -19,7 +19,7 @@ from packaging.utils import canonicalize_name
 CHECKOUT = Path(__file__).resolve().parent.parent
 PROJECT = tomllib.loads((CHECKOUT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 OURS = {"annot", PROJECT["name"]}
-OTHERS = {"torch", "pot", "ir-datasets", "dask-jobqueue", "label-studio", "label-studio-sdk", "pip"}
+OTHERS = {"torch", "transformers", "pot", "ir-datasets", "dask-jobqueue", "label-studio", "label-studio-sdk", "pip"}
 """What our texts install from the index."""
 TEXTS = [
     *(CHECKOUT / name for name in ("README.md", "Makefile")),

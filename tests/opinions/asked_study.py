@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from annot.base.records import Asked
+from annot.judging.opinions.asking import Clock
 from annot.steps import opinion_ask
 from annot.steps.opinion_ask import AskedOpinion, Selection
 from annot.store import opinions, projects
@@ -51,8 +54,26 @@ def opinions_of(ws: Workspace, name: str = "small") -> tuple[Opinion, ...]:
         return opinions.read_opinions(session, name)
 
 
+@dataclass
+class Hurried(Clock):
+    """Time that goes by only while somebody waits, and then at once."""
+
+    at: float = 0.0
+    waits: list[float] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.now, self.sleep = lambda: self.at, self._sleep
+
+    async def _sleep(self, seconds: float) -> None:
+        self.waits.append(seconds)
+        before = self.at
+        await asyncio.sleep(0.001)
+        self.at = max(self.at, before + seconds)
+
+
 def send_one(ws: Workspace) -> None:
     """Note down that a pair was sent to a1."""
+    server = {"server": "s", "url": "http://s", "version": "1", "account_id": 1}
     with ws.writing() as session:
-        project = projects.open_project(session, round="judge", assessor="a1", server="s", url="http://s", version="1")
+        project = projects.open_project(session, round="judge", assessor="a1", **server)  # type: ignore[arg-type]
         projects.record_tasks(session, project.project, {Asked("p1-method", "d00"): 1})

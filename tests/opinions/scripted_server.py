@@ -74,6 +74,8 @@ def serving(script: Script = lambda request, number: Scripted()) -> Iterator[Ser
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
+        wbufsize = 1 << 16
+        """Head and body go out together: the network would hold the second back."""
 
         def do_POST(self) -> None:
             asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
@@ -95,6 +97,7 @@ def serving(script: Script = lambda request, number: Scripted()) -> Iterator[Ser
                 self.send_header("Content-Length", str(len(content)))
                 self.end_headers()
                 self.wfile.write(content[: len(content) // 2] if answer.cut else content)
+                self.wfile.flush()
             except OSError:
                 return  # Who asked has gone.
             if answer.cut:

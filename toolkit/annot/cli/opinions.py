@@ -10,6 +10,7 @@ from annot.base.names import counted
 from annot.cli.commands import command, group
 from annot.cli.options import DryRunOption, argument, flag, option
 from annot.cli.output import Output, listing, progress, rendered, say
+from annot.cli.waiting import WAITING
 
 if TYPE_CHECKING:
     from annot.study.workspace import Workspace
@@ -50,23 +51,26 @@ def opinion_ask(
     if dry_run:
         found = step.preview(ws, name, selection, before_judging=before_judging)
         return Output(found, rendered("opinion-preview", found=found))
-    with progress("asking", forecast=True) as advance:
-        done = step.ask(
-            ws,
-            name,
-            selection,
-            before_judging=before_judging,
-            may_leave=_may_leave if sys.stdin.isatty() else None,
-            advance=advance,
-            tell=say,
-        )
+    done = step.ask(
+        ws,
+        name,
+        selection,
+        before_judging=before_judging,
+        may_leave=_may_leave if sys.stdin.isatty() else None,
+        watch=lambda: progress("asking", forecast=True),
+        tell=say,
+    )
     return Output(done, rendered("opinion-asked", done=done), done.notes)
 
 
 def _may_leave(url: str) -> bool:
-    return typer.confirm(
-        f"Titles and texts of this study would be sent to {url}. May they leave this machine?", err=True
-    )
+    """Ask the lead, with nothing else on the line."""
+    WAITING.stop()
+    try:
+        question = f"Titles and texts of this study would be sent to {url}. May they leave this machine?"
+        return typer.confirm(question, err=True)
+    finally:
+        WAITING.__enter__()
 
 
 @command("opinion list", csv=True)

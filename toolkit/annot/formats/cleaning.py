@@ -84,11 +84,21 @@ def clean_all(texts: Sequence[str]) -> list[str]:
 
 def _is_plain(text: str) -> bool:
     """Whether nothing but the white space at the ends can need cleaning."""
-    if not text.isprintable() or "  " in text or (("&" in text or "<" in text) and _MARKUP.search(text)):
+    if not text.isprintable() or "  " in text or _may_have(text, "&") or _may_have(text, "<"):
         return False
     return text.isascii() or not (
         _PRINTABLE_FAULT.search(text) or _BEYOND_LATIN.search(text) or not unicodedata.is_normalized("NFC", text)
     )
+
+
+def _may_have(text: str, sign: str) -> bool:
+    """Whether an entity or a tag may begin at one of these signs, which few texts have."""
+    at = text.find(sign)
+    while at >= 0:
+        if _MARKUP.match(text, at):
+            return True
+        at = text.find(sign, at + 1)
+    return False
 
 
 def without_direction(text: str) -> str:
@@ -137,10 +147,14 @@ def _without_tags(text: str) -> str:
 
 
 def _read_as_meant(text: str) -> str:
-    return _C1.sub(_from_windows_1252, _MISREAD_UTF8.sub(_read_again, text)) if _C1.search(text) else text
+    if text.isascii() or not _C1.search(text):
+        return text
+    return _C1.sub(_from_windows_1252, _MISREAD_UTF8.sub(_read_again, text))
 
 
 def _visible(text: str) -> str:
+    if text.isascii():
+        return text
     return _INVISIBLE.sub("", _LIGATURE.sub(lambda match: unicodedata.normalize("NFKC", match[0]), text))
 
 
@@ -149,6 +163,8 @@ def _folded(text: str) -> str:
 
 
 def _composed(text: str) -> str:
+    if text.isascii() and text.isprintable():
+        return text
     return unicodedata.normalize("NFC", _BEYOND_LATIN.sub(_with_few_marks, _UNPRINTABLE.sub("", text)))
 
 

@@ -25,6 +25,7 @@ _DOUBTFUL = _words(
     "al etc inc ltd co corp u.s u.k u.s.a u.n e.u d.c a.m p.m a.d b.c ph.d m.sc b.sc st jr sr proc conf univ dept inst "
     "int jan feb mar apr jun jul aug sep sept oct nov dec approx"
 )
+_ABBREVIATED = _INSIDE | _BEFORE_NUMBER | _DOUBTFUL
 _OPENERS = _words(
     "A Additionally After All Although An And Another As At Based Because Besides Both But By Compared Consequently "
     "Currently Despite Due During Each Empirical Even Every Evaluation Existing Experimental Experiments Extensive "
@@ -81,10 +82,12 @@ def split_sentences(text: str) -> tuple[str, ...]:
 def _split_paragraph(text: str) -> list[str]:
     sentences = []
     start = seen = unclosed = 0
+    brackets = "(" in text
     for match in _stops(text):
         end = match.end()
-        unclosed += text.count("(", seen, end) - text.count(")", seen, end)
-        seen = end
+        if brackets:
+            unclosed += text.count("(", seen, end) - text.count(")", seen, end)
+            seen = end
         following = match[1] or match[2]
         ends = following in _OPENERS if match[2] else _ends(text, start, end, match[0], following)
         if ends and not (unclosed > 0 and _closes_soon(text[end : end + _NEAR])):
@@ -108,6 +111,11 @@ def _stops(text: str) -> Iterator[re.Match[str]]:
 
 def _ends(text: str, start: int, end: int, stop: str, following: str) -> bool:
     """Whether the sentence from `start`, which runs up to and with `stop` at `end`, is whole before `following`."""
+    if stop == "." and "A" <= following[0] <= "Z" and end - start > _LONGEST_MARK:
+        # Of nearly all: a word in small letters, a full stop, a capital.
+        before = text[text.rfind(" ", start, end) + 1 : end - 1]
+        if before.isalpha() and before.islower() and len(before) < _LONGEST_WORD and before not in _ABBREVIATED:
+            return True
     if not _can_open(following):
         return False
     if end - start <= _LONGEST_MARK and _LIST_MARK.fullmatch(text, start, end):

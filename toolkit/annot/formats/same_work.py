@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
+from functools import lru_cache
 
 _NOT_ASCII_WORD = {code: None for code in range(128) if not chr(code).isalnum()}
 TELLING = 30
@@ -20,6 +21,7 @@ def work_text(title: str, year: object, abstract: str) -> str:
     return "\0".join((name, str(year), *([] if letters >= TELLING else [normalised_title(abstract)])))
 
 
+@lru_cache(maxsize=1 << 11)
 def normalised_title(title: str) -> str:
     """`title` without what differs between two records of one paper: case, form of characters, all but letters and
     digits. Empty for a title without any; such titles are never taken for the same.

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import chain
 from xml.sax.saxutils import escape, quoteattr
 
-from annot.base.errors import Faults, numbered
+from annot.base.errors import Faults, InputError, numbered
 from annot.base.records import WRITTEN, Qrel, Query, Ranking, ScoredDoc, Topic, ranked
 
 
@@ -98,6 +98,17 @@ def rankings_sha256(lines: Mapping[str, Mapping[str, str]], topic_id: str) -> st
 
 QRELS_COLUMNS = ("query_id", "0", "doc_id", "relevance")
 BEIR_COLUMNS = ("query-id", "corpus-id", "score")
+
+
+def refuse_grades_of_models(lines: Iterable[str], *, name: str) -> None:
+    """Raise InputError where lines of qrels name a model in their second column: they are not people's grades."""
+    columns = (line.split() for line in lines)
+    models = sorted({one[1].removeprefix(MODEL_MARK) for one in columns if one[1:] and one[1].startswith(MODEL_MARK)})
+    if models:
+        raise InputError(
+            f"{name}: a model's grades ({', '.join(models)}), expected people's",
+            hint="`annot qrels` writes people's grades; compare both with `annot qrels compare`",
+        )
 
 
 def read_qrels(lines: Iterable[str], *, name: str) -> tuple[Qrel, ...]:

@@ -186,6 +186,13 @@ _TASKS: dict[Screen, type[_JudgeTask]] = {
 }
 
 
+def written_on(task: Payload) -> Iterator[str]:
+    """What the lead wrote that a task shows: the line above the pair, and why the pair comes again."""
+    data = task["data"]
+    yield data["facet_help"]
+    yield from map(html.unescape, _WHY.findall(data["pair_html"]))
+
+
 def is_prediction_of_ours(prediction: Prediction, *, labels: Sequence[str]) -> bool:
     """Whether what is filled in on a task is labels of sentences and nothing else: no grade, score or other words."""
     if prediction.model_version != LABELS_FROM or prediction.score is not None:

@@ -20,7 +20,7 @@ from annot.formats.judgements_file import FileJudgement, has_columns, read_judge
 from annot.formats.relish import read_relish
 from annot.formats.spreadsheet import decoded
 from annot.formats.studio_export import ExportKeys, grades_named, read_export
-from annot.formats.trec import read_qrels
+from annot.formats.trec import read_qrels, refuse_grades_of_models
 from annot.judging.imported import ImportedJudgements, import_judgements, refuse_other_work
 from annot.measuring.folds import as_splits
 from annot.pools.selection.sampling import topics_as_papers
@@ -218,6 +218,8 @@ def _rows(ws: Workspace, file: Path, form: str, per_topic: int) -> Sequence[File
         return read_relish(file.read_bytes(), name=str(file))
     with file.open(encoding="utf-8") as lines:
         qrels = read_qrels(lines, name=str(file))
+    with file.open(encoding="utf-8") as lines:
+        refuse_grades_of_models(lines, name=str(file))
     if form == "treccovid-rf":
         qrels = topics_as_papers(qrels, per_topic=per_topic, seed=ws.settings.seed)
     return [

@@ -6,7 +6,7 @@ import asyncio
 import fcntl
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from itertools import groupby, zip_longest
 from operator import attrgetter
@@ -123,7 +123,7 @@ def ask(
     *,
     before_judging: str | None,
     may_leave: Callable[[str], bool] | None = None,
-    advance: Advance = lambda done, total: None,
+    watch: Callable[[], AbstractContextManager[Advance]] = lambda: nullcontext(lambda done, total: None),
     tell: Callable[[str], None] = lambda text: None,
     transport: httpx.AsyncBaseTransport | None = None,
     clock: Clock | None = None,
@@ -131,7 +131,8 @@ def ask(
     """Ask the model of `[opinions.NAME]` about all pairs of the selection that it has no opinion on yet.
 
     before_judging: why it is asked before any pair was sent; it goes on record. may_leave: asks the lead whether texts
-    may be sent to an address; None where nobody can be asked. transport, clock: stand in for the network and the time.
+    may be sent to an address; None where nobody can be asked. watch: shows how far it is. transport, clock: stand in
+    for the network and the time.
 
     Raises InputError where texts may not leave this machine, and where settings or prompts are not those of the
     answers on record; ModelError where the server cannot be used. What was answered until then is on record.
@@ -147,7 +148,7 @@ def ask(
             if ready.early is not None:
                 note_early(session, name, "asked", ready.early)
 
-        async def go() -> Asking:
+        async def go(advance: Advance) -> Asking:
             server = ModelServer(ready.settings, os.environ.get(KEY_VARIABLE, ""), transport)
             asking = Asking(
                 *(study, name, ready.settings, server, ready.prompts.of, sum(call.cost for call in calls)),
@@ -156,7 +157,8 @@ def ask(
             await asking.all(questions)
             return asking
 
-        asking = asyncio.run(go())
+        with watch() as advance:
+            asking = asyncio.run(go(advance))
         with study.reading() as session:
             calls = opinions.read_calls(session, name)
             record = opinions.read_asked_model(session, name)

@@ -20,6 +20,7 @@ from annot.pools.admission import drawn_citations
 from annot.publishing.release.collection_facts import facts_of
 from annot.publishing.release.identities import secrets_of, telling_pseudonyms
 from annot.publishing.release.leaks import addresses, leaks
+from annot.publishing.release.opinion_files import opinion_files, opinions_on_record
 from annot.publishing.release.questions import describe_open, open_questions, read_answers
 from annot.publishing.release.released_files import (
     bundle,
@@ -34,7 +35,7 @@ from annot.publishing.report.study import Study
 from annot.publishing.report.tables import Column, Columns
 from annot.publishing.terms import terms_of
 from annot.store import papers
-from annot.study.exports import unfinished
+from annot.study.exports import refuse_qrels_of_models, unfinished
 from annot.study.made import ANSWERS_FILE, note
 from annot.study.snapshot import ReleaseRecords, Snapshot, read_for_release
 from annot.study.workspace import Workspace
@@ -87,6 +88,7 @@ def release(
     """
     if not dry_run:
         restore_folder(folder)
+    refuse_qrels_of_models(ws)
     check_folder(folder, name=dataset_id(ws.settings.collection.name))
     answers = read_answers(ws)
     study, records = read_for_release(_as_draft(ws) if draft else ws)
@@ -122,6 +124,7 @@ def release(
         answers,
         words=words,
         runs=runs,
+        opinions=opinion_files(opinions_on_record(ws), terms, currency=ws.settings.forecast.currency),
         notes=notes,
         missing=in_full if draft else None,
     )

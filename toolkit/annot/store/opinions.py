@@ -24,6 +24,8 @@ from annot.store.models import insert_records, read_records
 
 UNREADABLE_AFTER = 2
 """An answer that cannot be read is asked for once more, and then kept as unreadable."""
+FEWEST_WORDS = 4
+"""Of a reason by which it is known for a model's."""
 _KEY = (*PAIR, "repeat")
 
 
@@ -117,6 +119,20 @@ def total_cost(session: Session, name: str) -> float:
     rows = OPINION_CALL_TABLE
     total = session.connection().execute(select(func.sum(rows.c.cost)).where(rows.c.name == name)).scalar_one()
     return float(total or 0)
+
+
+def read_model_names(session: Session) -> set[str]:
+    """Under which names models and their opinions are known: those of the lead and those of the servers."""
+    served = select(OPINION_CALL_TABLE.c.served).distinct()
+    names = {name for one in read_asked_models(session) for name in (one.name, one.model)}
+    return {*names, *session.connection().execute(served).scalars()} - {None, ""}
+
+
+def read_reasons(session: Session) -> frozenset[str]:
+    """Every reason that a model gave, but for those so short that anybody could write them."""
+    reasons = select(OPINION_CALL_TABLE.c.reason).where(OPINION_CALL_TABLE.c.state == "read").distinct()
+    found = session.connection().execute(reasons).scalars()
+    return frozenset(text for text in found if text and len(text.split()) >= FEWEST_WORDS)
 
 
 def _tuples(asked: AskedModel) -> AskedModel:

@@ -11,7 +11,14 @@ from annot.base.records import Qrel, Query
 from annot.formats.json_lines import json_lines
 from annot.formats.judgements_file import decided, judgement_record
 from annot.formats.spreadsheet import SHEET, read_error_sheet
-from annot.formats.trec import TOPIC_COLUMNS, read_qrels, topics_file, write_qrels, write_query_topics
+from annot.formats.trec import (
+    TOPIC_COLUMNS,
+    read_qrels,
+    refuse_grades_of_models,
+    topics_file,
+    write_qrels,
+    write_query_topics,
+)
 from annot.study.adjudication import Pair
 from annot.study.outcome import Outcome
 from annot.study.snapshot import Snapshot, no_judgements
@@ -66,6 +73,13 @@ def export_qrels(ws: Workspace, outcome: Outcome, queries: Iterable[Query], text
     return outcome.qrels
 
 
+def refuse_qrels_of_models(ws: Workspace) -> None:
+    """Raise InputError where a model's grades are in the place of the study's qrels."""
+    if ws.qrels.is_file():
+        with ws.qrels.open(encoding="utf-8", errors="replace") as lines:
+            refuse_grades_of_models(lines, name=str(ws.qrels))
+
+
 def exported_qrels(snapshot: Snapshot) -> tuple[Qrel, ...]:
     """The qrels as they were written.
 
@@ -74,6 +88,7 @@ def exported_qrels(snapshot: Snapshot) -> tuple[Qrel, ...]:
     ws = snapshot.ws
     if not ws.qrels.is_file():
         raise MissingInput(f"{ws.qrels}: not written yet", hint=HINT)
+    refuse_qrels_of_models(ws)
     with ws.qrels.open(encoding="utf-8") as lines:
         qrels = read_qrels(lines, name=str(ws.qrels))
     strangers = sorted({qrel.query_id for qrel in qrels} - {query.query_id for query in snapshot.queries})

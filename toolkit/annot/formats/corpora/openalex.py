@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
-from itertools import chain
 from typing import Any
 
 from annot.base.errors import InputError
@@ -106,12 +105,15 @@ def _plain_text(index: Mapping[str, Any]) -> str | None:
     """The text of an index with every position from 0 to the last once; None of any other."""
     if {*map(type, index.values())} != {list}:
         return None
-    places = list(chain.from_iterable(index.values()))
-    if {*map(type, places)} != {int}:
+    try:
+        words = {place: word for word, of in index.items() for place in of}
+    except TypeError:
         return None
-    words = dict(zip(places, [word for word, of in index.items() for _ in of], strict=True))
-    whole = len(words) == len(places) and min(words) == 0 and max(words) == len(words) - 1
-    return " ".join(map(words.__getitem__, range(len(words)))) if whole else None
+    count = len(words)
+    if {*map(type, words)} != {int} or count != sum(map(len, index.values())):
+        return None
+    whole = min(words) == 0 and max(words) == count - 1
+    return " ".join(map(words.__getitem__, range(count))) if whole else None
 
 
 def _unusable(name: str, found: str) -> InputError:

@@ -15,13 +15,14 @@ from annot.corpus.corpus_facts import labels_of, papers_of
 from annot.judging.exchange.rounds import RoundPart
 from annot.judging.exchange.server_projects import marker_of
 from annot.judging.planning.checking import follows
-from annot.labelstudio.columns import Layout, words_of
+from annot.labelstudio.columns import Layout, cleaned, words_of
 from annot.labelstudio.controls import Screen
 from annot.labelstudio.screens import check_predictions, instructions_html
 from annot.labelstudio.studio_records import ProjectSpec
-from annot.labelstudio.task_lint import lint_tasks, named_in
+from annot.labelstudio.task_lint import lint_tasks, named_in, written_on
 from annot.labelstudio.tasks import LAST_FOR_NOW, judge_task
 from annot.store import people, pools, projects, trials
+from annot.store.opinions import read_model_names, read_reasons
 from annot.store.queries import read_queries, read_topics
 from annot.study import guidelines
 from annot.study.outcome import outcome_of
@@ -90,9 +91,11 @@ def check_outgoing(ws: Workspace, everything: Iterable[Outgoing]) -> None:
             private = private_words(ws, session)
             told, what = _not_to_be_known(ws, session, part)
             sent = set(projects.read_asked(session, round="judge"))
+            reasons = read_reasons(session)
         for outgoing in several:
             tasks = list(outgoing.tasks.values())
             lint_tasks(tasks, screen=part.screen, labels=ws.settings.labels.names, private=private)
+            _refuse_reasons(tasks, reasons)
             check_spec(spec_of(ws, outgoing), outgoing.assessor, private)
             # A plan that grew has deeper papers further back: only what is sent together is mixed.
             order = outgoing.whole or tuple(outgoing.tasks)
@@ -108,12 +111,24 @@ def check_outgoing(ws: Workspace, everything: Iterable[Outgoing]) -> None:
             check_predictions(outgoing.form.label_config, tasks)
 
 
+def _refuse_reasons(tasks: Iterable[Mapping[str, Any]], reasons: Collection[str]) -> None:
+    """Raise LeakError where what was written for a task repeats what a model said of a pair."""
+    written = {cleaned(text) for task in tasks for text in written_on(task)} if reasons else set()
+    faults = [f"{text[:60]!r}: a model's words" for text in sorted(written) if any(one in text for one in reasons)]
+    if faults:
+        raise LeakError("tasks would show a model's opinion; nothing was sent", faults=faults)
+
+
 def private_words(ws: Workspace, session: Session) -> set[str]:
-    """Methods, pseudonyms and accounts: what no person may read of; but not the plain word for what a hand found."""
+    """Methods, pseudonyms, accounts and models: what no person may read of.
+
+    Not among them are the plain word for what a hand found, and a model whose name is a plain word.
+    """
     everyone = people.read_assessors(session)
     drawn = {method for pool in pools.read_pools(session).values() for method in pool.methods} - {MANUAL}
     words = {*ws.settings.pool.methods, *drawn, *(person.assessor for person in everyone)}
-    return words | {person.account for person in everyone if person.account is not None}
+    words |= {person.account for person in everyone if person.account is not None}
+    return words | {name for name in read_model_names(session) if not name.isalpha()}
 
 
 def check_spec(spec: ProjectSpec, person: str, private: Collection[str]) -> None:

@@ -10,6 +10,7 @@ from urllib.parse import unquote, urlsplit
 
 from annot.base.records import Assessor
 from annot.judging.exchange.servers import studio_folders
+from annot.judging.opinions.model_server import KEY_VARIABLE
 from annot.labelstudio.accounts import LocalSecrets, local_secrets
 from annot.publishing.release.leaks import Kind, Secret
 from annot.store.papers import paper_ids
@@ -40,7 +41,8 @@ def secrets_of(
     accounts = {person.account for person in study.people if person.account} | local.addresses | set(people)
     addresses = {text for text in accounts if "@" in text}
     names = {name for text in accounts | local.names if (name := _name(text))}
-    tokens = {environ.get("LABEL_STUDIO_API_KEY", ""), _database_password(study.ws.database_url), *local.tokens}
+    keys = (environ.get(name, "") for name in ("LABEL_STUDIO_API_KEY", KEY_VARIABLE))
+    tokens = {*keys, _database_password(study.ws.database_url), *local.tokens}
     servers = {project.url for project in study.projects} | {environ.get("LABEL_STUDIO_URL", "")}
     public = {_bare(text) for text in (*allowed, *study.ws.settings.collection.creators)}
     values: dict[Kind, set[str]] = {

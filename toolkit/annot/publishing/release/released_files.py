@@ -55,13 +55,15 @@ def release_files(
     *,
     words: OwnWords,
     runs: Mapping[str, bytes],
+    opinions: Mapping[str, str],
     notes: tuple[str, ...],
     missing: Sequence[str] | None,
 ) -> tuple[dict[str, bytes], tuple[str, ...]]:
     """All files but the checksums, by path, and `notes` with what is left out.
 
     citations, labels: what the papers in queries and pools cite, and the labels of their sentences. report: its files
-    by name. words: what people wrote that goes out. runs, notes: see `run_files`.
+    by name. words: what people wrote that goes out. runs, notes: see `run_files`. opinions: of models, by
+    path.
     missing: what a draft lists as missing; None where it is no draft.
     """
     with_text, name = facts.terms.with_text, facts.collection.name
@@ -109,6 +111,7 @@ def release_files(
             warning=facts.sampled.warning if facts.sampled else "",
         ),
         **sample_files(study),
+        **opinions,
         "DATASHEET.md": datasheet,
         "datasheet.html": datasheet_html(facts, datasheet, overrides=overrides),
     }

@@ -1,0 +1,230 @@
+"""Servers that refuse, hang, break off and speak nonsense: what is asked again, what is kept, and when asking stops."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+from annot.base.errors import ModelError
+from annot.judging.opinions.answers import read_answer
+from annot.steps.opinion_ask import Selection
+from annot.study.workspace import Workspace
+from asked_study import PRICED, Hurried, ask, calls_of, made, opinions_of, with_model
+from scripted_server import GOOD, Scripted, serving
+
+ONE_QUERY = Selection(queries=("p1-method",))
+REFUSED = Scripted(None, status=429, headers={"Retry-After": "7"}, body='{"error": "slow down"}')
+
+
+@pytest.fixture
+def ws(tmp_path: Path) -> Workspace:
+    return made(tmp_path)
+
+
+def states(ws: Workspace) -> Counter[str]:
+    return Counter(call.state for call in calls_of(ws))
+
+
+def test_a_server_that_asks_for_a_wait_gets_it_from_every_connection(ws: Workspace) -> None:
+    clock, heard = Hurried(), list[str]()
+    with serving(lambda request, number: REFUSED if number == 1 else Scripted()) as server:
+        ws = with_model(ws, server.url, requests_at_once=1, **PRICED)
+        done = ask(ws, selection=ONE_QUERY, clock=clock, tell=heard.append)
+    assert (done.settled, clock.waits) == (10, [7.0])
+    assert heard == ['HTTP 429: {"error": "slow down"}; asking again in 7 s']
+    (failed,) = (call for call in calls_of(ws) if call.state == "failed")
+    assert (failed.status, failed.cost, failed.answer) == (429, 0.0, '{"error": "slow down"}')
+
+
+def test_an_error_of_the_server_is_followed_by_longer_and_longer_waits(ws: Workspace) -> None:
+    clock = Hurried()
+    with serving(lambda request, number: Scripted(None, status=500) if number <= 4 else Scripted()) as server:
+        done = ask(with_model(ws, server.url, requests_at_once=1), selection=ONE_QUERY, clock=clock)
+    assert (done.settled, clock.waits) == (10, [1.0, 2.0, 4.0, 8.0])
+
+
+def test_a_server_that_stays_away_ends_the_asking_and_what_was_answered_stays(ws: Workspace) -> None:
+    with serving(lambda request, number: Scripted() if number <= 4 else Scripted(None, status=503)) as server:
+        ws = with_model(ws, server.url, requests_at_once=1)
+        with pytest.raises(ModelError, match=r"6 requests failed one after the other: HTTP 503") as error:
+            ask(ws, selection=ONE_QUERY, clock=Hurried())
+        assert "what was answered is on record" in (error.value.hint or "")
+        assert len(opinions_of(ws)) == 4
+        server.script = lambda request, number: Scripted()
+        assert ask(ws, selection=ONE_QUERY).asked == 6
+    assert len(opinions_of(ws)) == 10
+
+
+def test_a_server_that_is_not_there_is_an_error_in_words(ws: Workspace) -> None:
+    with serving() as server:
+        url = server.url
+    with pytest.raises(ModelError, match=r"127\.0\.0\.1:\d+/v1/chat/completions: 6 requests failed .*ConnectError"):
+        ask(with_model(ws, url), selection=ONE_QUERY, clock=Hurried())
+
+
+@pytest.mark.parametrize(
+    ("fault", "says"), [(Scripted(after=0.6), "no answer within 0.2 s"), (Scripted(cut=True), "RemoteProtocolError")]
+)
+def test_an_answer_that_does_not_come_whole_is_asked_for_again_and_counts_with_its_highest_cost(
+    ws: Workspace, fault: Scripted, says: str
+) -> None:
+    with serving(lambda request, number: fault if number == 1 else Scripted()) as server:
+        ws = with_model(ws, server.url, requests_at_once=1, timeout=0.2, longest_answer=50, **PRICED)
+        done = ask(ws, selection=ONE_QUERY, clock=Hurried())
+    assert done.settled == 10
+    first, again, *_ = sorted(calls_of(ws), key=lambda call: call.sent_at)
+    assert (first.state, first.status) == ("failed", None)
+    assert says in (first.answer or "")
+    prompt = server.prompts[0]
+    # At most a token for each byte, and what a chat puts around it.
+    assert first.cost == pytest.approx((len(prompt.encode()) + 64) * 0.001 + 50 * 0.01)
+    assert (again.doc_id, again.attempt, again.state) == (first.doc_id, 2, "read")
+
+
+UNREADABLE = (
+    "Grade 2, since both are about it.",
+    '{"grade": 7, "reason": "Very good."}',
+    '{"grade": -1, "reason": "Bad."}',
+    '{"grade": "2", "reason": "A word."}',
+    '{"grade": 2.0, "reason": "A fraction."}',
+    '{"grade": true, "reason": "A truth."}',
+    '{"grade": 2}',
+    '{"note": 2, "grund": "Beide handeln davon."}',
+    '{"grade": 1, "reason": "a"} or rather {"grade": 2, "reason": "b"}',
+    '{"grade": 1, "grade": 2, "reason": "a"}',
+    '{"grade": 2, "reason": "It ends in the mid',
+    '[2, "reason"]',
+    "{" * 5_000,
+    "",
+)
+
+
+@pytest.mark.parametrize("text", UNREADABLE, ids=lambda text: text[:20] or "nothing")
+def test_nothing_is_guessed_from_an_answer_that_has_another_form(text: str) -> None:
+    assert read_answer(text, range(4)) is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        GOOD,
+        f"Here is my answer:\n```json\n{GOOD}\n```\nI hope it helps {{you}}.",
+        f'<think>Is it {{"grade": 1, "reason": "x"}}? No.</think>\n{GOOD}',
+        '{"reason": "Both are about it.", "sure": {"very": true}, "grade": 2}',
+        '{"grade": 2, "reason": " Both\\nare\\tabout\\u0000 it. "}',
+    ],
+)
+def test_one_object_is_read_whatever_stands_around_it(text: str) -> None:
+    read = read_answer(text, range(4))
+    assert read is not None
+    assert read == (2, "Both are about it.")
+
+
+def test_an_answer_that_cannot_be_read_is_asked_for_once_more_and_then_kept_as_unreadable(ws: Workspace) -> None:
+    def script(request: dict[str, Any], number: int) -> Scripted:
+        prompt = request["messages"][0]["content"]
+        if "Title of d03" in prompt or ("Title of d04" in prompt and first_time(prompt)):
+            return Scripted("Das weiss ich nicht.")
+        return Scripted()
+
+    seen = set[str]()
+
+    def first_time(prompt: str) -> bool:
+        new = prompt not in seen
+        seen.add(prompt)
+        return new
+
+    with serving(script) as server:
+        ws = with_model(ws, server.url)
+        done = ask(ws, selection=ONE_QUERY)
+        assert ask(ws, selection=ONE_QUERY).asked == 0
+    found = {one.doc_id: one.grade for one in opinions_of(ws)}
+    assert found == {f"d{at:02}": None if at == 3 else 2 for at in range(10)}
+    assert (done.settled, done.standing.pairs, done.standing.unreadable) == (10, 9, 1)
+    assert states(ws) == {"read": 9, "unreadable": 3}
+    kept = [json.loads(call.answer or "") for call in calls_of(ws) if call.doc_id == "d03"]
+    assert [one["choices"][0]["message"]["content"] for one in kept] == ["Das weiss ich nicht."] * 2
+
+
+def test_a_model_that_changes_half_way_is_reported(ws: Workspace) -> None:
+    with serving(lambda request, number: Scripted(model="tiny-1" if number <= 6 else "tiny-2")) as server:
+        done = ask(with_model(ws, server.url, requests_at_once=1), selection=ONE_QUERY)
+    assert done.standing.served == ("tiny-1 fp_1", "tiny-2 fp_1")
+    (note,) = done.notes
+    assert note.startswith("the server changed its model half-way: tiny-1 fp_1 from ")
+    assert note.endswith("(4 answers)")
+
+
+@pytest.mark.parametrize("at_once", [1, 5])
+def test_money_is_set_aside_before_a_request_so_that_the_limit_holds(ws: Workspace, at_once: int) -> None:
+    # Each costs 1, and could cost about 4: the prompt's bytes and 50 tokens of answer.
+    usage = {"prompt_tokens": 800, "completion_tokens": 20}
+    with serving(lambda request, number: Scripted(usage=usage, after=0.01)) as server:
+        ws = with_model(ws, server.url, requests_at_once=at_once, longest_answer=50, most_money=16.5, **PRICED)
+        done = ask(ws, clock=Hurried())
+        most = max(len(prompt.encode()) + 64 for prompt in server.prompts) * 0.001 + 0.5
+        asked = len(server.requests)
+        assert done.stopped == "most_money"
+        assert done.standing.cost == pytest.approx(asked)
+        assert 16.5 - most < asked <= 16.5
+        assert ask(ws).stopped == "most_money"
+        assert len(server.requests) == asked
+
+
+def test_tokens_that_the_server_does_not_count_are_estimated_and_said_to_be(ws: Workspace) -> None:
+    with serving(lambda request, number: Scripted(usage=None)) as server:
+        done = ask(with_model(ws, server.url, **PRICED), selection=ONE_QUERY)
+    assert done.standing.estimated == 10
+    one = calls_of(ws)[0]
+    assert one.tokens_in == -(-len(server.prompts[0].encode()) // 4)
+    assert one.tokens_out == -(-len(GOOD) // 4)
+    assert one.cost == pytest.approx(one.tokens_in * 0.001 + one.tokens_out * 0.01)
+
+
+def test_no_more_tokens_are_sent_in_a_minute_than_were_allowed(ws: Workspace) -> None:
+    clock = Hurried()
+    with serving() as server:
+        ws = with_model(ws, server.url, requests_at_once=2, longest_answer=50)
+        ask(ws, selection=Selection(queries=("p2-method",)))
+        tokens = -(-len(server.prompts[0].encode()) // 4) + 50
+        ws = with_model(ws, server.url, requests_at_once=2, longest_answer=50, tokens_a_minute=3 * tokens + 10)
+        ask(ws, selection=ONE_QUERY, clock=clock)
+    # Ten requests, three in a minute.
+    assert 180 <= clock.at < 181
+
+
+def test_a_pair_that_the_server_does_not_take_is_left_out_and_told(ws: Workspace) -> None:
+    def script(request: dict[str, Any], number: int) -> Scripted:
+        too_long = "Title of d05" in request["messages"][0]["content"]
+        return Scripted(None, status=400, body="too long") if too_long else Scripted()
+
+    with serving(script) as server:
+        done = ask(with_model(ws, server.url), selection=ONE_QUERY)
+    assert (done.asked, done.settled) == (10, 9)
+    assert done.refused == ("p1-method d05: HTTP 400: too long",)
+
+
+@pytest.mark.parametrize(
+    ("answer", "requests", "says", "hint"),
+    [
+        (Scripted(None, status=401, body="no"), 1, "HTTP 401: no", "ANNOT_OPINION_KEY"),
+        (Scripted(None, status=404, body="no model"), 1, "HTTP 404: no model", "check url and model"),
+        (Scripted(None, status=307, headers={"Location": "http://127.0.0.1:9/"}), 5, "HTTP 307", "check url and model"),
+        (Scripted(None, body="<html>Welcome</html>"), 5, "HTTP 200: <html>Welcome", "when the server answers"),
+        (Scripted(None, body='{"choices": []}'), 5, 'HTTP 200: {"choices": []}', "when the server answers"),
+    ],
+)
+def test_a_server_that_refuses_every_question_is_not_asked_them_all(
+    ws: Workspace, answer: Scripted, requests: int, says: str, hint: str
+) -> None:
+    with serving(lambda request, number: answer) as server:
+        ws = with_model(ws, server.url, requests_at_once=1)
+        with pytest.raises(ModelError) as error:
+            ask(ws)
+    assert says in error.value.message
+    assert hint in (error.value.hint or "")
+    assert len(server.requests) == requests
+    assert opinions_of(ws) == ()

@@ -1,0 +1,241 @@
+"""Opinions of models are held apart: nothing that people see, decide or grade knows of them."""
+
+from __future__ import annotations
+
+import ast
+import json
+import random
+from dataclasses import replace
+from pathlib import Path
+from typing import get_args
+
+import pytest
+from annot.base.errors import InputError, LeakError, MissingInput
+from annot.base.records import Asked
+from annot.formats.trec import read_qrels
+from annot.judging.exchange.outgoing import Outgoing, check_outgoing, form_of, material_of, spec_of, tasks_of
+from annot.judging.exchange.rounds import PARTS
+from annot.judging.opinions.early import check_early
+from annot.labelstudio.controls import Screen
+from annot.labelstudio.tasks import returned_task
+from annot.publishing.release.opinion_files import opinion_files, opinions_on_record
+from annot.publishing.terms import terms_of
+from annot.steps import imports, opinions, qrels, release
+from annot.steps.opinion_ask import Selection
+from annot.store import people
+from annot.store.opinions import read_asked_model
+from annot.study.exports import exported_qrels
+from annot.study.guidelines import screen
+from annot.study.outcome import outcome_of
+from annot.study.snapshot import read_snapshot
+from annot.study.workspace import Workspace, write_file
+from asked_study import ask, made, opinions_of, send_one, with_model
+from scripted_server import Scripted, serving
+from study_stages import files_of
+
+PACKAGE = Path(__file__).resolve().parents[2] / "toolkit" / "annot"
+STORE = "annot.store.opinions"
+MAY_READ = (
+    *("judging/opinions/", "steps/opinion", "measuring/opinions", "publishing/report/", "publishing/release/"),
+    *("steps/report.py", "steps/release.py", "steps/datasheet.py", "measuring/sampled", "store/opinions.py"),
+    "judging/exchange/outgoing.py",
+)
+"""Asking, reports, releases and the estimates of a sample; and the proof that no task tells an opinion."""
+
+
+def imports_of(path: Path) -> set[str]:
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            found |= {node.module or "", *(f"{node.module}.{alias.name}" for alias in node.names)}
+    return found
+
+
+def test_only_asking_reports_releases_and_estimates_read_opinions() -> None:
+    readers = {path.relative_to(PACKAGE).as_posix() for path in PACKAGE.rglob("*.py") if STORE in imports_of(path)}
+    assert readers
+    assert not {path for path in readers if not path.startswith(MAY_READ)}
+
+
+def test_only_the_store_of_opinions_knows_their_tables() -> None:
+    tables = {"OPINION_TABLE", "OPINION_CALL_TABLE"}
+    users = {
+        path.relative_to(PACKAGE).as_posix()
+        for path in PACKAGE.rglob("*.py")
+        if tables & {name.rpartition(".")[2] for name in imports_of(path)}
+    }
+    # A query about which a model was asked cannot be removed.
+    assert users == {"store/opinions.py", "store/queries.py"}
+
+
+def test_asking_before_anything_was_sent_needs_a_reason_which_goes_on_record(tmp_path: Path) -> None:
+    with serving() as server:
+        ws = with_model(made(tmp_path, stage="planned"), server.url)
+        for empty in (None, " "):
+            with pytest.raises(InputError, match="no pair has been sent to an assessor yet") as error:
+                ask(ws, before_judging=empty)
+            assert "--before-judging" in (error.value.hint or "")
+        assert server.requests == []
+        done = ask(ws, selection=Selection(queries=("p1-method",)), before_judging="A  pilot.")
+        assert done.standing.early == ("asked: A pilot.",)
+        assert ask(ws).settled == 30
+    with ws.reading() as session:
+        ((moment, what, why),) = read_asked_model(session, "small").early
+    assert (moment[:2], what, why) == ("20", "asked", "A pilot.")
+
+
+def test_once_a_pair_was_sent_asking_needs_no_reason(tmp_path: Path) -> None:
+    ws = made(tmp_path, stage="planned")
+    send_one(ws)
+    with serving() as server:
+        done = ask(with_model(ws, server.url))
+    assert (done.settled, done.standing.early) == (40, ())
+
+
+def asked(tmp_path: Path, judged: int) -> Workspace:
+    def script(request: object, number: int) -> Scripted:
+        return Scripted(f'{{"grade": {number % 3}, "reason": "r"}}')
+
+    with serving(script) as server:
+        ws = with_model(made(tmp_path, judged=judged), server.url, requests_at_once=1, repeats=3, model="tiny 2:7b")
+        ask(ws)
+    return ws
+
+
+def test_grades_of_a_model_are_shown_when_people_have_settled_all_or_with_a_reason(tmp_path: Path) -> None:
+    ws = asked(tmp_path, judged=10)
+    with pytest.raises(InputError, match="people have not settled all pairs yet"):
+        opinions.write(ws, "small", before_judging=None)
+    opinions.write(ws, "small", before_judging="For the funder.")
+    opinions.write(ws, "small", before_judging="For the funder.")
+    (row,) = opinions.listing(ws)
+    assert row.early == ("shown: For the funder.",)
+    with pytest.raises(MissingInput, match="no model was asked under this name"):
+        opinions.write(ws, "large", before_judging="Why not.")
+
+
+def test_qrels_of_a_model_name_it_and_nothing_takes_them_for_peoples(tmp_path: Path) -> None:
+    ws = asked(tmp_path, judged=10)
+    written = opinions.write(ws, "small", before_judging="A test.")
+    lines = written.path.read_text(encoding="utf-8").splitlines()
+    assert written.path == ws.exports / "opinions" / "small.qrels"
+    assert {line.split()[1] for line in lines} == {"model=tiny_2:7b"}
+    # Three opinions on each pair; the middle one counts.
+    grades = dict[tuple[str, str], list[int | None]]()
+    for one in opinions_of(ws):
+        grades.setdefault(one.pair, []).append(one.grade)
+    found = {(one.query_id, one.doc_id): one.relevance for one in read_qrels(lines, name="x")}
+    assert found == {pair: sorted(map(int, map(str, own)))[1] for pair, own in grades.items()}
+    with pytest.raises(InputError, match="a model's grades"):
+        imports.grades_from(
+            made(tmp_path / "new", stage="queried"),
+            [written.path],
+            form="qrels", facet="method", per_topic=1, dry_run=False,
+        )  # fmt: skip
+    write_file(ws.qrels, written.path.read_bytes())
+    with pytest.raises(InputError, match=r"exports/qrels\.txt: a model's grades \(tiny_2:7b\), expected people's"):
+        release.release(
+            ws, tmp_path / "out", with_text=None, licence=None, published=None, allowed=(), draft=True, dry_run=False
+        )  # fmt: skip
+    with pytest.raises(InputError, match="a model's grades"):
+        exported_qrels(read_snapshot(ws))
+
+
+def test_what_is_early_follows_what_people_have_done(tmp_path: Path) -> None:
+    ws = made(tmp_path, stage="planned")
+    with ws.reading() as session:
+        assert check_early(ws, session, "asked", why="a  b") == "a b"
+        assert check_early(ws, session, "shown", why="c") == "c"
+    qrels_before = made(tmp_path / "judged")
+    with qrels_before.reading() as session:
+        assert check_early(qrels_before, session, "asked", why=None) is None
+    with pytest.raises(InputError, match="without a final grade"):
+        qrels.write(qrels_before, partial=False)
+
+
+def sent_tasks(ws: Workspace) -> dict[str, object]:
+    """Everything that a1, a2 and j1 would find, as it goes to the server."""
+    with ws.reading() as session:
+        plan = people.read_assignments(session)
+        disputes = outcome_of(session, ws.settings).open
+    found: dict[str, object] = {kind: screen(ws, kind) for kind in get_args(Screen)}
+    for who in ("a1", "a2"):
+        order = [Asked(one.query_id, one.doc_id) for one in plan if one.assessor == who]
+        material = material_of(ws, {asked.pair for asked in order})
+        form = form_of(ws, PARTS["judge"], material)
+        out = Outgoing(form, who, tasks_of(ws, material, order))
+        found |= {f"{who} tasks": out.tasks, f"{who} project": spec_of(ws, out)}
+    return {**found, "disputes": disputes}
+
+
+def released(ws: Workspace, folder: Path) -> dict[str, bytes]:
+    release.release(
+        ws, folder, with_text=True, licence="CC0-1.0", published=None, allowed=(), draft=True, dry_run=False
+    )  # fmt: skip
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+TOLD = {"SHA256SUMS", "croissant.json", "README.md", "DATASHEET.md", "datasheet.html"}
+"""Where a release says that there are opinions; reports do, too."""
+
+
+def test_with_and_without_opinions_people_find_decide_and_publish_the_same_byte_for_byte(tmp_path: Path) -> None:
+    without, found = made(tmp_path / "without", judged=10), made(tmp_path / "with", judged=10)
+    with serving(lambda request, number: Scripted('{"grade": 3, "reason": "It is all the same to me."}')) as server:
+        ask(with_model(found, server.url))
+    settings = without.settings_file.read_bytes()
+    assert sent_tasks(found) == sent_tasks(without)
+    found.settings_file.write_bytes(settings)
+    for ws in (without, found):
+        qrels.write(ws, partial=True)
+    assert files_of(found.exports) == files_of(without.exports)
+    theirs, ours = released(without, tmp_path / "released"), released(found, tmp_path / "released-with")
+    told = {name for name in theirs if theirs[name] != ours[name]}
+    assert not {name for name in told if name not in TOLD and not name.startswith("report")}
+    assert ours.keys() - theirs.keys() == {"opinions/small.json", "opinions/small.jsonl"}
+    assert theirs.keys() <= ours.keys()
+
+
+def test_a_release_has_what_was_asked_and_said_but_no_address_and_no_reason_without_texts(tmp_path: Path) -> None:
+    ws = asked(tmp_path, judged=10)
+    files = released(ws, tmp_path / "out")
+    described = json.loads(files["opinions/small.json"])
+    said = [json.loads(line) for line in files["opinions/small.jsonl"].splitlines()]
+    assert described["model"] == "tiny 2:7b"
+    assert described["requests"] == {"read": 120, "unreadable": 0, "failed": 0, "sent": 0}
+    assert [one["answers"] for one in described["served"]] == [120]
+    assert (described["tokens_in"], described["tokens_out"]) == (120 * 400, 120 * 20)
+    assert "[the document]" in described["prompts"]["method"]
+    assert b"127.0.0.1" not in files["opinions/small.json"]
+    assert {(one["query_id"], one["doc_id"], one["repeat"], one["grade"]) for one in said} == {
+        (one.query_id, one.doc_id, one.repeat, one.grade) for one in opinions_of(ws)
+    }
+    # Its documents are not in its corpus, so that no text is released.
+    assert not any("reason" in one for one in said)
+    terms, _ = terms_of(ws.settings.collection, with_text=True, licence="CC0-1.0", published=None)
+    with_text = opinion_files(opinions_on_record(ws), replace(terms, with_text=True), currency="EUR")
+    assert {json.loads(line)["reason"] for line in with_text["opinions/small.jsonl"].splitlines()} == {"r"}
+
+
+def test_a_push_is_refused_if_it_would_show_what_a_model_said(tmp_path: Path) -> None:
+    ws = made(tmp_path, stage="planned")
+    reason = "Both rank papers by what they cite."
+    with serving(lambda request, number: Scripted(json.dumps({"grade": 1, "reason": reason}))) as server:
+        ws = with_model(ws, server.url, model="tiny-2.5")
+        ask(ws, before_judging="A test.")
+    with ws.reading() as session:
+        order = [Asked(one.query_id, one.doc_id) for one in people.read_assignments(session) if one.assessor == "a1"]
+    shuffled = random.Random(3).sample(order, len(order))
+    material = material_of(ws, {asked.pair for asked in order})
+    form = form_of(ws, PARTS["judge"], material)
+    tasks = tasks_of(ws, material, shuffled)
+    check_outgoing(ws, [Outgoing(form, "a1", tasks)])
+    again = {**tasks, shuffled[0]: returned_task(tasks[shuffled[0]], f"Look again: {reason}")}
+    with pytest.raises(LeakError, match="would show a model's opinion"):
+        check_outgoing(ws, [Outgoing(form, "a1", again)])
+    named = {**tasks, shuffled[0]: returned_task(tasks[shuffled[0]], "tiny-2.5 thinks otherwise.")}
+    with pytest.raises(LeakError) as error:
+        check_outgoing(ws, [Outgoing(form, "a1", named)])
+    assert any("names 'tiny-2.5'" in fault for fault in error.value.faults)

@@ -1,0 +1,81 @@
+"""What a release has of models' opinions: each with its prompts, settings and costs, in a folder of its own.
+
+Reasons may quote the papers, so they go out with the papers' texts only. The address of the server stays here.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from annot.base.names import file_name
+from annot.formats.json_lines import json_lines
+from annot.publishing.terms import Terms
+from annot.store import opinions
+from annot.store.opinions import AskedModel, ModelCall
+from annot.study.workspace import Workspace
+
+FOLDER = "opinions/"
+UNKNOWN = "The training data of the model are not known here; a collection that was public before may be among them."
+
+
+@dataclass(frozen=True, slots=True)
+class OpinionOnRecord:
+    """One opinion with every request for it."""
+
+    asked: AskedModel
+    calls: Sequence[ModelCall]
+
+
+def opinions_on_record(ws: Workspace) -> tuple[OpinionOnRecord, ...]:
+    """All of them, by name."""
+    with ws.reading() as session:
+        return tuple(
+            OpinionOnRecord(one, opinions.read_calls(session, one.name)) for one in opinions.read_asked_models(session)
+        )
+
+
+def opinion_files(found: Sequence[OpinionOnRecord], terms: Terms, *, currency: str) -> dict[str, str]:
+    """Two files for each opinion: prompts, settings and costs; and what was said of each pair."""
+    files = {}
+    for one in found:
+        files[f"{FOLDER}{file_name(one.asked.name, '.json')}"] = _described(one, terms, currency)
+        files[f"{FOLDER}{file_name(one.asked.name, '.jsonl')}"] = json_lines(
+            {"query_id": said.query_id, "doc_id": said.doc_id, "repeat": said.repeat, "grade": said.grade}
+            | ({"reason": said.reason} if terms.with_text else {})
+            for said in opinions.opinions_from(one.calls)
+        )
+    return files
+
+
+def _described(one: OpinionOnRecord, terms: Terms, currency: str) -> str:
+    asked, calls = one.asked, one.calls
+    answered = [call for call in calls if call.state in ("read", "unreadable")]
+    served: dict[tuple[str | None, str | None], list[str]] = {}
+    for call in answered:
+        served.setdefault((call.served, call.version), []).append(call.sent_at)
+    record: dict[str, Any] = {
+        "name": asked.name,
+        "model": asked.model,
+        "served": [
+            {"model": model, "version": version, "first": min(at), "last": max(at), "answers": len(at)}
+            for (model, version), at in sorted(served.items(), key=lambda item: min(item[1]))
+        ],
+        "settings": dict(asked.settings),
+        "prompts": dict(sorted(asked.prompts.items())),
+        "examples": [list(pair) for pair in asked.examples],
+        "early": [{"at": at, "what": what, "why": why} for at, what, why in asked.early],
+        "requests": {
+            state: sum(call.state == state for call in calls) for state in ("read", "unreadable", "failed", "sent")
+        },
+        "tokens_in": sum(call.tokens_in or 0 for call in answered),
+        "tokens_out": sum(call.tokens_out or 0 for call in answered),
+        "tokens_estimated": sum(call.estimated for call in answered),
+        "cost": round(sum(call.cost for call in calls), 6),
+        "currency": currency,
+        "collection_published": terms.published or None,
+        "training_data": UNKNOWN,
+    }
+    return json.dumps(record, indent=2, ensure_ascii=False) + "\n"
