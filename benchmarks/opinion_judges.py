@@ -23,6 +23,23 @@ right is "noisy but fair", or, as people agree little with each other in CSFCube
 
 Measured:
 
+    of 100                      right  drawn anew  favoured  losing
+    CSFCube   people's final      100           0         0       0
+    CSFCube   always 1            100           0         0       0
+    CSFCube   favours             100         100       100      60
+    CSFCube   noisy               100           0         0       0
+    CSFCube   lenient             100           0         0       0
+    CSFCube   by topic            100           0         0       0
+    CSFCube   by likeness         100           0         0       0
+    CSFCube   by length           100          25         1       0
+    CSFCube   by shortness        100          20         1       0
+    CSFCube   finer               100         100         0       0
+    CSFCube   one of them         100          30         0       0
+    Cranfield people's final      100           0         0       0
+    Cranfield always 1            100           0         0       0
+    Cranfield favours             100         100       100      80
+    Cranfield noisy               100          10         0       0
+    Cranfield lenient             100           5         0       0
 """
 
 from __future__ import annotations

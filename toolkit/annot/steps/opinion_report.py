@@ -6,14 +6,14 @@ from annot.base.errors import MissingInput
 from annot.judging.opinions.early import check_early, note_early
 from annot.publishing.report.document import Table
 from annot.publishing.report.sections import opinions as section
-from annot.publishing.report.study import OpinionOnRecord, Study
+from annot.publishing.report.study import MeasuredOpinion, Study
 from annot.publishing.report.terminal import table_text, wrapped
 from annot.store import opinions
 from annot.study.snapshot import read_snapshot
 from annot.study.workspace import Workspace
 
 
-def measure(ws: Workspace, name: str | None, *, before_judging: str | None) -> tuple[OpinionOnRecord, ...]:
+def measure(ws: Workspace, name: str | None, *, before_judging: str | None) -> tuple[MeasuredOpinion, ...]:
     """The opinion of this name, or all. before_judging: why it is shown before all pairs are settled; goes on record.
 
     Raises MissingInput where no model was asked, or none has answered yet.
@@ -33,12 +33,12 @@ def measure(ws: Workspace, name: str | None, *, before_judging: str | None) -> t
     return found
 
 
-def tables(found: tuple[OpinionOnRecord, ...]) -> tuple[Table, ...]:
+def tables(found: tuple[MeasuredOpinion, ...]) -> tuple[Table, ...]:
     """With several opinions the one in which each has a row; of one, all."""
     return (section.overview(found),) if len(found) > 1 else tuple(section.tables(found))
 
 
-def describe(found: tuple[OpinionOnRecord, ...]) -> str:
+def describe(found: tuple[MeasuredOpinion, ...]) -> str:
     """The sentences, then the tables, then how they were made."""
     first, last = ("\n".join(map(wrapped, of)) for of in (section.told(found), section.method(found)))
     return "\n\n".join([first, *map(table_text, tables(found)), last])

@@ -45,7 +45,7 @@ class Work(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class OpinionOnRecord:
+class MeasuredOpinion:
     """What a model would have judged: what is on record of it, and what it is worth."""
 
     standing: Standing
@@ -254,7 +254,7 @@ class Study:
         )
 
     @cached_property
-    def opinions(self) -> tuple[OpinionOnRecord, ...]:
+    def opinions(self) -> tuple[MeasuredOpinion, ...]:
         """The models' opinions that may be shown: once people have settled all pairs, or by the lead's word."""
         ws, found = self.snapshot.ws, []
         with ws.reading() as session:
@@ -270,7 +270,7 @@ class Study:
         runs = self.runs if any(ws.runs.glob("*.run")) else {}
         judged = judged_of(self.snapshot, runs)
         return tuple(
-            OpinionOnRecord(standing, worth_of(self.snapshot, judged, one, given)) for one, standing, given in found
+            MeasuredOpinion(standing, worth_of(self.snapshot, judged, one, given)) for one, standing, given in found
         )
 
     @cached_property

@@ -24,7 +24,7 @@ from annot.publishing.report.cells import (
     measured,
 )
 from annot.publishing.report.document import Chapter, Table
-from annot.publishing.report.study import OpinionOnRecord, Study
+from annot.publishing.report.study import MeasuredOpinion, Study
 from annot.publishing.report.tables import Column, each, of_facet, table
 from annot.publishing.report.words import sentences
 
@@ -56,7 +56,7 @@ def appendix(study: Study) -> Iterator[Chapter]:
         )
 
 
-def told(found: Sequence[OpinionOnRecord]) -> Iterator[str]:
+def told(found: Sequence[MeasuredOpinion]) -> Iterator[str]:
     """A paragraph for each opinion: its first sentence, and what else to know of it."""
     for one in found:
         yield " ".join(sentences("opinions.told", worth=one.worth, standing=one.standing))
@@ -69,17 +69,17 @@ class OpinionInWords(NamedTuple):
     told: str
 
 
-def in_words(found: Sequence[OpinionOnRecord]) -> tuple[OpinionInWords, ...]:
+def in_words(found: Sequence[MeasuredOpinion]) -> tuple[OpinionInWords, ...]:
     """Each with its paragraph."""
     return tuple(OpinionInWords(one.standing, text) for one, text in zip(found, told(found), strict=True))
 
 
-def method(found: Sequence[OpinionOnRecord]) -> tuple[str, ...]:
+def method(found: Sequence[MeasuredOpinion]) -> tuple[str, ...]:
     """How the figures were made."""
     return sentences("opinions.method", worth=found[0].worth, repeats=any(one.worth.itself for one in found))
 
 
-def tables(found: Sequence[OpinionOnRecord]) -> Iterator[Table]:
+def tables(found: Sequence[MeasuredOpinion]) -> Iterator[Table]:
     """Agreement, confusion, people in whose place it was tested, and the runs."""
     worths = [one.worth for one in found]
     yield agreement(worths)
@@ -91,13 +91,13 @@ def tables(found: Sequence[OpinionOnRecord]) -> Iterator[Table]:
         yield _runs(worths)
 
 
-def overview(found: Sequence[OpinionOnRecord]) -> Table:
+def overview(found: Sequence[MeasuredOpinion]) -> Table:
     """One row for each opinion."""
     return table(
         "opinions",
         found,
         [
-            Column[OpinionOnRecord]("Opinion", lambda one: one.worth.name),
+            Column[MeasuredOpinion]("Opinion", lambda one: one.worth.name),
             Column("Model", lambda one: one.worth.model),
             Column("It", lambda one: str(one.worth.verdict), "verdict"),
         ],
