@@ -116,8 +116,8 @@ def notes_of(cost: SampleCost, measure: str, shown: Collection[str] = ()) -> Ite
         yield f"{estimates_are} below 0 or above 1 and {verb(cost.outside, 'stays', 'stay')} in the means"
     if cost.floored:
         yield (
-            f"in {counted(cost.floored, 'query')} the best possible ranking was estimated below what was found, or below "
-            "one relevant document, and was raised to that"
+            f"in {counted(cost.floored, 'query')} the best possible ranking was estimated below what was found, or "
+            "below one relevant document, and was raised to that"
         )
     if recall := sorted(name for name in shown if re.fullmatch(r"R@\d+", name)):
         yield (
