@@ -11,6 +11,7 @@ from annot.base.stats.values import Undefined
 from annot.measuring.agreement.coefficients import COEFFICIENTS, value_between
 from annot.measuring.agreement.contingency import count, tables_between, tables_with
 from annot.measuring.agreement.per_query import effective_pairs
+from annot.measuring.agreement.pooled import agreement_between
 from annot.measuring.agreement.summaries import AgreementTable
 from annot.measuring.agreement.tables import agreement_table
 
@@ -111,3 +112,15 @@ def test_ten_drawn_pairs_have_no_figure_of_their_own_and_ten_of_a_whole_pool_do(
     pairs = [(query.query_id, f"d{at}") for query in table_of(None, 10).queries for at in range(10)]
     assert isinstance(table_of(dict.fromkeys(pairs, 3.0), 10).queries[0].before["kappa"], Undefined)
     assert isinstance(table_of(dict.fromkeys(pairs, 1.0), 10).queries[0].before["kappa"], float)
+
+
+def test_of_one_query_nothing_is_left_without_it_whatever_its_weights() -> None:
+    """What the sums of weights leave by rounding is no pair."""
+    rng = np.random.default_rng(3)
+    for _ in range(20):
+        first, second = ({("q", f"d{at}"): int(rng.integers(0, 4)) for at in range(30)} for _ in range(2))
+        weights = {pair: float(1 / rng.uniform(0.05, 1)) for pair in first}
+        found = agreement_between(
+            first, second, grades=GRADES, level=0.95, coefficients=COEFFICIENTS, topics=None, weights=weights
+        )
+        assert all(isinstance(one.interval, Undefined) for one in found.figures.values())

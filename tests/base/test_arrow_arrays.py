@@ -48,10 +48,14 @@ def test_an_array_is_read_as_pyarrow_reads_it_also_a_part_of_it() -> None:
         assert truths(mask.slice(0, begin)).tolist() == MASK[:begin].tolist()
     assert numbers(whole.slice(1)).tolist() == [8, 9]
     assert numbers(whole).dtype == np.int32
+    assert numbers(pa.chunked_array([whole, whole[:1]])).tolist() == [7, 8, 9, 7]
+    assert numbers(pa.chunked_array([], pa.int64())).tolist() == []
+    assert truths(pa.chunked_array([mask[1:4], mask[:2]])).tolist() == [False, False, True, True, False]
 
 
 def test_adding_papers_does_not_wait_for_pandas(tmp_path: Path) -> None:
-    (tmp_path / "p.ris").write_text("TY  - JOUR\nTI  - A\nAB  - One sentence.\nDO  - 10.1/x\nER  - \n")
+    abstract = "A sentence of five words. Another one of as many. The third has five, too."
+    (tmp_path / "p.ris").write_text(f"TY  - JOUR\nTI  - A\nAB  - {abstract}\nDO  - 10.1/x\nER  - \n")
     program = """
 import sys
 from annot.cli.main import run
@@ -65,4 +69,5 @@ assert "pandas" not in sys.modules
 """
     done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    assert "1 paper read" in done.stdout
+    assert "1 paper read, 1 kept; the corpus now has 1" in done.stdout
+    assert "1 paper read, 0 kept; the corpus now has 1" in done.stdout

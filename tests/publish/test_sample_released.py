@@ -18,13 +18,14 @@ from annot.measuring.evaluation.measures import evaluate as plainly
 from annot.publishing.release.sampled import PRELS, sample_files, sampled_of
 from annot.publishing.report.study import Study
 from annot.publishing.report.words import sentence
-from annot.steps import backup, check, datasheet, evaluate, release, restore
+from annot.steps import backup, check, datasheet, evaluate, plan, release, restore
 from annot.study.exports import exported_qrels
 from annot.study.snapshot import read_snapshot
 from annot.study.workspace import Workspace
 from sampled_study import judged, pooled, rankings
-from study_stages import files_of, quietly
+from study_stages import copied, files_of, published, quietly
 
+QUERY_PAPERS = 3
 MEASURES = ("P@5", "P@20", "R@20", "NDCG%20", "NDCG%100", "NDCG@10", "AP", "nDCG", "nDCG@10")
 
 
@@ -84,6 +85,26 @@ def test_the_page_gives_the_figures_of_annot_evaluate_from_the_released_files_al
         expected = dict(estimates(third, tag))
         assert len({name for _, name, _ in expected}) == len(MEASURES)
         assert from_files(tmp_path / "alone", released / "runs" / f"{tag}.run") == pytest.approx(expected, abs=1e-9)
+
+
+def test_a_release_that_is_no_draft_gives_them_too(tmp_path: Path) -> None:
+    """With corpus, datasheet, facets, disputes and runs as in any study: all that a draft may lack."""
+    recipe = published(QUERY_PAPERS)
+    ws = copied(recipe, "planned", tmp_path / "study")
+    plan.withdraw(ws, queries=(), sent=False, dry_run=False)
+    plan.make(ws, queries=(), shares={}, seed=None, grow=False, dry_run=False, sample=0.5)
+    recipe.judged(ws)
+    recipe.settled(ws)
+    recipe.measured(ws)
+    folder = tmp_path / "release"
+    release.release(
+        ws, folder, with_text=None, licence=None, published=None, allowed=(), draft=False, dry_run=False
+    )  # fmt: skip
+    assert "draft" not in (folder / "README.md").read_text(encoding="utf-8").lower()[:400]
+    for tag in sorted(path.stem for path in ws.runs.glob("*.run")):
+        expected = dict(estimates(ws, tag))
+        assert len({query for *_, query in expected}) > QUERY_PAPERS
+        assert from_files(folder, folder / "runs" / f"{tag}.run") == pytest.approx(expected, abs=1e-9)
 
 
 def test_runs_with_ties_gaps_and_documents_of_no_pool_have_the_same_figures(third: Workspace, released: Path) -> None:

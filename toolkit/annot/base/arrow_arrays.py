@@ -82,18 +82,24 @@ def mask_of(values: NDArray[np.bool_]) -> Any:
 
 
 def numbers(array: Any) -> NDArray[Any]:
-    """What is in an Arrow array of integers without nulls."""
+    """What is in an Arrow array of integers without nulls, or in one of several chunks."""
+    array = _in_one(array)
     kind = np.dtype(str(array.type))
     data = array.buffers()[1]
     return np.zeros(0, kind) if data is None else np.frombuffer(data, kind, len(array), array.offset * kind.itemsize)
 
 
 def truths(array: Any) -> NDArray[np.bool_]:
-    """What is in an Arrow array of truth values without nulls."""
+    """What is in an Arrow array of truth values without nulls, or in one of several chunks."""
+    array = _in_one(array)
     data = array.buffers()[1]
     bits = np.zeros(0, np.uint8) if data is None else np.frombuffer(data, np.uint8)
     end = array.offset + len(array)
     return np.unpackbits(bits, count=end, bitorder="little")[array.offset :].astype(bool)
+
+
+def _in_one(array: Any) -> Any:
+    return array.combine_chunks() if hasattr(array, "combine_chunks") else array
 
 
 def _bits(there: NDArray[np.bool_]) -> Any:

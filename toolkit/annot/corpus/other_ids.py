@@ -163,7 +163,7 @@ class BesidePapers:
         import pyarrow.parquet
 
         table = pyarrow.parquet.read_table(path)
-        owners = self.tally.owners(works)[numbers(table["at"].combine_chunks())]
+        owners = self.tally.owners(works)[numbers(table["at"])]
         table = table.filter(mask_of(owners >= 0))
         ids = self.tally.ids_at(owners[owners >= 0])
         return pyarrow.table({"paper_id": ids, "id": table["id"]})

@@ -150,7 +150,7 @@ def remove_papers(folder: Path, ids: Iterable[str]) -> None:
     out = strings_of(dict.fromkeys(ids))
     for path in files_of(folder):
         there = open_papers(path).read(columns=["paper_id"]).column(0)
-        kept = ~truths(pyarrow.compute.is_in(there, value_set=out).combine_chunks())
+        kept = ~truths(pyarrow.compute.is_in(there, value_set=out))
         if not kept.any():
             path.unlink()
         elif not kept.all():

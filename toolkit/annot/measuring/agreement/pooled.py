@@ -16,7 +16,7 @@ from annot.base.stats.arrays import Array, Integers
 from annot.base.stats.clustered import Clusters, clusters_of, jackknife_interval
 from annot.base.stats.values import Estimate, Interval, Undefined, Value
 from annot.measuring.agreement.coefficients import PERCENTAGES, mean_of_tables, of_tables, value_between
-from annot.measuring.agreement.contingency import OF_COUNTS, OF_TABLES, Counts, count, tables_between
+from annot.measuring.agreement.contingency import NO_DUST, OF_COUNTS, OF_TABLES, Counts, count, tables_between
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,14 +48,14 @@ class PooledTables:
         own = np.zeros((len(met), *self.tables.shape[1:]))
         np.add.at(own, at, self.tables)
         values, sizes = of_tables(name, whole, grades, many=many)
-        values_left, sizes_left = of_tables(name, whole[two] - own, grades, many=many)
+        values_left, sizes_left = of_tables(name, np.round(whole[two] - own, NO_DUST), grades, many=many)
 
         def without(of_two: Array, left: Array) -> Array:
             """The sum over every two without each unit. left: of those who met in it."""
             return np.asarray(of_two.sum() + np.bincount(unit, left - of_two[two], self.clusters.n))
 
-        sums, used = without(values * sizes, values_left * sizes_left), without(sizes, sizes_left)
-        shared = whole.sum() - np.bincount(unit, own.sum(axis=(-1, -2)), self.clusters.n)
+        sums, used = without(values * sizes, values_left * sizes_left), np.round(without(sizes, sizes_left), NO_DUST)
+        shared = np.round(whole.sum() - np.bincount(unit, own.sum(axis=(-1, -2)), self.clusters.n), NO_DUST)
         result = np.full(self.clusters.n, np.nan)
         np.divide(sums, used, out=result, where=2 * used > shared)
         return result
