@@ -12,15 +12,14 @@ is full judging of the same topics, for an interval the mean over all topics. A 
   full judging's own, on the same topics.
 - `wider`: by how much the intervals of differences are wider than under full judging, in percent.
 - `1.96s`: the half width of an interval of a difference over draws alone, on average.
-- `kept`: of the differences that full judging of the same topics finds, how many of 100 the sample finds, too. `rev.`:
-  of those that full judging of all topics finds, the largest number of 100 redraws in which one is found the other way
-  round.
+- `same`: of the differences that full judging of the same topics finds, how many of 100 have the same sign; `kept`: how
+  many the sample finds, too. `rev.`: of those that full judging of all topics finds, the largest number of 100 redraws
+  in which one is found the other way round.
 - `floor`: of 100 queries, those whose ideal was raised to what was found.
+- `misses`: which bars the design misses. L: levels within .03 (at half .015). A: differences within .015. M, D: 92 to
+  98 of 100 intervals of means and of differences hold. R: 1 reversal in 100.
 
-`best first` judges the best of the fused ranking, `bandit` follows MaxMean (Losada, Parapar and Barreiro 2016, Feeling
-Lucky? Multi-armed Bandits for Ordering Judgements in Pooling-based Evaluation, SAC); both judge as many pairs and count
-the others as 0. They have to fail where the sample holds. `held` says whether a design meets the bars: 92 to 98 of 100
-intervals, differences within .015, levels within .03 (at half .015), 1 reversal in 100.
+`sampled_designs.py` has the designs. `best first` and `bandit` have to miss bars where `sample` misses none.
 
 Then each family is left out of pool, order and model: the error of its systems less the mean error of all, and how many
 places the best of it falls. Then agreement, of CSFCube's two assessors: by how much the pooled figure, the mean and the
@@ -28,36 +27,36 @@ median over queries are off on average over draws, and in brackets their standar
 
 Measured with 200 redraws (15%, f = 0 and the others at half with 100):
 
-                                       level  apart  draw  means / full  diffs / full wider  1.96s  rev.  held
-    Cranfield sample      0.15 nDCG    0.043  0.027    92    88.9 / 95.6    94.3 / 94.0    88  0.067   2.0  no
-    Cranfield sample      0.15 AP      0.039  0.025    87    93.0 / 96.2    94.5 / 94.0    61  0.050   2.0  no
-    Cranfield sample      0.33 nDCG    0.015  0.010    85    95.2 / 95.5    94.2 / 94.4    21  0.024   0.5  yes
-    Cranfield sample      0.33 nDCG@10 0.013  0.008    82    95.2 / 95.5    94.0 / 93.7    13  0.020   0.5  yes
-    Cranfield sample      0.33 P@20    0.000  0.001    92    96.6 / 96.6    94.8 / 95.3    16  0.010   1.0  yes
-    Cranfield sample      0.33 R@20    0.035  0.022    81    91.9 / 95.2    94.5 / 95.2    25  0.041   1.5  no
-    Cranfield sample      0.33 AP      0.015  0.010    73    95.0 / 95.2    94.0 / 94.2    14  0.016   1.0  yes
-    Cranfield sample      0.50 nDCG    0.008  0.005    83    95.1 / 95.5    94.0 / 94.4     9  0.014   1.0  yes
-    Cranfield sample      0.50 R@20    0.016  0.008    78    94.4 / 95.2    94.5 / 95.2     9  0.021   0.5  no
-    Cranfield sample      0.50 AP      0.007  0.005    71    95.3 / 95.2    94.2 / 94.2     6  0.009   1.0  yes
-    Cranfield f = 0       0.33 nDCG    0.023  0.010    76    93.6 / 95.6    93.0 / 94.0    19  0.017   1.0  yes
-    Cranfield best first  0.33 nDCG    0.053  0.046     0    81.3 / 95.5    88.3 / 94.4     8  0.000   4.0  no
-    Cranfield bandit      0.33 nDCG    0.036  0.026     0    90.7 / 95.5    93.3 / 94.4    10  0.000   1.0  no
-    Cranfield best first  0.50 nDCG    0.034  0.031     0    91.4 / 95.6    91.3 / 94.0     5  0.000   1.0  no
-    Cranfield bandit      0.50 nDCG    0.025  0.019     0    94.1 / 95.6    93.7 / 94.0     6  0.000   1.0  no
-    CSFCube   sample      0.15 NDCG%20 0.047  0.018    98    91.9 / 96.5    93.7 / 93.9   146  0.100   0.0  no
-    CSFCube   sample      0.15 AP      0.046  0.035    95    94.5 / 95.9    94.2 / 93.9   208  0.113   0.0  no
-    CSFCube   sample      0.33 NDCG%20 0.012  0.006    96    94.4 / 94.9    94.1 / 94.3    36  0.033   0.0  yes
-    CSFCube   sample      0.33 P@20    0.002  0.002    95    94.0 / 94.1    94.9 / 93.3    35  0.024   0.5  yes
-    CSFCube   sample      0.33 R@20    0.036  0.026    93    95.6 / 94.9    95.0 / 93.3    78  0.090   0.5  no
-    CSFCube   sample      0.33 AP      0.010  0.012    90    95.2 / 95.1    94.9 / 93.9    47  0.032   0.0  yes
-    CSFCube   sample      0.50 NDCG%20 0.005  0.002    94    95.1 / 94.9    94.0 / 94.3    11  0.017   0.0  yes
-    CSFCube   sample      0.50 R@20    0.022  0.020    88    95.3 / 94.9    94.3 / 93.3    28  0.045   0.0  no
-    CSFCube   sample      0.50 AP      0.006  0.006    86    95.4 / 95.1    94.5 / 93.9    17  0.015   0.0  yes
-    CSFCube   f = 0       0.33 NDCG%20 0.011  0.007    95    96.5 / 96.5    94.9 / 93.9    42  0.035   1.0  yes
-    CSFCube   best first  0.33 NDCG%20 0.092  0.095     0    37.2 / 94.9    69.0 / 94.3    23  0.000   0.5  no
-    CSFCube   bandit      0.33 NDCG%20 0.091  0.102     0    44.8 / 94.9    69.5 / 94.3    35  0.000   0.5  no
-    CSFCube   best first  0.50 NDCG%20 0.035  0.028     0    87.2 / 96.5    90.5 / 93.9     8  0.000   0.0  no
-    CSFCube   bandit      0.50 NDCG%20 0.033  0.028     0    90.2 / 96.5    90.4 / 93.9    10  0.000   0.0  no
+                                       level  apart  draw  means / full  diffs / full wider  1.96s  rev.  misses
+    Cranfield sample      0.15 nDCG    0.043  0.027    92    88.9 / 95.6    94.3 / 94.0    88  0.067   2.0  LAMR
+    Cranfield sample      0.15 AP      0.039  0.025    87    93.0 / 96.2    94.5 / 94.0    61  0.050   2.0  LAR
+    Cranfield sample      0.33 nDCG    0.015  0.010    85    95.2 / 95.5    94.2 / 94.4    21  0.024   0.5  -
+    Cranfield sample      0.33 nDCG@10 0.013  0.008    82    95.2 / 95.5    94.0 / 93.7    13  0.020   0.5  -
+    Cranfield sample      0.33 P@20    0.000  0.001    92    96.6 / 96.6    94.8 / 95.3    16  0.010   1.0  -
+    Cranfield sample      0.33 R@20    0.035  0.022    81    91.9 / 95.2    94.5 / 95.2    25  0.041   1.5  LAMR
+    Cranfield sample      0.33 AP      0.015  0.010    73    95.0 / 95.2    94.0 / 94.2    14  0.016   1.0  -
+    Cranfield sample      0.50 nDCG    0.008  0.005    83    95.1 / 95.5    94.0 / 94.4     9  0.014   1.0  -
+    Cranfield sample      0.50 R@20    0.016  0.008    78    94.4 / 95.2    94.5 / 95.2     9  0.021   0.5  L
+    Cranfield sample      0.50 AP      0.007  0.005    71    95.3 / 95.2    94.2 / 94.2     6  0.009   1.0  -
+    Cranfield f = 0       0.33 nDCG    0.023  0.010    76    93.6 / 95.6    93.0 / 94.0    19  0.017   1.0  -
+    Cranfield best first  0.33 nDCG    0.053  0.046     0    81.3 / 95.5    88.3 / 94.4     8  0.000   4.0  LAMDR
+    Cranfield bandit      0.33 nDCG    0.036  0.026     0    90.7 / 95.5    93.3 / 94.4    10  0.000   1.0  LAM
+    Cranfield best first  0.50 nDCG    0.034  0.031     0    91.4 / 95.6    91.3 / 94.0     5  0.000   1.0  LAMD
+    Cranfield bandit      0.50 nDCG    0.025  0.019     0    94.1 / 95.6    93.7 / 94.0     6  0.000   1.0  LA
+    CSFCube   sample      0.15 NDCG%20 0.047  0.018    98    91.9 / 96.5    93.7 / 93.9   146  0.100   0.0  LAM
+    CSFCube   sample      0.15 AP      0.046  0.035    95    94.5 / 95.9    94.2 / 93.9   208  0.113   0.0  LA
+    CSFCube   sample      0.33 NDCG%20 0.012  0.006    96    94.4 / 94.9    94.1 / 94.3    36  0.033   0.0  -
+    CSFCube   sample      0.33 P@20    0.002  0.002    95    94.0 / 94.1    94.9 / 93.3    35  0.024   0.5  -
+    CSFCube   sample      0.33 R@20    0.036  0.026    93    95.6 / 94.9    95.0 / 93.3    78  0.090   0.5  LA
+    CSFCube   sample      0.33 AP      0.010  0.012    90    95.2 / 95.1    94.9 / 93.9    47  0.032   0.0  -
+    CSFCube   sample      0.50 NDCG%20 0.005  0.002    94    95.1 / 94.9    94.0 / 94.3    11  0.017   0.0  -
+    CSFCube   sample      0.50 R@20    0.022  0.020    88    95.3 / 94.9    94.3 / 93.3    28  0.045   0.0  LA
+    CSFCube   sample      0.50 AP      0.006  0.006    86    95.4 / 95.1    94.5 / 93.9    17  0.015   0.0  -
+    CSFCube   f = 0       0.33 NDCG%20 0.011  0.007    95    96.5 / 96.5    94.9 / 93.9    42  0.035   1.0  -
+    CSFCube   best first  0.33 NDCG%20 0.092  0.095     0    37.2 / 94.9    69.0 / 94.3    23  0.000   0.5  LAMD
+    CSFCube   bandit      0.33 NDCG%20 0.091  0.102     0    44.8 / 94.9    69.5 / 94.3    35  0.000   0.5  LAMD
+    CSFCube   best first  0.50 NDCG%20 0.035  0.028     0    87.2 / 96.5    90.5 / 93.9     8  0.000   0.0  LAMD
+    CSFCube   bandit      0.50 NDCG%20 0.033  0.028     0    90.2 / 96.5    90.4 / 93.9    10  0.000   0.0  LAMD
 
 Recall does not meet the bars at any share: it divides by the number of relevant documents, whose estimate scatters by
 half or more where a query has fewer than eleven, and the mean of 1 / n is not 1 / the mean of n. At a third (15
@@ -78,15 +77,18 @@ draws alone, intervals of AP are too short where queries have few relevant docum
     plain    kappa           -0.034 (0.013)  -0.025 (0.014)  -0.008 (0.020)
     plain    percent         -0.078 (0.009)  -0.078 (0.010)  -0.102 (0.016)
 
-    left out, 33%, 6 redraws
-    Cranfield best first  -0.031 to +0.011   falls by up to 2 of 17 places
-    Cranfield bandit      -0.018 to +0.005   falls by up to 1 of 17 places
-    Cranfield uniform     -0.009 to +0.012   falls by up to 3 of 17 places
-    Cranfield sample      -0.012 to +0.007   falls by up to 0 of 17 places
-    CSFCube   best first  -0.103 to +0.024   falls by up to 10 of 17 places
-    CSFCube   bandit      -0.107 to +0.031   falls by up to 10 of 17 places
-    CSFCube   uniform     -0.034 to +0.016   falls by up to 6 of 17 places
-    CSFCube   sample      -0.014 to +0.012   falls by up to 3 of 17 places
+    left out, 33%, 12 to 15 redraws
+    Cranfield best first  -0.031 to +0.012   falls by up to 1 of 17 places
+    Cranfield bandit      -0.022 to +0.007   falls by up to 1 of 17 places
+    Cranfield uniform     -0.009 to +0.016   falls by up to 2 of 17 places
+    Cranfield sample      -0.007 to +0.003   falls by up to 0 of 17 places
+    CSFCube   best first  -0.105 to +0.023   falls by up to 10 of 17 places
+    CSFCube   bandit      -0.109 to +0.029   falls by up to 10 of 17 places
+    CSFCube   uniform     -0.011 to +0.009   falls by up to 2 of 17 places
+    CSFCube   sample      -0.003 to +0.007   falls by up to 1 of 17 places
+
+`same` and `kept` at 33% (60 redraws; CSFCube's sample and uniform 200): Cranfield best first 100 and 83, bandit 100 and
+87, uniform 96 and 42, sample 100 and 75; CSFCube 98 and 77, 97 and 74, 92 and 26, 99 and 61.
 """
 
 from __future__ import annotations
@@ -207,20 +209,20 @@ def lines(collection: Collection, design: str, share: float, redraws: int) -> It
         means, differences = held[:s].mean(), held[s:].mean()
         level = abs(bias[row]).max()
         bars = {
-            "level": level <= BARS.get(share, 0.03),
-            "apart": apart <= 0.015,
-            "means": 92 <= means <= 98,
-            "diffs": 92 <= differences <= 98,
-            "rev.": reversed_ <= 1,
+            "L": level <= BARS.get(share, 0.03),
+            "A": apart <= 0.015,
+            "M": 92 <= means <= 98,
+            "D": 92 <= differences <= 98,
+            "R": reversed_ <= 1,
         }
-        missed = ", ".join(bar for bar, met in bars.items() if not met)
+        missed = "".join(bar for bar, met in bars.items() if not met)
         on_draws = 100 * np.mean([one.drawn[row] for one in found])
         yield (
             f"{collection.whole.name:<10}{design:<11}{share:5.2f} {name:<9}"
             f"{level:7.3f}{apart:7.3f}{on_draws:6.0f}"
             f"{means:8.1f} /{full[:s].mean():5.1f}{differences:8.1f} /{full[s:].mean():5.1f}"
             f"{100 * (half / before - 1):6.0f}{1.96 * np.mean([one.design[row] for one in found]):7.3f}"
-            f"{same:6.0f}{kept:6.0f}{reversed_:6.1f}{floor:6.1f}  {missed or 'none'}"
+            f"{same:6.0f}{kept:6.0f}{reversed_:6.1f}{floor:6.1f}  {missed or '-'}"
         )
 
 

@@ -11,7 +11,6 @@ from annot.base.stats.values import Undefined
 from annot.measuring.agreement.coefficients import COEFFICIENTS, value_between
 from annot.measuring.agreement.contingency import count, tables_between, tables_with
 from annot.measuring.agreement.per_query import effective_pairs
-from annot.measuring.agreement.pooled import agreement_between
 from annot.measuring.agreement.summaries import AgreementTable
 from annot.measuring.agreement.tables import agreement_table
 
@@ -117,10 +116,15 @@ def test_ten_drawn_pairs_have_no_figure_of_their_own_and_ten_of_a_whole_pool_do(
 def test_of_one_query_nothing_is_left_without_it_whatever_its_weights() -> None:
     """What the sums of weights leave by rounding is no pair."""
     rng = np.random.default_rng(3)
+    judgements, decisions, facets = study(30)
+    of_query = [one for one in judgements if one.query_id == "p-aim"]
     for _ in range(20):
-        first, second = ({("q", f"d{at}"): int(rng.integers(0, 4)) for at in range(30)} for _ in range(2))
-        weights = {pair: float(1 / rng.uniform(0.05, 1)) for pair in first}
-        found = agreement_between(
-            first, second, grades=GRADES, level=0.95, coefficients=COEFFICIENTS, topics=None, weights=weights
-        )
-        assert all(isinstance(one.interval, Undefined) for one in found.figures.values())
+        weights = {("p-aim", f"d{at}"): float(1 / rng.uniform(0.05, 1)) for at in range(30)}
+        found = agreement_table(
+            of_query, [one for one in decisions if one.query_id == "p-aim"], facets,
+            grades=GRADES, missing="drop", binarised_at=None, level=0.95, topics=None, weights=weights,
+        )  # fmt: skip
+        (together,) = (group for group in found.groups if group.name == "together")
+        for summary in (*together.before.values(), *together.after.values()):
+            assert summary.intervals is not None
+            assert isinstance(summary.intervals["pooled"], Undefined)

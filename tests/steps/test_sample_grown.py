@@ -17,13 +17,16 @@ from annot.measuring.evaluation.measures import evaluate as plainly
 from annot.measuring.sampled.estimates import estimates, pools_of
 from annot.pools.pair_sample import LEAST
 from annot.pools.pooling import extended
-from annot.steps import plan, pool_growth
+from annot.publishing.release.sampled import sample_files
+from annot.steps import browse, plan, pool_growth, report, reusability
 from annot.steps.assessor_leaving import leave
 from annot.steps.plan import Planned
 from annot.steps.query import remove
+from annot.steps.status import status
 from annot.store import people, pools
 from annot.store.judging_models import PoolSample, SampleDesign
 from annot.store.pools import read_sample
+from annot.study.snapshot import read_snapshot
 from annot.study.workspace import Workspace, write_file
 from command_line import annot_done
 from sampled_study import DOCUMENTS, WHOLE, N, grade_of, judged, pool_of, pooled
@@ -147,6 +150,25 @@ def test_what_a_top_up_brought_is_estimated(ws: Workspace) -> None:
     assert values(found, "csfcube", "P@20")["new"] == pytest.approx(TRUE_P20, abs=0.06)
     assert found.sampled is not None
     assert found.sampled.pairs == len(WHOLE) + len(PAIRS)
+
+
+@pytest.mark.parametrize("whole", [False, True])
+def test_what_is_made_of_a_study_after_a_top_up_has_its_estimates(ws: Workspace, whole: bool) -> None:
+    judged(ws, share=None if whole else 0.5)
+    with_run(ws)
+    top_up(ws, "p1", "p2", "p3", "p4")
+    judged(ws, share=0.5, only_new=whole)
+    of_new = values(measure(ws), "trec", "nDCG")["new"]
+    assert browse.write(ws, partial=False).graded
+    report.write(ws)
+    assert f"| {100 * of_new:.2f} [" in (ws.exports / "report.md").read_text(encoding="utf-8")
+    losses, _ = reusability.certificate(ws, tell=print)
+    (late,) = (one for one in losses.losses if one.method == "new")
+    assert late.alone == len(PAIRS)
+    rows = [line.split("\t") for line in sample_files(read_snapshot(ws))["sample.tsv"].splitlines()[1:]]
+    assert len(rows) == len(WHOLE) + len(PAIRS)
+    assert ({row[3] for row in rows if row[1] in DOCUMENTS} == {"1.0"}) is whole
+    assert status(ws).not_drawn == sum(not row[2] for row in rows)
 
 
 def test_topping_up_says_what_the_plan_will_draw(ws: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:

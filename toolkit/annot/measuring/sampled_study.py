@@ -1,4 +1,4 @@
-"""A study of which a sample was judged, as what measures runs: its pools, probabilities, and what is predicted."""
+"""What a sampled study has to measure runs: its pools, the probabilities of its pairs, and predictions."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class DrawnPairs(NamedTuple):
 def sampled_pools(
     snapshot: Snapshot, qrels: Iterable[Qrel], *, unfinished: bool = False, queries: Collection[str] | None = None
 ) -> SampledPools:
-    """The pools of the queries of which pairs were drawn, by `drawn_pairs`, whose arguments these are."""
+    """The sampled pools. The arguments are those of `drawn_pairs`."""
     return drawn_pairs(snapshot, qrels, unfinished=unfinished, queries=queries).pools
 
 
@@ -57,10 +57,10 @@ def drawn_pairs(
 ) -> DrawnPairs:
     """The pairs of the queries of which some were drawn, with the probabilities of the draw.
 
-    qrels: of these only pairs that were drawn count; one that nobody can judge counts as grade 0, as it does where all
-    is judged. unfinished: take the drawn pairs that have a grade for a random part of those of their query, and leave
-    out queries of which none has one. Raises InputError where some have none yet, otherwise. queries: None is all.
-    without: predict from the ranks of all methods but this one.
+    qrels: only pairs that were drawn count. A pair that nobody can judge has grade 0, as in pools judged whole.
+    unfinished: take the drawn pairs with a grade as a random part of those of their query, and leave out queries
+    without any; otherwise raise InputError if a drawn pair has no grade yet. queries: None takes all. without: predict
+    without the ranks of this method.
     """
     sample = sample_of(snapshot)
     graded = {(one.query_id, one.doc_id): one.relevance for one in qrels}
@@ -102,7 +102,7 @@ def drawn_pairs(
 
 
 def sample_of(snapshot: Snapshot) -> PoolSample:
-    """The sample on record, which there is."""
+    """The sample on record."""
     assert snapshot.sample is not None
     return snapshot.sample
 
@@ -147,7 +147,7 @@ def with_cost(
     *,
     ties: str,
 ) -> Evaluated:
-    """The evaluation with what the sample costs on the measure by which the runs are compared."""
+    """The evaluation, with what the sample costs on the measure that compares runs."""
     how: dict[str, Any] = {
         "convention": evaluated.convention,
         "relevant_from": evaluated.relevant_from,

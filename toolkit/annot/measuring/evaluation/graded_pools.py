@@ -12,11 +12,11 @@ from annot.measuring.evaluation.measures import Evaluation, chance_floor, column
 
 
 class GradedPools(Protocol):
-    """What measures runs, of pools judged in whatever way."""
+    """Something that measures runs on pools, however they were judged."""
 
     @property
     def whole(self) -> bool:
-        """Whether every document of the pools was asked about."""
+        """Whether every document of the pools was to be judged."""
 
     @property
     def query_ids(self) -> Collection[str]:
@@ -32,12 +32,12 @@ class GradedPools(Protocol):
         """What a random order of each pool reaches, by query."""
 
     def one_assessor(self, asked: MeasuresAsked) -> dict[str, Values]:
-        """What the grades of one assessor reach as a ranking, by query, where that can be told."""
+        """What a ranking by one assessor's grades reaches, by query; empty if it is not known."""
 
 
 @dataclass(frozen=True, slots=True)
 class JudgedWhole:
-    """Pools of which every document was asked about."""
+    """Pools in which every document was to be judged."""
 
     qrels: tuple[Qrel, ...]
     judgements: tuple[Judgement, ...]
@@ -74,23 +74,23 @@ class JudgedWhole:
 
 @dataclass(frozen=True, slots=True)
 class SampleCost:
-    """On the measure by which runs are compared; over all queries."""
+    """What a sample costs on the measure that compares runs, over all queries."""
 
     drawn: int
     pairs: int
     """Of the pools."""
     share: float
-    """That was asked for; more than was drawn, or less, as chance had it."""
+    """The share that was asked for. By chance, more or less was drawn."""
     level: float | None
-    """By how much an interval of a run's mean is wider, as a share; the median over runs. None without an interval."""
+    """By how much an interval of a run's mean is wider, as a share; the median over runs. None if it is unknown."""
     difference: float | None
     """The same of a difference between two runs; the median over all pairs of runs."""
     right_sign: float | None
-    """A true difference of at least so much comes out with the right sign in 95 of 100 draws, whichever the two runs.
-    None for one run."""
+    """A true difference of at least so much has the right sign in 95 of 100 draws, for any two runs. None for one run.
+    """
     outside: int
     """Estimates of runs on queries below 0 or above 1; they stay in the means."""
     floored: int
-    """Queries whose ideal was raised to one document of the lowest relevant grade."""
+    """Queries whose ideal was raised to what was found, or to one document of the lowest relevant grade."""
     so_far: float | None = None
-    """Of the drawn pairs, the share with a grade, where an evaluation was asked for before all had one."""
+    """The share of the drawn pairs that have a grade; None if all have one."""

@@ -1,4 +1,4 @@
-"""Measures of a whole pool of which a sample was judged: estimates, and what the sample costs.
+"""Estimates for a whole pool if only a sample of it was judged, and what the sample costs.
 
 The draw is `annot.pools.pair_sample`. From there to an evaluation:
 

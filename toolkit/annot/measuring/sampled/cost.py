@@ -1,7 +1,7 @@
-"""What a sample costs in certainty: by how much intervals are wider than if the pools had been judged whole.
+"""What a sample costs: by how much wider intervals are than if the pools had been judged whole.
 
-An interval over topics is made from how the estimates scatter from topic to topic, and that holds what the draw of the
-pairs adds (`design_variance`). Without it the interval would be narrower by sqrt((whole - design) / whole).
+An interval over topics follows from how the estimates scatter between topics. This scatter includes what the draw of
+the pairs adds (`design_variance`). Without it, the interval would be narrower by sqrt((whole - design) / whole).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from annot.measuring.evaluation.graded_pools import SampleCost
 from annot.measuring.sampled.estimates import SampledEvaluation, design_variance
 
 ONE_SIDED = 1.6448536269514722
-"""Standard normal deviate that 95 of 100 are below."""
+"""95 of 100 standard normal deviates are below this."""
 
 
 def wider(estimates: Mapping[str, float], design: float, topics: Mapping[str, str]) -> float | None:
@@ -53,7 +53,7 @@ def cost_of(
     share: float,
     so_far: float | None,
 ) -> SampleCost:
-    """The cost over the queries that all runs have. found: by run."""
+    """What the sample costs, on the queries that all runs have. found: by run."""
     values = {tag: {one.query_id: one.values[measure] for one in of.evaluation.queries} for tag, of in found.items()}
     common = sorted(set.intersection(*(set(of) for of in values.values()))) if values else []
     weights = {query_id: 1 / len(common) for query_id in common}
@@ -116,8 +116,8 @@ def notes_of(cost: SampleCost, measure: str, shown: Collection[str] = ()) -> Ite
         yield f"{estimates_are} below 0 or above 1 and {verb(cost.outside, 'stays', 'stay')} in the means"
     if cost.floored:
         yield (
-            f"in {counted(cost.floored, 'query')} the best possible ranking is estimated below one relevant document "
-            "and was raised to one"
+            f"in {counted(cost.floored, 'query')} the best possible ranking was estimated below what was found, or "
+            "below one relevant document, and was raised to that"
         )
     if recall := sorted(name for name in shown if re.fullmatch(r"R@\d+", name)):
         yield (

@@ -1,4 +1,4 @@
-"""Runs measured on whole pools of which a sample was judged: estimates in the record of an evaluation."""
+"""Runs measured on sampled pools: estimates for the whole pools, in the form of an evaluation."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ class SampledEvaluation:
     """One run in one convention, estimated, and what the sample did to it."""
 
     evaluation: Evaluation
-    """As of a pool that was judged whole. `relevant` is rounded; `unjudged` and `judged_at_20` are about the pool: a
-    pair that was not drawn is in it. Without a relevant document are queries in which none was found."""
+    """As for a pool that was judged whole. `relevant` is rounded. `unjudged` and `judged_at_20` are about the pool, and
+    a pair that was not drawn is in it. A query is without a relevant document if no drawn one is relevant."""
     effects: dict[str, dict[str, Array]]
     """By measure, then query: the sum of squares is the design variance (`design_variance`)."""
     outside: dict[str, tuple[str, ...]]
     """By measure, the queries whose estimate is below 0 or above 1. It stays in the mean."""
     floored: dict[str, tuple[str, ...]]
-    """By measure, the queries whose ideal or number of relevant documents was raised to what was found."""
+    """By measure, the queries whose ideal or number of relevant documents was estimated below the least it can be."""
 
 
 def pools_of(
@@ -49,7 +49,7 @@ def pools_of(
 ) -> dict[str, PoolGrades]:
     """The pool of each query, for `estimates`. The arguments are those of `pool_grades`, by query.
 
-    A pair that is closed without a grade counts as grade 0 here, as it does where all is judged.
+    A pair that is closed without a grade counts as grade 0 here, as in pools that are judged whole.
     """
     faults: list[str] = []
     found: dict[str, PoolGrades] = {}
@@ -84,9 +84,9 @@ def so_far(
 
 
 def columns(convention: str, asked: Sequence[str] = ()) -> tuple[str, ...]:
-    """The names of the measures to show under a sample: those of the convention that have an estimator, and `asked`.
+    """The measures to show: those of the convention that have an estimator, and `asked`.
 
-    Raises InputError with the reason for each that was asked for and has none.
+    Raises InputError with a reason for each measure in `asked` that has no estimator.
     """
     check_name(convention, CONVENTIONS, what="convention")
     faults = []
@@ -160,7 +160,7 @@ def design_variance(
 
 
 def has_estimator(convention: str, name: str) -> bool:
-    """Whether the measure can be estimated from a sample."""
+    """Whether there is an estimator of the measure."""
     family = family_of(convention, name)
     return JUDGED_AT.fullmatch(name) is not None or (family is not None and family[0].kind in ESTIMATED)
 

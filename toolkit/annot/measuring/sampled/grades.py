@@ -30,7 +30,7 @@ Predicted = Mapping[str, Sequence[float]]
 
 
 class Scored(NamedTuple):
-    """Something that follows from each document's grade, linear in its indicators. Each has shape (n,)."""
+    """A value of each document that is linear in the indicators of its grade. Each has shape (n,)."""
 
     estimate: Array
     moves: Array
@@ -50,7 +50,7 @@ class PoolGrades:
     at_least: Array
     """The estimate: 1 or 0 where it is certain."""
     moves: Array
-    """By how much it moves in a replicate: 0 where it does not follow from a draw."""
+    """By how much it moves in a replicate; 0 if it does not depend on a draw."""
     found: Array
     """1 or 0 by the grade that was given; 0 where the pair was not drawn."""
     drawn: frozenset[str]

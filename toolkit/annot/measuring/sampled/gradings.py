@@ -1,7 +1,7 @@
-"""Runs under many gradings of the same drawn pairs: estimates of the whole pool under each, by the same probabilities.
+"""Runs measured under many gradings of the same drawn pairs. Each gives an estimate for the whole pool.
 
-What is predicted stays that of the final grades: it says nothing of the draw of its own topic, so estimates have no
-bias under other grades either, and two gradings differ by nothing but their grades.
+Predictions are those of the final grades. They do not follow from the draw of their own topic, so the estimates have no
+bias under other grades either, and two gradings differ only in their grades.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from annot.measuring.sampled.lists import Lists
 
 @dataclass(frozen=True, slots=True)
 class SampledGradings:
-    """Pools that several people graded, of which the same pairs were drawn for all. The arguments of `pools_of`."""
+    """Pools whose drawn pairs several people graded. The arguments are those of `pools_of`."""
 
     pi: Mapping[str, Mapping[str, float]]
     judged: Mapping[str, Mapping[str, int]]

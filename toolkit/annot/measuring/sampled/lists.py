@@ -1,14 +1,14 @@
-"""The measures of several ranked lists of one query, estimated, with what each pair's draw adds to them.
+"""Estimated measures of several ranked lists of one query, and what the draw of each pair adds to their scatter.
 
-A linear measure weighs the gain, or the hit, of each document by its rank: DCG, P@k, the hits of R@k. Average precision
+Linear measures weigh the gain or the hit of each document by its rank: DCG, P@k, the hits of R@k. Average precision
 multiplies the hits of two documents, whose draws are independent; a document's product with itself is its hit. The
-ideal DCG and the number of relevant documents come from the numbers of documents at each grade, by the same estimator.
-They are never below what was found, nor below one document of the lowest grade that counts. A ratio of two estimates is
-off by what is not linear in it, and the ideal by its bend: replicates of the draw say by how much, and that is taken
-off.
+ideal DCG and the number of relevant documents follow from the estimated number of documents at each grade. They are
+never below what was found, nor below one document of the lowest grade that counts. The ratio of two estimates is
+biased, and so is the ideal, because they are not linear. Replicates of the draw show by how much, and this is
+subtracted.
 
-`annot.measuring.evaluation.gradings` has the measures and their conventions; where all pairs are known these are the
-same figures.
+`annot.measuring.evaluation.gradings` has the measures and their conventions. If all pairs are judged, the figures here
+are the same.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ class Estimates(NamedTuple):
     """One measure of S lists of a query."""
 
     values: Array
-    """Shape (S,). They may lie outside the range of the measure: what is cut off there is missing in the mean."""
+    """Shape (S,). They may be outside the range of the measure: cutting them off would bias the mean."""
     effects: Array
     """Shape (S, E): the sum of squares is the design variance, and that of two lists' differences is that of their
     difference."""
     floored: Mask
-    """Shape (S,), true where the ideal, or the number of relevant documents, was raised to what was found."""
+    """Shape (S,), true if the ideal, or the number of relevant documents, was raised to the least it can be."""
 
 
 class _Moving(NamedTuple):
@@ -195,7 +195,7 @@ class Lists:
         return _Moving(value, moves, np.zeros(len(value)))
 
     def _ratio(self, top: _Moving, whole: _Moving) -> Estimates:
-        """top over whole; where all is certain, 0 over 0 is 0."""
+        """top over whole. If all pairs are certain, 0 over 0 is 0."""
         nothing = np.zeros(len(top.value), dtype=np.bool_)
         if self.grades.certain:
             values = np.divide(top.value, whole.value, out=np.zeros(len(top.value)), where=whole.value > 0)

@@ -1,4 +1,4 @@
-"""Pools of which a sample was judged, as what measures runs (`annot.measuring.evaluation.graded_pools`)."""
+"""Sampled pools as something that measures runs (`annot.measuring.evaluation.graded_pools`)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from annot.measuring.sampled.grades import PoolGrades
 
 @dataclass(frozen=True, slots=True)
 class SampledPools:
-    """Runs are measured by estimates over the whole pools."""
+    """Measures runs by estimates for the whole pools."""
 
     pools: Mapping[str, PoolGrades]
 

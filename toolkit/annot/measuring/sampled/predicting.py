@@ -15,7 +15,7 @@ import numpy as np
 from annot.base.stats.arrays import Array
 
 FOLDS = 10
-"""Parts of the topics, each predicted from the others; as many as there are topics where there are fewer."""
+"""Topics are split into so many parts, or fewer if there are fewer topics; each part is predicted from the others."""
 DIGITS = 6
 """Decimals of a probability, which is used as it is written."""
 STRENGTH = 10.0
@@ -34,10 +34,10 @@ def features(
     methods: Sequence[str],
     cited: Collection[str],
 ) -> dict[str, tuple[float, ...]]:
-    """What the rankings say of each document of one pool.
+    """What the rankings say about each document of one pool.
 
-    ranks: by method, then document. fused: of every document of the pool, its rank in the fusion. methods: whose ranks
-    are looked at, the same for all pools.
+    ranks: by method, then document. fused: the rank in the fusion of every document of the pool. methods: their ranks
+    are used, and they are the same for all pools.
     """
     found = {}
     for doc_id, rank in fused.items():
@@ -59,7 +59,8 @@ def predicted(
 ) -> dict[str, dict[str, tuple[float, ...]]]:
     """The probability of each grade from 0 to `highest`, by query and document of `known`.
 
-    judged: the grades of the drawn pairs. topics: the topic of each query. All zeros but grade 0 for the only topic.
+    judged: the grades of the drawn pairs. topics: the topic of each query. If there is only one topic, grade 0 is
+    predicted for all.
     """
     from sklearn.linear_model import Ridge
 
@@ -87,7 +88,7 @@ def predicted(
 
 
 def _as_probabilities(of_grades: Array) -> Array:
-    """From 0 to 1 and together 1, with grade 0 in front, as they are written."""
+    """Each from 0 to 1, their sum 1, grade 0 first, rounded as they are written."""
     positive = np.clip(of_grades, 0.0, 1.0)
     positive = np.round(positive / np.maximum(1.0, positive.sum(axis=1, keepdims=True)), DIGITS)
     return np.concatenate(
