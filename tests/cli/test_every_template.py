@@ -19,9 +19,18 @@ FOLDER = Path(str(files("annot.templates")))
 TEMPLATES = {path.relative_to(FOLDER).as_posix() for path in FOLDER.rglob("*.j2")}
 WITH_A_SERVER = {
     *("adjudicate.xml.j2", "facets.xml.j2", "feedback.xml.j2", "full-text.xml.j2", "judge.xml.j2", "screen.xml.j2"),
-    *("screen.css.j2", "letter.txt.j2", "letter-adjudicator.txt.j2", "status.html.j2", "status.css.j2", "demo.txt.j2"),
+    *(
+        "screen.css.j2",
+        "letter.txt.j2",
+        "letter-adjudicator.txt.j2",
+        "status.html.j2",
+        "status.css.j2",
+        "demo.txt.j2",
+        "opinion-asked.txt.j2",
+    ),
 }
-"""Those that a server or a watching lead asks for: the tests in `labelstudio/`, and of letters and the status page."""
+"""Those that a server or a watching lead asks for: the tests in `labelstudio/` and `opinions/`, and of letters and the
+status page."""
 OF_A_SAMPLE = {"evaluate_sample.py.j2", "report/sample.j2"}
 """Those of a study that judges a sample: `publish/test_sample_released.py`."""
 OTHER_CALLS = (

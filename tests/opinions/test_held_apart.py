@@ -26,6 +26,7 @@ from annot.store import people
 from annot.store.opinions import read_asked_model
 from annot.study.exports import exported_qrels
 from annot.study.guidelines import screen
+from annot.study.made import MADE_OF, states_of
 from annot.study.outcome import outcome_of
 from annot.study.snapshot import read_snapshot
 from annot.study.workspace import Workspace, write_file
@@ -66,8 +67,8 @@ def test_only_the_store_of_opinions_knows_their_tables() -> None:
         for path in PACKAGE.rglob("*.py")
         if tables & {name.rpartition(".")[2] for name in imports_of(path)}
     }
-    # A query about which a model was asked cannot be removed.
-    assert users == {"store/opinions.py", "store/queries.py"}
+    # A query about which a model was asked cannot be removed, and a report without the newest opinions is old.
+    assert users == {"store/opinions.py", "store/queries.py", "store/hashes.py"}
 
 
 def test_asking_before_anything_was_sent_needs_a_reason_which_goes_on_record(tmp_path: Path) -> None:
@@ -153,6 +154,19 @@ def test_what_is_early_follows_what_people_have_done(tmp_path: Path) -> None:
         assert check_early(qrels_before, session, "asked", why=None) is None
     with pytest.raises(InputError, match="without a final grade"):
         qrels.write(qrels_before, partial=False)
+
+
+def test_what_was_reported_before_a_model_was_asked_is_old_and_what_people_do_is_not(tmp_path: Path) -> None:
+    ws = made(tmp_path, judged=10)
+    before = states_of(ws)
+    with serving() as server:
+        ask(with_model(ws, server.url), selection=Selection(queries=("p1-method",)))
+        some = states_of(ws)
+        ask(with_model(ws, server.url))
+    assert {name for name, state in some.items() if state != before[name]} == {"opinions"}
+    assert states_of(ws)["opinions"] != some["opinions"]
+    made_of = {what for what, parts in MADE_OF.items() if "opinions" in parts}
+    assert made_of == {"report", "datasheet", "release", "backup"}
 
 
 def sent_tasks(ws: Workspace) -> dict[str, object]:

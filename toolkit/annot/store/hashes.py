@@ -12,12 +12,12 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from sqlalchemy import Connection, Table, select
+from sqlalchemy import Connection, Table, func, select
 from sqlmodel import Session
 
 from annot.base.records import Adjudication, Judgement, Source
 from annot.store.facet_labels import count_by_origin
-from annot.store.judging_models import CHAIN_TABLE
+from annot.store.judging_models import CHAIN_TABLE, OPINION_CALL_TABLE
 from annot.store.models import FACET_LABELS_TABLE, LINE, TABLES, field_names, insert_rows
 
 RECORDS = {"judgement": Judgement, "adjudication": Adjudication, "trial_judgement": Judgement}
@@ -117,7 +117,11 @@ def read_states(session: Session) -> dict[str, str]:
     corrected = FACET_LABELS_TABLE.c
     wanted = select(corrected.paper_id, corrected.labels).where(corrected.origin == Source.CORRECTED)
     rows = sorted(map(tuple, session.connection().execute(wanted)))
-    return found | {"labels": state([sorted(count_by_origin(session).items()), rows])}
+    answers = OPINION_CALL_TABLE.c
+    of = answers.name, answers.state
+    told = select(*of, func.count(), func.max(answers.sent_at)).group_by(*of).order_by(*of)
+    opinions = [*_rows(session, "opinion"), *map(list, session.connection().execute(told))]
+    return found | {"labels": state([sorted(count_by_origin(session).items()), rows]), "opinions": state(opinions)}
 
 
 def state(value: Any) -> str:

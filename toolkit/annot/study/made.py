@@ -31,11 +31,11 @@ MADE_OF: dict[str, tuple[str, ...]] = {
     "run": ("queries", "pools", "corpus"),
     "agreement": MEASURED,
     "evaluate": EVALUATED,
-    "report": TOLD,
+    "report": (*TOLD, "opinions"),
     "browse": TOLD,
-    "datasheet": (*TOLD, "answers", "audit"),
-    "release": (*TOLD, "answers", "audit"),
-    "backup": (*TOLD, "answers", "audit", "drawing", "pages"),
+    "datasheet": (*TOLD, "opinions", "answers", "audit"),
+    "release": (*TOLD, "opinions", "answers", "audit"),
+    "backup": (*TOLD, "opinions", "answers", "audit", "drawing", "pages"),
 }
 """What each product follows from."""
 SCREENS = ("collection", "scale", "facets", "labels", "adjudication", "screen")
