@@ -18,6 +18,7 @@ from annot.store import people, pools
 from annot.store.judging_models import PoolSample
 from annot.store.pools import read_sample, replace_sample
 from annot.study.workspace import Workspace
+from command_line import annot_done
 from sampled_study import N, pool_of, pooled
 from small_study import QUERIES
 
@@ -129,6 +130,8 @@ def test_a_pair_that_was_not_drawn_has_a_state_of_its_own(ws: Workspace) -> None
     told = trace(ws, *left_out)
     assert (told.standing, told.sampled) == ("not drawn", sample.pairs[left_out])
     assert trace(ws, *min(drawn(ws))).standing == "incomplete"
+    printed = annot_done("trace", *left_out, folder=ws.root).stdout
+    assert "qrels.txt: no line for this pair, which was not drawn" in printed
 
 
 def test_the_check_of_the_plan_draws_the_sample_once_more(ws: Workspace) -> None:
