@@ -21,7 +21,7 @@ right is "noisy but fair", or, as people agree little with each other in CSFCube
 - `finer`: it sees within a grade what all runs together see.
 - `one of them`: what one of the two assessors said, at random.
 
-Measured:
+Measured, of 100:
 
     of 100                      right  drawn anew  favoured  losing
     CSFCube   people's final      100           0         0       0
@@ -40,6 +40,12 @@ Measured:
     Cranfield favours             100         100       100      80
     Cranfield noisy               100          10         0       0
     Cranfield lenient             100           5         0       0
+    Cranfield by topic            100           0         0       0
+    Cranfield by likeness         100          15         0       0
+    Cranfield by length           100         100         0       0
+    Cranfield by shortness        100          20         0       0
+    Cranfield finer               100         100         0       0
+    Cranfield one of them         100           0         0       0
 """
 
 from __future__ import annotations
