@@ -28,7 +28,7 @@ LIMITS = {
     """,
     # A pair takes some time.
     (0.1, None): "forecast dispute_seconds; forecast seconds; plan hours; plan cost; plan seconds",
-    (0.0001, 1.0): "plan sample",
+    (0.0001, 1.0): "plan sample; demo sample",
     # Every second pair at most is a repeat, or hidden.
     (0.0, 0.5): "plan repeats; forecast repeats; train hide share",
     (0.0, 1.0): "encoder examples dev_share",

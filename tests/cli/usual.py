@@ -223,14 +223,18 @@ def examples(folder: Path) -> None:
 
 def model(folder: Path) -> None:
     """A model that could be asked."""
-    with (folder / "annot.toml").open("a", encoding="utf-8") as settings:
-        settings.write('\n[opinions.small]\nmodel = "tiny"\n')
+    settings = folder / "annot.toml"
+    text = settings.read_text(encoding="utf-8")
+    if "[opinions.small]" not in text:
+        settings.write_text(f'{text}\n[opinions.small]\nmodel = "tiny"\n', encoding="utf-8")
 
 
 def asked_model(folder: Path) -> None:
     """A model has said of two pairs what it thinks."""
     model(folder)
     with open_store(Workspace.open(folder).database_url) as store, store.begin() as session:
+        if opinions.opinion_names(session):
+            return
         now = "2026-01-01T00:00:00+00:00"
         opinions.put_asked_model(session, AskedModel("small", "http://localhost/v1", "tiny", {}, {}, (), now))
         for at, doc_id in enumerate(("fic0101", "fic0102")):

@@ -17,6 +17,8 @@ from command_line import annot, annot_done
 TEXTS: tuple[Kind, ...] = ("topics", "questions")
 OF_FACETS_ALONE = {"labels", "queries", "systems"}
 """Sections about sentence labels, the sampling of query papers, and systems that compare sentences."""
+WITHOUT_A_LINE = {"opinions"}
+"""A model is named when somebody wants to ask it."""
 
 
 def made(folder: Path, kind: Kind) -> Workspace:
@@ -30,7 +32,7 @@ def test_the_file_has_what_its_kind_begins_with_and_nothing_of_facets(tmp_path: 
     document = tomllib.loads(ws.settings_file.read_text(encoding="utf-8"))
     assert document["kind"] == kind
     assert document["facets"] == {"whole": []}
-    assert document.keys() == Settings.model_fields.keys() - OF_FACETS_ALONE
+    assert document.keys() == Settings.model_fields.keys() - OF_FACETS_ALONE - WITHOUT_A_LINE
     begun = settings_of(kind)
     collection = begun.collection.model_copy(update={"name": "study"})
     assert ws.settings == begun.model_copy(update={"collection": collection})
@@ -43,7 +45,7 @@ def test_a_new_study_is_of_facets_and_its_file_names_every_section_and_no_kind(t
     text = (tmp_path / "study" / "annot.toml").read_text(encoding="utf-8")
     assert text == (tmp_path / "other" / "annot.toml").read_text(encoding="utf-8")
     document = tomllib.loads(text)
-    assert document.keys() == Settings.model_fields.keys() - {"kind", "screen"}
+    assert document.keys() == Settings.model_fields.keys() - {"kind", "screen"} - WITHOUT_A_LINE
     assert {"min_sentences": 3, "max_sentences": 20}.items() <= document["corpus"].items()
 
 

@@ -287,7 +287,7 @@ def _examples(gold: Iterable[Gold], facets: dict[str, str], wanted: set[str], co
 def _check_unchanged(name: str, before: AskedModel, settings: OpinionSettings, examples: int) -> None:
     now: dict[str, Any] = {"model": settings.model, **{one: getattr(settings, one) for one in FIXED}}
     then = {"model": before.model, **before.settings}
-    faults = [f"{one}: found {now[one]!r}, on record {then[one]!r}" for one in now if now[one] != then.get(one)]
+    faults = [f"{one}: found {now[one]!r}, on record {then.get(one)!r}" for one in now if now[one] != then.get(one)]
     if examples < len(before.examples):
         faults.append(f"examples: {counted(len(before.examples) - examples, 'gold pair')} that it was shown are gone")
     if faults:
