@@ -72,7 +72,7 @@ def test_every_reason_that_a_setting_gives_names_it() -> None:
     assert {reason for reason in Rejection if reason not in SETTING_OF} == {
         *(Rejection.DUPLICATE_ID, Rejection.DIFFERING_ID, Rejection.SAME_PAPER, Rejection.NO_ABSTRACT),
     }
-    assert set(SETTING_OF.values()) == CorpusSettings.model_fields.keys() - {"ids"}
+    assert set(SETTING_OF.values()) == CorpusSettings.model_fields.keys() - {"ids", "may_leave_this_machine"}
 
 
 def test_the_limits_are_those_of_the_settings() -> None:

@@ -37,7 +37,7 @@ def test_what_is_of_no_kind_is_refused_with_the_kinds_there_are(tmp_path: Path, 
     file.write_text(text, encoding="utf-8")
     with pytest.raises(InputError, match="unknown kind of file") as error:
         kind_of([file])
-    assert error.value.hint == "name it with --as csfcube|judgements|grades|labelstudio|citations"
+    assert error.value.hint.startswith("name it with --as csfcube|judgements|grades|labelstudio|citations; papers are")
 
 
 @pytest.mark.parametrize(("name", "known"), [("abstracts-csfcube-preds.jsonl", True), ("notes.txt", False)])

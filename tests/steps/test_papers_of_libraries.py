@@ -14,7 +14,7 @@ from annot.corpus.corpus_facts import papers_of
 from annot.formats import corpora
 from annot.formats.corpora.cutting import Format
 from annot.pools.chain import broken_links
-from annot.steps import corpus
+from annot.steps import corpus, query
 from annot.steps.corpus import AddedPapers
 from annot.store import papers
 from annot.store.citations import IDS, added_files, cited_by
@@ -249,6 +249,15 @@ def test_a_paper_that_was_taken_out_comes_back_under_another_id(ws: Workspace, a
     found = add(record("Cited", pmid="2"), name="more.jsonl")
     assert (found.kept, ids(ws)) == (1, ["10.1000/a", "2"])
     assert papers_of(ws, ["10.1000/a"])["10.1000/a"].citations == ("10.1000/b", "2", "openalex:W9")
+
+
+def test_a_query_names_its_paper_by_any_id(ws: Workspace, add: Add) -> None:
+    add(record("First", doi="10.1000/a", pmid="1", openalex="W1"), record("Second", doi="10.1000/b", pmid="11"))
+    for given in ("10.1000/a", "1", "pmid:1", "W1", "https://openalex.org/W1", "https://doi.org/10.1000/A"):
+        assert query._paper(ws, given).title == "First"
+    for given in ("W2", "pmid:2", "10.1000/c"):
+        with pytest.raises(InputError, match="not known"):
+            query.add(ws, given, facet="method", sentences="1", dry_run=True)
 
 
 def test_other_ids_are_vouched_for(ws: Workspace, add: Add) -> None:

@@ -47,6 +47,13 @@ class PapersById:
             found = pyarrow.compute.coalesce(found, known.take(pyarrow.compute.index_in(ids, value_set=spelled)))
         return pyarrow.compute.coalesce(found, ids)
 
+    def paper_of(self, one: str) -> str | None:
+        """The id in the corpus of the paper that has this id, however it is spelled; None where no paper has it."""
+        import pyarrow
+
+        (found,) = self._found(self.named(pyarrow.array([one], pyarrow.string()))).to_pylist()
+        return None if found is None else str(found)
+
     def papers_of(self, several: Sequence[Sequence[str]]) -> list[str]:
         """Of each paper, given by its ids, the id in the corpus; its first if it is not there."""
         import pyarrow

@@ -25,7 +25,7 @@ from annot.study.workspace import Workspace, read_manifest, sha256_of
 LINKS = (
     ("corpus/manifest.json", "annot corpus add"),
     ("corpus/ids/manifest.json", "annot corpus add"),
-    ("corpus/citations/manifest.json", "annot import --as citations"),
+    ("corpus/citations/manifest.json", "annot import --as citations` or `annot corpus add"),
     ("pools/imported/manifest.json", "annot pool import"),
     ("pools/rankings/manifest.json", "annot pool"),
     ("pools/manifest.json", "annot pool"),

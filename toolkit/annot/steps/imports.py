@@ -67,7 +67,8 @@ def kind_of(files: Sequence[Path]) -> str:
         found = [kind for kind, is_one in BEGINS.items() if is_one(text)]
         if len(found) == 1:
             return found[0]
-    raise InputError(f"{first}: unknown kind of file", hint=f"name it with --as {'|'.join(KINDS)}")
+    hint = f"name it with --as {'|'.join(KINDS)}; papers are added with `annot corpus add`"
+    raise InputError(f"{first}: unknown kind of file", hint=hint)
 
 
 def _is_judgements(text: str) -> bool:

@@ -11,6 +11,7 @@ from annot.base.names import check_name, known_query
 from annot.base.records import WHOLE, Paper, Query, Topic
 from annot.corpus.corpus_facts import labels_where_asked
 from annot.corpus.facets.query_sentences import check_facet, make_query, sentence_numbers
+from annot.corpus.papers_by_id import PapersById
 from annot.formats.spreadsheet import read_columns
 from annot.measuring.folds import as_splits, find_leaks, grouped_folds, near_copies
 from annot.publishing.report.study_tables import ListedQuery, listed_queries
@@ -41,6 +42,7 @@ def add(ws: Workspace, paper_id: str, *, facet: str, sentences: str | None, dry_
     """Add one query: the facet's sentences of the paper, or the chosen ones (`2,3`, counted from 1)."""
     check_facet(facet, facets=ws.settings.facets)
     paper = _paper(ws, paper_id)
+    paper_id = paper.paper_id
     chosen = None if sentences is None else sentence_numbers(sentences)
     with ws.reading() as session:
         labels = labels_where_asked(ws, session, {paper_id: paper})[paper_id]
@@ -120,10 +122,11 @@ def listing(ws: Workspace) -> tuple[ListedQuery, ...]:
 
 
 def _paper(ws: Workspace, paper_id: str) -> Paper:
-    found = papers.find_papers(ws.corpus, [paper_id])
-    if paper_id not in found:
+    """The paper of this id, or the one that has it as a DOI, PMID or OpenAlex id. Raises InputError without one."""
+    own_id = PapersById(ws.corpus).paper_of(paper_id)
+    if own_id is None:
         check_name(paper_id, papers.paper_ids(ws.corpus), what="paper")
-    return found[paper_id]
+    return papers.find_papers(ws.corpus, [own_id or paper_id])[own_id or paper_id]
 
 
 @dataclass(frozen=True, slots=True)
