@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import tracemalloc
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -100,11 +101,15 @@ def test_line_ends_are_those_asked_for(tmp_path: Path) -> None:
         assert list(text) == ["a\r", "b\r\n", "c\n", "d"]
 
 
-def test_a_file_without_line_ends_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("pack", [bytes, gzip.compress], ids=["plain", "gzip"])
+def test_a_file_without_line_ends_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pack: Callable[[bytes], bytes]
+) -> None:
     monkeypatch.setattr(text_encoding, "LONGEST_LINE", 10)
-    with text_of(file_of(tmp_path, b"123456789\n1234567890\n")) as text:
+    path = file_of(tmp_path, pack(b"123456789\n1234567890\n"))
+    with text_of(path) as text:
         assert next(text) == "123456789\n"
-        with pytest.raises(InputError, match="a line of more than 10 characters"):
+        with pytest.raises(InputError, match=f"{path}: a line of more than 10 characters"):
             next(text)
 
 

@@ -168,7 +168,7 @@ class _Unpacking(io.RawIOBase):
     """What is in a compressed file, up to `UNPACKED` times its size."""
 
     def __init__(self, path: Path) -> None:
-        self._path = path
+        self.name = str(path)
         self._left = UNPACKED * path.stat().st_size + LONGEST_LINE
         self._file = gzip.open(path)  # noqa: SIM115 - closed with this one
 
@@ -180,7 +180,7 @@ class _Unpacking(io.RawIOBase):
         self._left -= n
         if self._left < 0:
             raise InputError(
-                f"{self._path}: unpacks to more than {UNPACKED} times its size, expected text",
+                f"{self.name}: unpacks to more than {UNPACKED} times its size, expected text",
                 hint="if the file is genuine, unpack it yourself",
             )
         return n
