@@ -87,6 +87,31 @@ def predicted(
     return result
 
 
+def with_opinions(
+    alone: dict[str, dict[str, tuple[float, ...]]],
+    judged: Grades,
+    known: Features,
+    said: Features,
+    topics: Mapping[str, str],
+    *,
+    highest: int,
+) -> dict[str, dict[str, tuple[float, ...]]]:
+    """`predicted` with what a model said as further features, calibrated by the grades of other topics.
+
+    alone: what the rankings predict by themselves, which stays where there is no opinion. said: the features of the
+    pairs with an opinion. If these are of one topic only, nothing can be calibrated, and `alone` itself comes back.
+    """
+    if len({topics[query_id] for query_id, of in said.items() if query_id in known and of}) < 2:
+        return alone
+    both = {
+        query_id: {doc_id: (*features, *said[query_id][doc_id]) for doc_id, features in of.items() if doc_id in own}
+        for query_id, of in known.items()
+        if (own := said.get(query_id))
+    }
+    by_both = predicted(judged, both, topics, highest=highest)
+    return {query_id: of | by_both.get(query_id, {}) for query_id, of in alone.items()}
+
+
 def _as_probabilities(of_grades: Array) -> Array:
     """Each from 0 to 1, their sum 1, grade 0 first, rounded as they are written."""
     positive = np.clip(of_grades, 0.0, 1.0)
