@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from annot.base.errors import InputError
 from annot.base.records import grouped
+from annot.store import opinions
 from annot.store.judging_models import PoolSample
 from annot.store.pools import sample_judged_since
 from annot.study.snapshot import Snapshot
@@ -38,8 +39,6 @@ def cheap_label_of(snapshot: Snapshot) -> CheapLabel | None:
 
     Raises InputError if annot.toml names another one.
     """
-    from annot.store import opinions
-
     assert snapshot.sample is not None
     if faults := snapshot.sample.design.faults_of_label(snapshot.ws.settings.sample.cheap_label):
         raise InputError(

@@ -199,7 +199,7 @@ def with_cost(
                 alone,
                 evaluated.measure,
                 snapshot.topics,
-                pairs=sum(map(len, given.label.said.values())) if given.opinion else 0,
+                pairs=sum(len(given.label.said.get(query_id, ())) for query_id in given.pi) if given.opinion else 0,
             ),
         )
     shown = {name for line in evaluated.lines for name in line.values}

@@ -200,7 +200,9 @@ def shares(
         rows=tuple(rows),
         notes=(),
     )
-    words = sentences("commands.sample_shares", found=forecast, **_counted(study.effort))
+    words = sentences(
+        "commands.sample_shares", found=forecast, label=settings.sample.cheap_label, **_counted(study.effort)
+    )
     return replace(forecast, notes=words)
 
 
