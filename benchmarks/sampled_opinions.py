@@ -8,7 +8,8 @@ sampled, the judge gives its opinion again, and predictions are fitted again, as
 judges meet the same topics and pairs. A line for each judge, on the measure by which runs are compared:
 
 - `level`, `apart`: the largest bias of a system's mean, and of a difference between two systems.
-- `means`, `diffs`: how many of 100 whole intervals (Student's t over topics) held the truth.
+- `means`, `diffs`: how many of 100 whole intervals (Student's t over topics) held the truth; next to it how many of full
+  judging's own, on the same topics.
 - `wider`: by how much the intervals of differences are wider than under full judging, in percent.
 - `than ranks`: by how much they are wider than with the rankings alone, in percent; below 0 they are narrower.
 - `draw`: the same of the part of the scatter that the draw of the pairs adds.
@@ -70,15 +71,20 @@ def redraws(planted: Planted, collection: Collection, share: float, count: int) 
     """By judge, what each redraw gave; first with the rankings alone."""
     found: dict[str, list[Redraw]] = {}
     for seed in range(count):
-        once: list[Sampled] = []
-        for name, judge in {ALONE: None, **JUDGES}.items():
-            said: dict[str, dict[str, Row]] = {}
-            opinion = () if judge is None else judge(planted, generator(seed, name)).tolist()
-            for (query_id, doc_id), grade in zip(planted.pairs, opinion, strict=judge is not None):
-                said.setdefault(query_id, {})[doc_id] = tuple(float(grade >= at) for at in range(1, HIGHEST + 1))
-            draw = partial(_drawn, once=once, said=said)
-            found.setdefault(name, []).append(redraw(collection, draw, share, seed))
+        for name, one in redrawn(planted, collection, share, seed):
+            found.setdefault(name, []).append(one)
     return found
+
+
+def redrawn(planted: Planted, collection: Collection, share: float, seed: int) -> Iterator[tuple[str, Redraw]]:
+    """One redraw, for each judge."""
+    once: list[Sampled] = []
+    for name, judge in {ALONE: None, **JUDGES}.items():
+        said: dict[str, dict[str, Row]] = {}
+        opinion = () if judge is None else judge(planted, generator(seed, name)).tolist()
+        for (query_id, doc_id), grade in zip(planted.pairs, opinion, strict=judge is not None):
+            said.setdefault(query_id, {})[doc_id] = tuple(float(grade >= at) for at in range(1, HIGHEST + 1))
+        yield name, redraw(collection, partial(_drawn, once=once, said=said), share, seed)
 
 
 def _drawn(collection: Collection, topics: Topics, share: float, seed: int, *, once: list[Sampled], said) -> dict:
@@ -93,7 +99,7 @@ def lines(collection: Collection, found: dict[str, list[Redraw]], share: float) 
     half, design = (np.mean([getattr(one, part)[0] for one in found[ALONE]]) for part in ("half", "design"))
     for name, of in found.items():
         bias = np.mean([one.error[0] for one in of], axis=0)
-        held = 100 * np.mean([one.held[0] for one in of], axis=0)
+        held, of_full = (100 * np.mean([getattr(one, part)[0] for one in of], axis=0) for part in ("held", "held_full"))
         means, differences, level, apart = held[:s].mean(), held[s:].mean(), abs(bias).max(), np.ptp(bias)
         own, full, draw = (np.mean([getattr(one, part)[0] for one in of]) for part in ("half", "half_full", "design"))
         bars = {
@@ -103,13 +109,13 @@ def lines(collection: Collection, found: dict[str, list[Redraw]], share: float) 
             "D": 92 <= differences <= 98,
         }
         yield (
-            f"{collection.whole.name:<10}{name:<15}{level:7.3f}{apart:7.3f}{means:8.1f}{differences:8.1f}"
-            f"{100 * (own / full - 1):7.0f}{100 * (own / half - 1):12.1f}{100 * (draw / design - 1):7.0f}"
+            f"{collection.whole.name:<10}{name:<15}{level:7.3f}{apart:7.3f}{means:8.1f} /{of_full[:s].mean():5.1f}"
+            f"{differences:8.1f} /{of_full[s:].mean():5.1f}{100 * (own / full - 1):7.0f}{100 * (own / half - 1):12.1f}{100 * (draw / design - 1):7.0f}"
             f"  {''.join(bar for bar, met in bars.items() if not met) or '-'}"
         )
 
 
-HEAD = f"{'':<25}  level  apart   means   diffs  wider  than ranks   draw  misses"
+HEAD = f"{'':<25}  level  apart   means / full   diffs / full  wider  than ranks   draw  misses"
 
 
 def main() -> None:

@@ -138,10 +138,11 @@ def test_both_estimates_are_printed_and_which_interval_is_narrower(made: Workspa
         {line.run: line.values[found.measure] for line in of.lines if line.convention == found.convention}
         for of in (found, alone)
     )
-    assert one.means == {tag: pytest.approx((ours[tag], theirs[tag]), abs=1e-12) for tag in rankings()}
+    assert {tag: of[0] for tag, of in one.means.items()} == pytest.approx({tag: ours[tag] for tag in rankings()})
+    assert {tag: of[1] for tag, of in one.means.items()} == pytest.approx({tag: theirs[tag] for tag in rankings()})
     assert ours["forward"] != theirs["forward"]
     assert (one.name, one.model, one.pairs) == ("small", "tiny", len(PAIRS))
-    told = [note for note in found.notes if note not in alone.notes]
+    told = [note for note in found.notes if "opinion" in note]
     by_run = sorted(one.means, key=lambda tag: -one.means[tag][0])
     assert told == [
         one.told,
@@ -312,7 +313,7 @@ def test_a_study_from_a_backup_has_the_same_estimates_in_another_process(made: W
     restore.restore(tmp_path / "study.zip", tmp_path / "again", replace=False, wait_seconds=1, dry_run=False)
     assert sample_of(Workspace.open(tmp_path / "again")) == sample_of(made)
     done = subprocess.run(
-        [sys.executable, "-m", "annot", "evaluate", "--json"],
+        [sys.executable, "-c", "from annot.cli.main import run; run()", "evaluate", "--json"],
         capture_output=True, text=True, check=True, cwd=tmp_path / "again",
     )  # fmt: skip
     found = json.loads(done.stdout)["data"]["sample"]["opinion"]
