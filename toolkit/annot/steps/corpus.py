@@ -73,7 +73,7 @@ class CorpusContents:
 
     papers: int
     years: tuple[int, int] | None
-    """The first and the last; None where no paper has one."""
+    """The first and the last; None if no paper has one."""
     without_year: int
     near_duplicates: tuple[tuple[str, ...], ...]
     """Groups of papers with nearly the same abstract, of which a pool has one."""
@@ -114,7 +114,7 @@ def add(
     """Add the papers of files and of all in folders, or of datasets that `form` knows by name; the same again add none.
 
     form: None tells the format of each file from its beginning. Records that cannot be read are counted and
-    written aside. Raises InputError, and keeps nothing, where a file or folder has no record that can be read.
+    written aside. Raises InputError, and keeps nothing, if a file or folder has no record that can be read.
     """
     by_name = form is not None and format_named(form).by_name
     found = [(str(source), str(source)) for source in sources] if by_name else _files(map(str, sources))

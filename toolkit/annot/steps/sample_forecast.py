@@ -82,7 +82,7 @@ def share_for(
     """The largest share of the pools whose expected hours, or cost, are within what is allowed.
 
     One of `hours` and `cost` is given. seconds: of a judgement; None takes the judgements so far. queries: as of
-    `annot plan`. What is judged already counts as work, too. Raises InputError where not even the smallest sample is
+    `annot plan`. What is judged already counts as work, too. Raises InputError if not even the smallest sample is
     within it, or a larger share is drawn already.
     """
     study = _study(ws, queries=queries, seconds=seconds)
