@@ -178,16 +178,16 @@ def share_within(frozen: Frozen, *, limit: float, acts: Callable[[Probabilities]
             high = middle - 1
     if not low:
         least = acts(probabilities(frozen, share=1 / SHARES, rule=rule))
-        raise InputError(f"the least that a sample takes is {least:,.1f}, and {limit:,.1f} was allowed")
+        raise InputError(f"the smallest sample takes {least:,.1f}, expected at most {limit:,.1f}")
     return low / SHARES
 
 
 def refuse_zero(missing: str) -> None:
-    """Raise InputError if missing judgements are to count as grade 0, as a sample cannot be looked at so."""
+    """Raise InputError if missing judgements are to count as grade 0: a sample cannot be measured like that."""
     if missing == "zero":
         raise InputError(
-            'judging.missing = "zero": found a study of which a sample is judged, expected "drop"',
-            faults=["a judgement that is missing is not a pair that was not drawn, and neither has grade 0"],
+            'judging.missing: found "zero", expected "drop", because a sample of the pools is judged',
+            faults=["a missing judgement and a pair that was not drawn are different things, and neither is grade 0"],
             hint='set judging.missing = "drop" in annot.toml, or use --missing drop',
         )
 

@@ -247,7 +247,7 @@ def _pilot(study: _Study, convention: str) -> _Judged | Undefined:
     topics = {query_id: snapshot.topics[query_id] for query_id in grades}
     if len(set(topics.values())) < MIN_UNITS:
         finished = counted(len(set(topics.values())), called().topic)
-        return Undefined(f"all pairs are judged of {finished} so far, and {MIN_UNITS} are needed")
+        return Undefined(f"all pairs are judged for only {finished}, and {MIN_UNITS} are needed")
     ranks = {query_id: ranks_on_record(snapshot.pools[topic_id]) for query_id, topic_id in topics.items()}
     methods = sorted({method for of in ranks.values() for method in of})
     own_runs = _own_runs(study.snapshot.ws, grades)
