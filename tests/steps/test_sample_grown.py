@@ -205,12 +205,13 @@ def test_without_the_manifest_frozen_ranks_are_compared_with_the_pools(ws: Works
 
 def test_the_next_step_counts_what_the_sample_draws_from_new_pairs(ws: Workspace) -> None:
     make(ws, 0.3)
+    sent(ws, {query.query_id for query in QUERIES})
     top_up(ws, "p1", "p2", "p3", "p4")
     coming = status(ws)
     made = grow(ws)
     new = len(drawn(ws) & PAIRS)
     assert 0 < new < len(PAIRS)
-    assert coming.next_command == "annot plan"
+    assert coming.next_command == "annot plan --grow"
     assert coming.next_why == f"{new} pairs to assign, drawn from 120 pairs that are new in the pools"
     assert made.new == 2 * new
     assert "new in the pools" not in status(ws).next_why
