@@ -159,8 +159,8 @@ BROKEN = {
     "a.txt": (b"Dear all", "begins with 'Dear all', expected papers in one of the formats of --format"),
     "b.pdf": (b"%PDF-1.4\n", "a PDF, which is not read"),
     "c.ris": (b"", "found no line, or only blank ones"),
-    "d.jsonl": (b"{\n" * 1_200, "not valid JSON in each of 1,200 records"),
-    "e.jsonl": (b"{\n" * 3_400, "not valid JSON in each of 3,400 records"),
+    "d.jsonl": (b'{"a":\n' * 1_200, "not valid JSON in each of 1,200 records"),
+    "e.jsonl": (b'{"a":\n' * 3_400, "not valid JSON in each of 3,400 records"),
     "f.jsonl.gz": (gzip.compress(records(*range(999)).encode())[:-9], "cannot be decompressed"),
     "g.xml": (b"<PubmedArticleSet></PubmedArticleSet>", "found no paper"),
 }
@@ -184,7 +184,8 @@ def test_every_file_that_cannot_be_read_is_named_at_once(ws: Workspace, tmp_path
 
 
 def test_of_many_groups_of_near_duplicates_the_first_are_shown(ws: Workspace, tmp_path: Path) -> None:
-    texts = [[f"{sentence[:-1]} {'of it ' * at}here." for sentence in SENTENCES] for at in range(12)]
+    words = [[f"word{number}" for number in range(at, at + 30)] for at in range(0, 360, 30)]
+    texts = [f"We {' '.join(some[:10])}. We {' '.join(some[10:20])}. We {' '.join(some[20:])}." for some in words]
     rows = [{"id": f"{at}-{n}", "title": f"On {at}", "abstract": text} for at, text in enumerate(texts) for n in (1, 2)]
     (tmp_path / "a.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     add(ws, tmp_path / "a.jsonl")

@@ -116,7 +116,7 @@ HEADER = (
 )
 """Of the release of 2 June 2022."""
 OF_PDF, OF_XML = f"document_parses/pdf_json/{SHA}.json", "document_parses/pmc_json/PMC7095028.xml.json"
-ROW = {"cord_uid": "ug7v899j", "title": "Épidémie", "doi": "10.1/A", "pubmed_id": "11", "publish_time": "2003-07-04"}
+ROW = {"cord_uid": "ug7v899j", "title": "Épidémie", "doi": "10.1101/A", "pubmed_id": "11", "publish_time": "2003-07-04"}
 ABSTRACT = "A virus is spreading fast. We count its cases. They are many."
 
 
@@ -137,7 +137,7 @@ def test_a_row_of_the_table_has_what_its_full_texts_add(tmp_path: Path) -> None:
     both = {**ROW, "pdf_json_files": OF_PDF, "pmc_json_files": OF_XML}
     table = release(tmp_path, both, {**both, "abstract": ABSTRACT, "pmc_json_files": ""}, ROW)
     one, with_abstract, alone = papers(table)
-    ids = {"key": "ug7v899j", "title": "Épidémie", "doi": "10.1/A", "pmid": "11", "year": "2003"}
+    ids = {"key": "ug7v899j", "title": "Épidémie", "doi": "10.1101/A", "pmid": "11", "year": "2003"}
     assert one == {**ids, "abstract": PAPER["abstract"], "cited": [*PAPER["cited"], *PAPER["cited"]]}
     assert with_abstract == {**ids, "abstract": ABSTRACT, "cited": PAPER["cited"]}
     assert (alone["abstract"], alone["cited"]) == (None, [])
@@ -174,5 +174,5 @@ def test_of_a_release_each_paper_is_added_once_with_what_it_cites(tmp_path: Path
     found = corpus.add(ws, [folder], form=None, dry_run=False, advance=quietly)
     assert [(one.name, one.format, one.kept) for one in found.files] == [("2022-06-02: 1 file", "cord19", 1)]
     assert found.rejected == {"cannot be read: a file in no known format": 1}
-    assert paper_ids(ws.corpus) == ["10.1/a"]
-    assert cited_by(ws.corpus, ["10.1/a"])["10.1/a"] == ("doi:10.1016/s0140-6736(03)13077-2", "pmid:12690092")
+    assert [*paper_ids(ws.corpus)] == ["10.1101/a"]
+    assert cited_by(ws.corpus, ["10.1101/a"])["10.1101/a"] == ("doi:10.1016/s0140-6736(03)13077-2", "pmid:12690092")

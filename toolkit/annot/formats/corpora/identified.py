@@ -33,7 +33,6 @@ _PLAIN_DOI = re.compile(r"(?:https://doi\.org/)?(10\.[0-9]{4,9}/[a-z0-9./_-]*[a-
 _DOI = re.compile(r"10\.[0-9]{4,9}(?:\.[0-9]+)*/\S+")
 _URL = re.compile("https?://", re.IGNORECASE)
 _PLAIN_WORK = re.compile("W([1-9][0-9]{0,14})")
-_PLAIN_WORKS = re.compile("W[1-9][0-9]{0,14}(?:\nW[1-9][0-9]{0,14})*")
 _PMID = re.compile(r"(?:.*\bpmid\W{0,3}|https?://\S*/|med:)?0*([1-9][0-9]{0,8})(?:\.[0-9]+)?/?(?:\W.*)?", re.I | re.S)
 _OPENALEX = re.compile(r"(?:.*[/:\s])?W([1-9][0-9]{0,14})/?", re.IGNORECASE | re.DOTALL)
 _PAIRS = {")": "(", "]": "[", ">": "<", "}": "{"}
@@ -67,21 +66,9 @@ def identified(record: Mapping[str, Any], order: Sequence[IdKind]) -> Identified
     if paper_id is None:
         paper_id = _made_id(record)
     fields = {name: value for name, value in record.items() if name not in _IN_PLACE}
-    cited = record.get("cited") or ()
-    cites = _works(cited) or filter(None, map(_cited, cited))
+    cited = map(_cited, record.get("cited") or ())
     ids = tuple([f"{kind}:{found[kind]}" for kind in GLOBAL if kind in found])
-    return Identified({"paper_id": paper_id} | fields, ids, tuple(dict.fromkeys(cites)), made)
-
-
-def _works(cited: Sequence[Any]) -> list[str]:
-    """What is cited, if it is nothing but works of OpenAlex, as the hundreds are that a work of it may cite: one search
-    finds all of them. Empty for anything else."""
-    if not all(one[0] == "openalex" and isinstance(one[1], str) for one in cited):
-        return []
-    text = "\n".join([raw for _, raw in cited])
-    if _PLAIN_WORKS.fullmatch(text) is None or text.count("\n") != len(cited) - 1:
-        return []
-    return f"openalex:{text}".replace("\n", "\nopenalex:").split("\n")
+    return Identified({"paper_id": paper_id} | fields, ids, tuple(dict.fromkeys(filter(None, cited))), made)
 
 
 def _cited(given: Any) -> str:
@@ -97,6 +84,9 @@ def typed(kind: IdKind, raw: object) -> str | None:
     >>> typed("doi", "https://doi.org/10.1145/3397271.3401075."), typed("pmid", "PMC123")
     ('doi:10.1145/3397271.3401075', None)
     """
+    # A work may cite hundreds of others, whose ids are nearly all so.
+    if kind == "openalex" and isinstance(raw, str) and _PLAIN_WORK.fullmatch(raw):
+        return f"openalex:{raw}"
     one = normalised_id(kind, raw)
     return one and f"{kind}:{one}"
 
