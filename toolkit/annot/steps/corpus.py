@@ -76,7 +76,7 @@ class CorpusContents:
 
     papers: int
     years: tuple[int, int] | None
-    """The first and the last; None where no paper has one."""
+    """The first and the last; None if no paper has one."""
     without_year: int
     near_duplicates: tuple[tuple[str, ...], ...]
     """Groups of papers with nearly the same abstract, of which a pool has one."""

@@ -79,7 +79,7 @@ def json_records(piece: Piece) -> Records:
 
 
 def first_object(name: str) -> Mapping[str, Any]:
-    """The first JSON object of a file, of its first hundred lines or entries; empty where there is none."""
+    """The first JSON object of a file, of its first hundred lines or entries; empty if there is none."""
     first = itertools.islice(json_records(Piece(name, "", 0, None)), _FIRST)
     return next((record for _, record in first if isinstance(record, dict)), {})
 
@@ -207,7 +207,7 @@ def _unpacked(path: Path) -> IO[bytes]:
 
 @contextmanager
 def opened(path: Path) -> Iterator[IO[bytes]]:
-    """The bytes of a file, decompressed where it is. Raises InputError where it cannot be decompressed to its end."""
+    """The bytes of a file, decompressed where it is. Raises InputError if it cannot be decompressed to its end."""
     try:
         with _unpacked(path) if is_gzip(path) else path.open("rb") as file:
             yield file
@@ -222,7 +222,7 @@ class Head(NamedTuple):
     start: bytes
     """Its first 64 KiB, decompressed."""
     record: Mapping[str, Any]
-    """The first JSON object in it; empty where there is none."""
+    """The first JSON object in it; empty if there is none."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -163,7 +163,7 @@ def _has_known_columns(head: Head) -> bool:
 
 
 def row_groups(name: str) -> list[tuple[int, int | None]]:
-    """One piece for each group of rows. Raises InputError where the file is not Parquet."""
+    """One piece for each group of rows. Raises InputError if the file is not Parquet."""
     import pyarrow
     import pyarrow.parquet
 
