@@ -85,7 +85,7 @@ class Next(NamedTuple):
     """A command, why it is next, and who has to do something before it."""
 
     command: str
-    """What to type; words in capitals stand for what a person decides. Empty where nothing is left to do."""
+    """What to type; words in capitals stand for what a person decides. Empty if nothing is left to do."""
     why: str
     who: str = "you"
 

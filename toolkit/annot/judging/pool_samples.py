@@ -50,7 +50,7 @@ def design_of(
 ) -> SampleDesign:
     """The rule with this share; None takes the share on record.
 
-    Raises InputError where the share on record is larger, or the rule of annot.toml is no longer that on record: what
+    Raises InputError if the share on record is larger, or the rule of annot.toml is no longer that on record: what
     was drawn could no longer be described by one probability a pair.
     """
     if before is None:
@@ -81,7 +81,7 @@ def planned_whole(
     sample: PoolSample | None,
     only_new: bool,
 ) -> frozenset[Pair]:
-    """The pairs of whole pools that are planned already: none where there is a sample.
+    """The pairs of whole pools that are planned already: none if there is a sample.
 
     documents: by query, those of its pool. plan: on record. only_new: these stay, and the sample is drawn from the
     others; InputError without it, and where there are no others.

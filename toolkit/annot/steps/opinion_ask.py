@@ -46,7 +46,7 @@ FIXED = ("template", "examples", "temperature", "seed", "longest_answer", "limit
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """About which pairs a model is asked: the pooled ones, unless the planned ones are wanted, or a file names them."""
+    """The pairs that a model is asked about: all pooled ones, the planned ones, or those that a file names."""
 
     planned: bool = False
     queries: tuple[str, ...] = ()
@@ -59,7 +59,7 @@ class Preview:
 
     name: str
     prompt: str
-    """A whole one; empty where nothing is left to ask."""
+    """A complete one; empty if nothing is left to ask."""
     requests: int
     tokens_in: int
     """About."""
@@ -72,7 +72,7 @@ class Preview:
 
 @dataclass(frozen=True, slots=True)
 class AskedOpinion:
-    """What came of asking."""
+    """The result of asking."""
 
     standing: Standing
     asked: int
@@ -99,7 +99,7 @@ class _Prepared:
     longest: int
     """Tokens of an answer, at most."""
     early: str | None
-    """Why it is asked before people have judged, where the reason is to go on record."""
+    """Why it is asked before people have judged, if that reason is to go on record."""
 
 
 def preview(ws: Workspace, name: str, selection: Selection, *, before_judging: str | None) -> Preview:
@@ -134,11 +134,11 @@ def ask(
     """Ask the model of `[opinions.NAME]` about all pairs of the selection that it has no opinion on yet.
 
     before_judging: why it is asked before any pair was sent; it goes on record. may_leave: asks the lead whether texts
-    may be sent to an address; None where nobody can be asked. watch: shows how far it is. transport, clock: stand in
+    may be sent to an address; None if nobody can be asked. watch: shows how far it is. transport, clock: stand in
     for the network and the time.
 
-    Raises InputError where texts may not leave this machine, and where settings or prompts are not those of the
-    answers on record; ModelError where the server cannot be used. What was answered until then is on record.
+    Raises InputError if texts may not leave this machine, and if settings or prompts are not those of the
+    answers on record; ModelError if the server cannot be used. What was answered until then is on record.
     """
     ready = _prepared(ws, name, selection, before_judging=before_judging)
     if ready.questions:
@@ -278,7 +278,7 @@ def _named(path: Path, known: Iterable[str]) -> list[Pair]:
 
 
 def _examples(gold: Iterable[Gold], facets: dict[str, str], wanted: set[str], count: int) -> list[Gold]:
-    """The first gold pairs of each facet, its grades in turn. Raises InputError where there are too few."""
+    """The first gold pairs of each facet, its grades in turn. Raises InputError if there are too few."""
     found: list[Gold] = []
     for facet in sorted(wanted) if count else ():
         by_grade = groupby(
@@ -321,7 +321,7 @@ def _check_prompts(name: str, before: AskedModel, prompts: Prompts) -> None:
 
 @contextmanager
 def _alone(ws: Workspace, name: str) -> Iterator[None]:
-    """One program at a time asks under one name; other commands go on, as people's judging does."""
+    """Only one program at a time asks under one name. Other commands can still run, and people can judge."""
     path = ws.inside(ws.cache / "opinions", f"{name}.lock")
     path.parent.mkdir(parents=True, exist_ok=True)
     with os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600), "r+") as file:

@@ -86,7 +86,7 @@ def make(
 
     `queries` limits what is added to these queries; without any, all queries are planned. shares: the hours of people
     relative to others; they are remembered, and those of people not named stay as they were. seed: None takes that of
-    the plan on record, else annot.toml's. grow: pairs may be added to a study that was sent; raises InputError where
+    the plan on record, else annot.toml's. grow: pairs may be added to a study that was sent; raises InputError if
     they would be without it. sample: plan a sample of the pools with this expected share; None goes on as is on record,
     with all of the pools where there is no sample. only_new: where whole pools are planned already, these pairs stay
     and count as drawn for certain, and only the others are drawn.

@@ -100,7 +100,7 @@ def share_for(
     """The largest share of the pools whose expected hours, or cost, are within what is allowed.
 
     One of `hours` and `cost` is given. seconds: of a judgement; None takes the judgements so far. queries, only_new: as
-    of `annot plan`. What is judged already counts as work, too. Raises InputError where not even the smallest sample is
+    of `annot plan`. What is judged already counts as work, too. Raises InputError if not even the smallest sample is
     within it, or a larger share is drawn already.
     """
     study = _study(ws, queries=queries, seconds=seconds, only_new=only_new)
@@ -269,7 +269,7 @@ def _pilot(study: _Study, convention: str) -> _Judged | Undefined:
     topics = {query_id: snapshot.topics[query_id] for query_id in grades}
     if len(set(topics.values())) < MIN_UNITS:
         finished = counted(len(set(topics.values())), called().topic)
-        return Undefined(f"all pairs are judged of {finished} so far, and {MIN_UNITS} are needed")
+        return Undefined(f"all pairs are judged for only {finished}, and {MIN_UNITS} are needed")
     ranks = {query_id: ranks_on_record(snapshot.pools[topic_id]) for query_id, topic_id in topics.items()}
     methods = sorted({method for of in ranks.values() for method in of})
     own_runs = _own_runs(study.snapshot.ws, grades)
