@@ -57,7 +57,7 @@ def record_plan(
 
 
 def frozen_hashes(ws: Workspace) -> FrozenHashes:
-    """The hashes of a sample's frozen ranks that the manifest of the plan has; none where there is no manifest."""
+    """The hashes of a sample's frozen ranks in the manifest of the plan; none if there is no manifest."""
     manifest = ws.pools / MANIFEST_FILE
     found = read_manifest(manifest, hint="write it with `annot plan`") if manifest.is_file() else {}
     hashes: FrozenHashes = found.get("frozen_ranks", {})
