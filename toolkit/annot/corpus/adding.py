@@ -194,6 +194,12 @@ class LotReader:
         path = writer.path if writer else None
         return Brought(tuple(reading), joined(parts), path, rejected, cleaned, headings, aside.written)
 
+    def up_to_a_paper(self, lot: Sequence[Piece]) -> tuple[PieceRead, ...]:
+        """What became of the records up to the first that can be read; of all if none can."""
+        reading = tuple(map(PieceRead, lot))
+        next(self._papers(reading, None, {}, {}), None)
+        return reading
+
     def _papers(
         self,
         reading: Sequence[PieceRead],

@@ -203,14 +203,14 @@ class Tally:
         self._works.add(works[rows, columns], np.array(list(places.values()), np.uint64)[rows])
         self._same_paper += [(of, marks.ids[at].as_py()) for at, of in places.items() if not repeats[at]]
         other = self._content.find(marks.id_hash)[1] != marks.content
-        differs = repeats & other & ~again
+        differs = repeats & other
         same = repeats & ~other
         self.read += len(marks.ids)
         self.kept += len(kept)
         self.differing += marks.ids.filter(mask_of(differs)).to_pylist()
         self.rejected[Rejection.DIFFERING_ID] += int(differs.sum())
         self.rejected[Rejection.DUPLICATE_ID] += int(same.sum())
-        self.rejected[Rejection.SAME_PAPER] += int((again & ~same).sum())
+        self.rejected[Rejection.SAME_PAPER] += int((again & ~repeats).sum())
         by_itself = np.bincount(marks.reason[~repeats & ~again], minlength=KEPT)
         self.rejected.update({reason: int(by_itself[at]) for at, reason in enumerate(REASONS)})
         self.rejected = +self.rejected

@@ -11,7 +11,7 @@ from typing import Any
 
 from annot.base.names import counted
 from annot.corpus.rejects import PieceRead
-from annot.formats.corpora import encoding_in
+from annot.formats.corpora import encoding_in, format_named
 from annot.formats.corpora.semantic_scholar import JOINED, SEMANTIC_SCHOLAR
 
 
@@ -23,8 +23,7 @@ class FileRead:
     """The name alone: its folder belongs to a machine."""
     format: str
     encoding: str
-    """The encoding of its text if that is not UTF-8; the sheet that is read of a workbook with several; otherwise
-    empty."""
+    """The encoding of its text if that is not UTF-8; otherwise empty."""
     read: int = 0
     """How many records, including those that cannot be read."""
     kept: int = 0
@@ -33,6 +32,8 @@ class FileRead:
     without_year: int = 0
     without_id: int = 0
     """How many records of a library have no id; their papers get one from title and year."""
+    sheet: str = ""
+    """The sheet that is read of a workbook with several; otherwise empty."""
 
 
 _MANY = 100
@@ -48,13 +49,13 @@ class FilesRead:
         self._found: dict[str, FileRead] = {}
         self._key: dict[str, str] = {JOINED.name: JOINED.name}
         for form, name in given:
-            encoding = encoding_in(form, name)
+            encoding, sheet = encoding_in(form, name), format_named(form).sheet(name)
             whole = folders.get(name, name)
             key = JOINED.name if form == SEMANTIC_SCHOLAR.name else name if whole == name else f"{form} {whole}"
-            key = f"{key} {encoding}" if encoding and whole != name else key
+            key = " ".join(filter(None, (key, encoding, sheet))) if whole != name else key
             self._key[name] = key
             several.setdefault(key, {})[name] = None
-            self._found.setdefault(key, FileRead(Path(whole).name or whole, form, encoding))
+            self._found.setdefault(key, FileRead(Path(whole).name or whole, form, encoding, sheet=sheet))
         self._names = {key: tuple(names) for key, names in several.items()}
         for key, names in self._names.items():
             one, more = self._found[key], len(names) - 1

@@ -69,10 +69,14 @@ class Rejects:
         self._what = what
         self._part_of = part_of or {}
         self._places: Counter[str] = Counter()
-        self.faults: list[str] = []
         self._told = told
         self._of: dict[str, _OfFile] = {}
         self._files: list[tuple[Path, list[tuple[str, int]]]] = []
+
+    @property
+    def faults(self) -> list[str]:
+        """What is wrong with the first records that cannot be read."""
+        return [fault for of in self._of.values() for fault in of.told][: self._told]
 
     @property
     def counts(self) -> dict[str, int]:
@@ -106,9 +110,7 @@ class Rejects:
             for reason, (place, fault) in one.first.items():
                 of.first.setdefault(reason, f"{name}:{before + place}: {fault}")
             if whole != name and one.piece[2:] == (0, None) and not (one.read or one.broken):
-                of.reasons["the file is empty"] += 1
-                of.first.setdefault("the file is empty", f"{name}: found no {self._what}")
-                of.told.append(f"{name}: found no {self._what}")
+                of.leave_out("the file is empty", f"{name}: found no {self._what}")
             del of.told[self._told :]
             self._places[name] += one.places
             of.read += one.read
@@ -118,7 +120,10 @@ class Rejects:
                 self._raise([whole], f"{whole}: {stopped}")
         if rejected is not None and rejected.is_file():
             self._files.append((rejected, origins))
-        self.faults = [fault for of in self._of.values() for fault in of.told][: self._told]
+
+    def leave_out(self, name: str, fault: str) -> None:
+        """Count a file of a folder that is in no format that is read."""
+        self._of.setdefault(self._part_of[name], _OfFile("")).leave_out("a file in no known format", fault)
 
     def raise_if_unreadable(self) -> None:
         """Raise InputError with the faults of every file of which no record could be read."""
@@ -156,6 +161,12 @@ class _OfFile:
     """The first fault of each reason."""
     told: list[str] = field(default_factory=list)
     """The first faults, for any reason."""
+
+    def leave_out(self, reason: str, fault: str) -> None:
+        """Count a whole file as one record that cannot be read."""
+        self.reasons[reason] += 1
+        self.first.setdefault(reason, fault)
+        self.told.append(fault)
 
     def faults(self, name: str, what: str) -> list[str]:
         """One fault for each reason why no record can be read, with its count."""

@@ -25,6 +25,7 @@ from annot.judging.opinions.asking import (
     ToAsk,
     about_tokens,
     cost_of,
+    longest_answer,
     open_questions,
 )
 from annot.judging.opinions.early import check_early, note_early
@@ -34,7 +35,7 @@ from annot.judging.opinions.prompts import Prompts, prompts_of
 from annot.judging.opinions.standing import Standing, changes_of_model, standing_of
 from annot.store import opinions, people, pools, trials
 from annot.store.judging_models import Gold
-from annot.store.opinions import AskedModel
+from annot.store.opinions import AskedModel, ModelCall
 from annot.store.queries import read_queries
 from annot.study.adjudication import Pair
 from annot.study.workspace import SETTINGS_FILE, Workspace, given_text
@@ -95,6 +96,8 @@ class _Prepared:
     pairs: Sequence[Pair]
     questions: Sequence[ToAsk]
     """What is left to ask of them."""
+    longest: int
+    """Tokens of an answer, at most."""
     early: str | None
     """Why it is asked before people have judged, if that reason is to go on record."""
 
@@ -103,7 +106,7 @@ def preview(ws: Workspace, name: str, selection: Selection, *, before_judging: s
     """What `ask` would do: one whole prompt, the requests, tokens and costs. Nothing is sent or put on record."""
     ready = _prepared(ws, name, selection, before_judging=before_judging)
     settings, prompts = ready.settings, [ready.prompts.of(one.pair) for one in ready.questions]
-    tokens_in, tokens_out = sum(map(about_tokens, prompts)), len(prompts) * settings.longest_answer
+    tokens_in, tokens_out = sum(map(about_tokens, prompts)), len(prompts) * ready.longest
     return Preview(
         name,
         prompts[0] if prompts else "",
@@ -152,7 +155,7 @@ def ask(
             server = ModelServer(ready.settings, os.environ.get(KEY_VARIABLE, ""), transport)
             asking = Asking(
                 *(study, name, ready.settings, server, ready.prompts.of, sum(call.cost for call in calls)),
-                advance=advance, tell=tell, clock=clock or Clock(),
+                longest_answer(ready.settings, calls), advance=advance, tell=tell, clock=clock or Clock(),
             )  # fmt: skip
             await asking.all(questions)
             return asking
@@ -173,8 +176,17 @@ def ask(
         asking.stopped,
         ws.settings.forecast.currency,
         _priced(ready.settings),
-        tuple(changes_of_model(calls)),
+        (*changes_of_model(calls), *_longer_answers(ready.settings, calls)),
     )
+
+
+def _longer_answers(settings: OpinionSettings, calls: Iterable[ModelCall]) -> Iterator[str]:
+    longest, allowed = longest_answer(settings, calls), settings.longest_answer
+    if longest > allowed:
+        yield (
+            f"the server counted {longest:,} tokens for its longest answer, although longest_answer is {allowed:,}: "
+            "reasoning that is not shown counts, too. Later requests set aside as much"
+        )
 
 
 def _prepared(ws: Workspace, name: str, selection: Selection, *, before_judging: str | None) -> _Prepared:
@@ -210,7 +222,7 @@ def _prepared(ws: Workspace, name: str, selection: Selection, *, before_judging:
         before.early if before else (),
     )
     questions = open_questions(pairs, settings.repeats, calls)
-    return _Prepared(settings, record, prompts, pairs, questions, early)
+    return _Prepared(settings, record, prompts, pairs, questions, longest_answer(settings, calls), early)
 
 
 def _settings_of(ws: Workspace, name: str) -> OpinionSettings:

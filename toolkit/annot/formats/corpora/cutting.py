@@ -16,6 +16,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
+from pydantic_core import from_json
+
 from annot.base.errors import InputError, json_problem
 from annot.formats.corpora.json_texts import NotJson, entries, is_json_text
 
@@ -106,12 +108,21 @@ def _of_lines(piece: Piece) -> Records:
             yield number, None
             continue
         try:
-            text = line.decode("utf-8")
-            yield number, _object(_DECODER.decode(text.rstrip("\r\n")), text, "one JSON object per line")
-        except UnicodeDecodeError as error:
-            yield number, _not_utf_8(error)
-        except (ValueError, RecursionError) as error:
-            yield number, Broken("not valid JSON", (json_problem(error),), line.decode("utf-8"))
+            # In half the time that Python's own takes, which reads what this does not, and says what is wrong.
+            record = from_json(line, allow_inf_nan=False)
+        except ValueError:
+            record = None
+        yield number, record if isinstance(record, dict) else _of_line(line)
+
+
+def _of_line(line: bytes) -> dict[str, Any] | Broken:
+    try:
+        text = line.decode("utf-8")
+        return _object(_DECODER.decode(text.rstrip("\r\n")), text, "one JSON object per line")
+    except UnicodeDecodeError as error:
+        return _not_utf_8(error)
+    except (ValueError, RecursionError) as error:
+        return Broken("not valid JSON", (json_problem(error),), line.decode("utf-8"))
 
 
 def _object(value: Any, raw: str, expected: str) -> dict[str, Any] | Broken:
@@ -233,8 +244,10 @@ class Format:
     """Whether its records are those of a library or a database, whose ids there are several of: `paper` gives `doi`,
     `pmid`, `openalex` and `key` in place of `paper_id`. A record for which it gives `paper_id` (a row of a table with
     ids of its own) is none."""
-    remark: Callable[[str], str] = lambda _name: ""
-    """What is said of a file beside its format, such as which sheet is read; "" for nothing."""
+    sheet: Callable[[str], str] = lambda _name: ""
+    """The name of the sheet that is read of a workbook with several; "" for any other file."""
+    brings: Callable[[str], Path | None] = lambda _name: None
+    """The folder whose files belong to the records of this one, and are not read by themselves."""
     by_name: bool = False
     """Whether what is given are names of datasets, not of files."""
 

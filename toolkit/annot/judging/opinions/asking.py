@@ -3,6 +3,9 @@
 Whenever the program ends, no answer is lost: each is written down before the same connection asks the next question.
 A request that was on its way is asked again the next time, at most one for each connection. It counts with the most
 that it can have cost, because the server may have answered.
+
+The most money holds as long as no answer is longer than it may be. Some servers count hidden reasoning beyond that. One
+such answer for each connection can exceed the limit; every later request sets aside as much as the longest answer took.
 """
 
 from __future__ import annotations
@@ -79,6 +82,11 @@ def most_tokens(prompt: str) -> int:
     return len(prompt.encode()) + FORM_OF_A_CHAT
 
 
+def longest_answer(settings: OpinionSettings, calls: Iterable[ModelCall]) -> int:
+    """The most tokens that an answer takes: servers count hidden reasoning, too, however much a model may write."""
+    return max(settings.longest_answer, *(call.tokens_out or 0 for call in calls), 0)
+
+
 def about_tokens(text: str) -> int:
     """About how many tokens a text has, if no server has counted them."""
     return -(-len(text.encode()) // BYTES_OF_A_TOKEN)
@@ -104,6 +112,8 @@ class Asking:
     prompt_of: Callable[[Pair], str]
     spent: float
     """What was spent under this name, by the record."""
+    longest: int
+    """Tokens to set aside for an answer: as many as a model may write, or as were counted for the longest answer."""
     advance: Advance = lambda done, total: None
     tell: Callable[[str], None] = lambda text: None
     clock: Clock = field(default_factory=Clock)
@@ -172,7 +182,7 @@ class Asking:
 
     async def _may_send(self, prompt: str) -> bool:
         """Wait until the server, tokens and money allow a request; False if not enough money is left."""
-        tokens = about_tokens(prompt) + self.settings.longest_answer
+        tokens = about_tokens(prompt) + self.longest
         while not self._over:
             now = self.clock.now()
             most = self.settings.most_money
@@ -200,7 +210,7 @@ class Asking:
         return self._sent[0][0] + A_MINUTE - now
 
     def _most_cost(self, prompt: str) -> float:
-        return cost_of(self.settings, most_tokens(prompt), self.settings.longest_answer)
+        return cost_of(self.settings, most_tokens(prompt), self.longest)
 
     async def _send(self, question: ToAsk, attempt: int, prompt: str) -> tuple[ModelCall, ServerReply]:
         """One request, on record before it is sent and as soon as it is answered."""
@@ -220,6 +230,7 @@ class Asking:
         with self.ws.writing() as session:
             opinions.note_answer(session, call)
         self.spent += call.cost - most
+        self.longest = max(self.longest, call.tokens_out or 0)
         return call, reply
 
     def _answered(self, call: ModelCall, reply: ServerReply, prompt: str) -> ModelCall:
