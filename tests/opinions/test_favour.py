@@ -138,6 +138,10 @@ def test_only_pairs_of_one_query_and_one_final_grade_are_alike() -> None:
     assert 5 <= np.median([len(own) for own in members.values()]) <= 11
 
 
+def test_what_is_expected_bends_with_the_square_of_the_distance_to_the_mean() -> None:
+    assert [of.tolist() for of in module._curved(np.array([1.0, 2.0, 6.0]))] == [[1, 2, 6], [4, 1, 9]]
+
+
 def test_a_run_does_not_say_which_pairs_are_alike_for_it() -> None:
     """Its own order moves nothing in its groups, so that what it shares with the judge cannot be taken out."""
     pairs, runs = small(4, runs=3, documents=40)
