@@ -89,7 +89,7 @@ class _Search(NamedTuple):
     pattern: re.Pattern[str]
     """In folded text."""
     secret: str = ""
-    """The value of a known secret; empty where only the pattern is known."""
+    """The value of a known secret; empty if only the pattern is known."""
     encoded: tuple[str, ...] = ()
     """The secret in text as it is: base64 at its three alignments."""
 
