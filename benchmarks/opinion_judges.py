@@ -1,6 +1,7 @@
 """Plant judges of a known kind on collections that were judged whole: is the first sentence of `annot opinion` right?
 
     python benchmarks/opinion_judges.py CRANFIELD CSFCUBE [--seeds 20] [--fair 100] [--only CSFCube]
+    python benchmarks/opinion_judges.py CRANFIELD CSFCUBE --share 0.33 [--only CSFCube]
     python benchmarks/opinion_judges.py CRANFIELD CSFCUBE --cases
 
 Both collections have 17 runs of five families (`judged_whole.py`). CSFCube's people are its own two assessors of each
@@ -55,6 +56,7 @@ import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
+from itertools import groupby
 from pathlib import Path
 
 import numpy as np
@@ -66,6 +68,7 @@ from annot.measuring.evaluation.gradings import family_of
 from annot.measuring.opinions.agreeing import EACH, FINAL, PEOPLE, Scale
 from annot.measuring.opinions.favour import LEAST, FavourRule, OpinedPair, RankedPairs, means_of_like
 from annot.measuring.opinions.worth import Judged, OpinionVerdict, Worth, worth
+from annot.pools.pair_sample import FrozenRank, SampleRule, drawn, probabilities
 from judged_whole import JudgedWhole, of_cranfield, of_csfcube
 
 GRADES = (0, 1, 2, 3)
@@ -150,6 +153,21 @@ class Planted:
                     of[assessor] = int(np.clip(grade + off, 0, 3))
                 found[pair] = of
         return found
+
+    def sampled(self, share: float, seed: int) -> tuple[np.ndarray, RankedPairs]:
+        """A sample of the pairs as `annot plan --sample` draws it, and where they are in all pairs."""
+        frozen = {}
+        for query_id, of_query in groupby(zip(self.pairs, self.ranked.fused, strict=True), key=lambda one: one[0][0]):
+            order = sorted((-fused, doc_id) for (_, doc_id), fused in of_query)
+            frozen[query_id] = {doc_id: FrozenRank(rank) for rank, (_, doc_id) in enumerate(order, 1)}
+        pi = probabilities(frozen, share=share, rule=SampleRule(seed, "query", 0.05, 1.0))
+        chosen = {(query_id, doc_id) for query_id, own in drawn(pi, seed=seed).items() for doc_id in own}
+        at = [place for place, pair in enumerate(self.pairs) if pair in chosen]
+        opined = [
+            OpinedPair(query_id, doc_id, int(grade), 0, 1 / pi[query_id][doc_id], self.judged.lengths.get(doc_id, 0))
+            for (query_id, doc_id), grade in zip([self.pairs[one] for one in at], self.final[at], strict=True)
+        ]
+        return np.array(at), RankedPairs.of(opined, self.judged.runs, self.judged.rule, topics=self.whole.topics)
 
     def held(self, opinion: np.ndarray, name: str) -> Worth:
         """The judge against people."""
@@ -267,14 +285,19 @@ def sentences(planted: Planted, kind: str, seeds: int) -> Counter[str]:
     return found
 
 
-def named(planted: Planted, kind: str, seeds: int) -> Counter[str]:
-    """How often a run is named as favoured, and as losing."""
+def named(planted: Planted, kind: str, seeds: int, *, share: float) -> Counter[str]:
+    """How often a run is named as favoured, and as losing, and how often the favourite is named first.
+
+    share: of the pairs that people judged; below 1 a sample is drawn for each seed.
+    """
     found: Counter[str] = Counter()
     for seed in range(seeds):
-        opinion = KINDS[kind][0](planted, generator(seed, kind))
-        one = planted.ranked.favour(opinion.astype(np.float64), planted.judged.rule)
+        opinion = KINDS[kind][0](planted, generator(seed, kind)).astype(np.float64)
+        at, ranked = planted.sampled(share, seed) if share < 1 else (np.arange(len(opinion)), planted.ranked)
+        one = ranked.favour(opinion[at], planted.judged.rule)
         assert not isinstance(one, Undefined)
-        found.update(gaining=bool(one.gaining), losing=bool(one.losing))
+        first = one.gaining[:1] == (planted.favoured,)
+        found.update(gaining=bool(one.gaining), losing=bool(one.losing), favourite=first)
     return found
 
 
@@ -328,6 +351,7 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=20)
     parser.add_argument("--fair", type=int, default=100, help="seeds of fair judges")
     parser.add_argument("--only", choices=("Cranfield", "CSFCube"))
+    parser.add_argument("--share", type=float, default=1.0, help="of the pairs that people judged; only favours then")
     parser.add_argument("--cases", action="store_true", help="the worked cases of the page on models, on CSFCube")
     given = parser.parse_args()
     if given.cases:
@@ -337,9 +361,14 @@ def main() -> None:
     for name in (given.only,) if given.only else ("CSFCube", "Cranfield"):
         planted = planted_on(name, given.csfcube if name == "CSFCube" else given.cranfield)
         for kind, (_, right) in KINDS.items():
+            if given.share < 1:
+                of = named(planted, kind, given.fair, share=given.share)
+                favourite = f"{of['favourite']} times first" if kind == "favours" else ""
+                print(f"{name:10}{kind:35}{of['gaining']:10.0f}{of['losing']:8.0f}  {favourite}", flush=True)
+                continue
             said = sentences(planted, kind, given.seeds)
             seeds = given.fair if OpinionVerdict.NOISY in right else given.seeds
-            runs = named(planted, kind, seeds)
+            runs = named(planted, kind, seeds, share=1.0)
             shares = [100 * said[key] / given.seeds for key in ("right", "plain")]
             shares += [100 * runs[key] / seeds for key in ("gaining", "losing")]
             other = {str(key): n for key, n in said.items() if isinstance(key, OpinionVerdict) and key not in right}

@@ -8,8 +8,8 @@ sampled, the judge gives its opinion again, and predictions are fitted again, as
 judges meet the same topics and pairs. A line for each judge, on the measure by which runs are compared:
 
 - `level`, `apart`: the largest bias of a system's mean, and of a difference between two systems.
-- `means`, `diffs`: how many of 100 whole intervals (Student's t over topics) held the truth; next to it how many of full
-  judging's own, on the same topics.
+- `means`, `diffs`: how many of 100 whole intervals (Student's t over topics) held the truth; next to it how many of
+  full judging's own, on the same topics.
 - `wider`: by how much the intervals of differences are wider than under full judging, in percent.
 - `than ranks`: by how much they are wider than with the rankings alone, in percent; below 0 they are narrower.
 - `draw`: the same of the part of the scatter that the draw of the pairs adds.
@@ -110,7 +110,8 @@ def lines(collection: Collection, found: dict[str, list[Redraw]], share: float) 
         }
         yield (
             f"{collection.whole.name:<10}{name:<15}{level:7.3f}{apart:7.3f}{means:8.1f} /{of_full[:s].mean():5.1f}"
-            f"{differences:8.1f} /{of_full[s:].mean():5.1f}{100 * (own / full - 1):7.0f}{100 * (own / half - 1):12.1f}{100 * (draw / design - 1):7.0f}"
+            f"{differences:8.1f} /{of_full[s:].mean():5.1f}"
+            f"{100 * (own / full - 1):7.0f}{100 * (own / half - 1):12.1f}{100 * (draw / design - 1):7.0f}"
             f"  {''.join(bar for bar, met in bars.items() if not met) or '-'}"
         )
 

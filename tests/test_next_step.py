@@ -43,6 +43,7 @@ UNMEASURED = JUDGED._replace(old=PRODUCTS)
         # A pool that grew, a person who left, new guidelines.
         (SENT._replace(queries=5, to_judge=PEOPLE), "annot pool --grow", "you"),
         (SENT._replace(growing=3, to_judge=PEOPLE), "annot plan --grow", "you"),
+        (SENT._replace(undrawn=3, to_judge=PEOPLE), "annot plan --grow", "you"),
         (SENT._replace(to_fill=3, vacant=3, to_judge=PEOPLE), "annot plan", "you"),
         (SENT._replace(guidelines_changed=("method",)), 'annot push --guidelines-changed "WHY"', "you"),
         (SENT._replace(to_send=4, to_judge=PEOPLE), "annot push", "you"),

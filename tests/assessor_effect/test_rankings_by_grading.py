@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -14,6 +15,8 @@ from annot.measuring.assessor_effect.on_runs import random_grades
 from annot.measuring.evaluation.measures import evaluate
 from graded_runs import SETTINGS, assessor_effect_on_runs, cell, comparison, final_of, in_order, judged, means, study
 from scipy import stats
+
+QUERIES = tuple(f"q{at:02}" for at in range(10))
 
 
 @pytest.mark.parametrize(("convention", "measure"), [("csfcube", "AP"), ("trec", "nDCG"), ("trec", "AP")])
@@ -70,17 +73,17 @@ def test_assessors_who_agree_in_all_leave_every_ranking_as_it_is() -> None:
     assert found.notes == ()
 
 
-def test_a_planted_swap_is_found_and_its_significance_attributed() -> None:
+def opposed(topics: Mapping[str, str] | None = None) -> rankings.AssessorEffect:
     """Assessor a1 (always first) finds relevant what `one` ranks high; a2 and the final grades, what `other` does."""
     docs = [f"d{at:02}" for at in range(20)]
-    queries = [f"q{at:02}" for at in range(10)]
     up, down = [2] * 5 + [0] * 15, [0] * 15 + [2] * 5
-    runs = {
-        "one": {query_id: in_order(docs) for query_id in queries},
-        "other": {query_id: in_order(docs[::-1]) for query_id in queries},
-    }
-    judgements = judged({query_id: {"a1": up, "a2": down} for query_id in queries})
-    found = assessor_effect_on_runs(runs, judgements, final_of(dict.fromkeys(queries, down)), SETTINGS)
+    runs = {"one": dict.fromkeys(QUERIES, in_order(docs)), "other": dict.fromkeys(QUERIES, in_order(docs[::-1]))}
+    judgements = judged({query_id: {"a1": up, "a2": down} for query_id in QUERIES})
+    return assessor_effect_on_runs(runs, judgements, final_of(dict.fromkeys(QUERIES, down)), SETTINGS, topics)
+
+
+def test_a_planted_swap_is_found_and_its_significance_attributed() -> None:
+    found = opposed()
     against = comparison(found, "A")
     assert against.tau == -1.0
     assert against.significant == {"A": 1, "final": 1}
@@ -95,16 +98,7 @@ def test_a_planted_swap_is_found_and_its_significance_attributed() -> None:
 
 def test_facets_of_one_paper_turn_round_together() -> None:
     """The same ten queries, two of each of five papers: 2 of 2^5 flips are as far out, so nothing is significant."""
-    docs = [f"d{at:02}" for at in range(20)]
-    queries = [f"q{at:02}" for at in range(10)]
-    up, down = [2] * 5 + [0] * 15, [0] * 15 + [2] * 5
-    runs = {
-        "one": {query_id: in_order(docs) for query_id in queries},
-        "other": {query_id: in_order(docs[::-1]) for query_id in queries},
-    }
-    judgements = judged({query_id: {"a1": up, "a2": down} for query_id in queries})
-    papers = {query_id: f"p{at // 2}" for at, query_id in enumerate(queries)}
-    found = assessor_effect_on_runs(runs, judgements, final_of(dict.fromkeys(queries, down)), SETTINGS, papers)
+    found = opposed({query_id: f"p{at // 2}" for at, query_id in enumerate(QUERIES)})
     against = comparison(found, "A")
     assert (against.reversed_pairs, against.significant, against.swaps) == (1, {"A": 0, "final": 0}, ())
     assert means(found)["A"] == {"one": 1.0, "other": 0.0}

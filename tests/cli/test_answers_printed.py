@@ -6,10 +6,11 @@ import io
 import json
 import time
 from dataclasses import dataclass
+from types import SimpleNamespace
 
 import pytest
 from annot.base.errors import FindingError, InputError
-from annot.cli import imports, waiting
+from annot.cli import imports, output, waiting
 from annot.cli.output import Output, emit, listing, needs_a_person, progress, say, table
 from annot.cli.waiting import Waiting
 from annot.formats.studio_export import ExportKeys
@@ -73,6 +74,21 @@ def test_without_a_terminal_there_is_no_progress_and_one_line_is_on_stderr(capsy
         advance(1, 2)
     say("a\x07b")
     assert capsys.readouterr() == ("", "a\\u0007b\n")
+
+
+def test_long_work_says_in_a_log_how_far_it_is_once_a_minute(capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
+    now = 0.0
+    monkeypatch.setattr(output, "time", SimpleNamespace(monotonic=lambda: now))
+    with progress("asking", forecast=True) as advance:
+        for done in range(1001):
+            advance(done, 1000)
+            now += 14.5
+    lines = capsys.readouterr().err.splitlines()
+    # Every fifth answer is the first that came a minute or more after the last line.
+    assert len(lines) == 200
+    assert lines[0] == "asking: 5 of 1,000 after 1 min, about 4.0 h left"
+    assert lines[-2] == "asking: 995 of 1,000 after 4.0 h, about 1 min left"
+    assert lines[-1] == "asking: 1,000 of 1,000 after 4.0 h, about 0 s left"
 
 
 class Terminal(io.StringIO):

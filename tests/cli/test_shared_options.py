@@ -3,41 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from annot.cli import (
-    draw,
-    exchange,
-    imports,
-    judge,
-    keep,
-    measure,
-    opinions,
-    people,
-    prepare,
-    publish,
-    runs,
-    settle,
-    support,
-    vectors,
-)
-from annot.cli.tree import BY_WORDS, MODULES
+from annot.cli.tree import BY_WORDS
 from command_line import TREE
-
-LOADED = (
-    draw,
-    exchange,
-    imports,
-    judge,
-    keep,
-    measure,
-    opinions,
-    people,
-    prepare,
-    publish,
-    runs,
-    settle,
-    support,
-    vectors,
-)
 
 ALONE = """
 import; corpus add; facets; query sample; query choose; query add; query remove; query folds; vectors add; index;
@@ -63,10 +30,6 @@ def with_option(option: str) -> set[str]:
 def test_the_commands_that_share_an_option(option: str, expected: str) -> None:
     """--wait: they change what two commands must not change at once."""
     assert with_option(option) == {words.strip() for words in expected.split(";")}
-
-
-def test_every_module_of_commands_is_looked_at() -> None:
-    assert {module.__name__.rpartition(".")[2] for module in LOADED} == set(MODULES.values())
 
 
 @pytest.mark.parametrize("words", BY_WORDS)

@@ -136,7 +136,7 @@ def test_the_sheet_of_a_workbook_of_several_is_named(ws: Workspace, tmp_path: Pa
     book["Papers"].append(["p1", "T", " ".join(SENTENCES)])
     book.save(tmp_path / "a.xlsx")
     (found,) = add(ws, tmp_path / "a.xlsx")
-    assert (found.format, found.encoding, found.kept) == ("xlsx", "sheet 'Papers'", 1)
+    assert (found.format, found.encoding, found.sheet, found.kept) == ("xlsx", "", "Papers", 1)
     shown_now = annot_done("corpus", "show", folder=ws.root).stdout
     assert "  a.xlsx (xlsx, sheet 'Papers'): 1 record, 1 kept, 1 without a year\n" in shown_now
 
@@ -155,18 +155,44 @@ def test_many_files_are_shown_by_their_formats(ws: Workspace, tmp_path: Path) ->
     assert {name: count for name, (count, _) in by_format(shown(ws).files).items()} == {"annot": 11, "csv": 1}
 
 
-def test_every_file_whose_format_is_not_told_is_named_at_once(ws: Workspace, tmp_path: Path) -> None:
-    (tmp_path / "a.txt").write_text("Dear all")
-    (tmp_path / "b.pdf").write_bytes(b"%PDF-1.4\n")
-    (tmp_path / "c.jsonl").write_text(records(1))
+BROKEN = {
+    "a.txt": (b"Dear all", "begins with 'Dear all', expected papers in one of the formats of --format"),
+    "b.pdf": (b"%PDF-1.4\n", "a PDF, which is not read"),
+    "c.ris": (b"", "found no line, or only blank ones"),
+    "d.jsonl": (b'{"a":\n' * 1_200, "not valid JSON in each of 1,200 records"),
+    "e.jsonl": (b'{"a":\n' * 3_400, "not valid JSON in each of 3,400 records"),
+    "f.jsonl.gz": (gzip.compress(records(*range(999)).encode())[:-9], "cannot be decompressed"),
+    "g.xml": (b"<PubmedArticleSet></PubmedArticleSet>", "found no paper"),
+}
+
+
+@pytest.mark.parametrize("letters", ["abcdefg", "ab", "cg", "dcg", "de", "fc", "fde"])
+def test_every_file_that_cannot_be_read_is_named_at_once(ws: Workspace, tmp_path: Path, letters: str) -> None:
+    """Whatever is found first: a kind that is not read, a file without a record, one that breaks off."""
+    for name, (content, _) in BROKEN.items():
+        (tmp_path / name).write_bytes(content)
+    (tmp_path / "0.jsonl").write_text(records(1) + "{\n" * 2_000)
+    given = [name for name in BROKEN if name[0] in letters]
     with pytest.raises(InputError) as caught:
-        add(ws, *sorted(tmp_path.glob("?.*")))
-    assert caught.value.message == "2 files cannot be read"
-    assert [fault.partition(": ")[0] for fault in caught.value.faults] == [
-        str(tmp_path / "a.txt"),
-        str(tmp_path / "b.pdf"),
-    ]
-    assert "--format" in str(caught.value.hint)
+        add(ws, tmp_path / "0.jsonl", *(tmp_path / name for name in given))
+    assert caught.value.message == f"{len(given)} files cannot be read"
+    told = {Path(fault.partition(": ")[0]).name: fault for fault in caught.value.faults}
+    assert len(told) == len(caught.value.faults)
+    assert told.keys() == {*given}
+    assert [name for name, fault in told.items() if BROKEN[name][1] not in fault] == []
+    assert not ws.has_corpus
+
+
+def test_of_many_groups_of_near_duplicates_the_first_are_shown(ws: Workspace, tmp_path: Path) -> None:
+    words = [[f"word{number}" for number in range(at, at + 30)] for at in range(0, 360, 30)]
+    texts = [f"We {' '.join(some[:10])}. We {' '.join(some[10:20])}. We {' '.join(some[20:])}." for some in words]
+    rows = [{"id": f"{at}-{n}", "title": f"On {at}", "abstract": text} for at, text in enumerate(texts) for n in (1, 2)]
+    (tmp_path / "a.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    add(ws, tmp_path / "a.jsonl")
+    last = annot_done("corpus", "show", folder=ws.root).stdout.splitlines()[-1]
+    shown_groups, all_groups = corpus.REPORTED, len(shown(ws).near_duplicates)
+    assert all_groups > shown_groups
+    assert last == f"  {all_groups - shown_groups} more group{'s' * (all_groups > shown_groups + 1)} (--json lists all)"
 
 
 def test_the_help_lists_the_formats_that_there_are(ws: Workspace) -> None:

@@ -48,11 +48,11 @@ def one_by_one(records: list[Record]) -> tuple[list[Paper], Counter[Rejection], 
         names = names_of(paper, ids)
         of = next((known[name] for name in names if name in known), None)
         there = kept.get(paper.paper_id)
-        if of is not None and ids is not None:
-            rejected[Rejection.DUPLICATE_ID if there == paper else Rejection.SAME_PAPER] += 1
-            pairs += [(of, paper.paper_id)] if there is None else []
-        elif there is not None:
+        if there is not None:
             rejected[Rejection.DUPLICATE_ID if there == paper else Rejection.DIFFERING_ID] += 1
+        elif of is not None and ids is not None:
+            rejected[Rejection.SAME_PAPER] += 1
+            pairs.append((of, paper.paper_id))
         elif not paper.sentences:
             rejected[Rejection.NO_ABSTRACT] += 1
         else:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import sys
 
@@ -76,7 +77,29 @@ PHRASES = (
 )
 """What `Plain English` of the guide to writing warns of, as far as a pattern can find it."""
 
+IN_DOCSTRINGS = (
+    # 50: if and when, not where; an array has values where something holds.
+    r"\b[Rr]aises? \w+ where\b",
+    r"\w(?:Error|Input) where\b",
+    r"\b(?:None|[Ee]mpty|[Nn]othing|none),? (?:or )?where\b",
+)
+"""The same for those who read the program."""
+
 
 @pytest.mark.parametrize("phrase", PHRASES)
 def test_a_phrase_does_not_come_back(phrase: str) -> None:
     assert not [": ".join(text) for text in TEXTS + HEADINGS + SETTINGS if re.search(phrase, text[1])]
+
+
+def test_a_phrase_does_not_come_back_into_docstrings() -> None:
+    phrase, found = re.compile("|".join(IN_DOCSTRINGS)), []
+    for path in (CHECKOUT / "toolkit" / "annot").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if (
+                isinstance(node, ast.Expr)
+                and isinstance(node.value, ast.Constant)
+                and isinstance(node.value.value, str)
+            ):
+                text = " ".join(node.value.value.split())
+                found += [f"{path.relative_to(CHECKOUT)}:{node.lineno}: {text}"] if phrase.search(text) else []
+    assert not found

@@ -13,8 +13,9 @@ import pyarrow.parquet as pq
 import pytest
 from annot.base.errors import InputError
 from annot.formats.corpora import tables
+from annot.formats.corpora.columns import paper
 from annot.formats.corpora.cutting import Broken, Piece
-from annot.formats.corpora.tables import CSV, PARQUET, csv_rows, paper, parquet_rows, row_groups
+from annot.formats.corpora.tables import CSV, PARQUET, csv_rows, parquet_rows, row_groups
 
 
 @pytest.mark.parametrize(

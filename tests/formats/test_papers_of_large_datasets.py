@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from annot.base.errors import MOST_FAULTS, InputError
 from annot.base.settings import Settings
-from annot.formats.corpora import Broken, Piece, arxiv, cutting, s2orc, tables
+from annot.formats.corpora import Broken, Piece, arxiv, columns, cutting, s2orc
 from annot.formats.corpora.cutting import json_records
 from annot.formats.corpora.semantic_scholar import MOST_SHARES, SHARE_BYTES, Spread, Spreading, shares_of
 from annot.formats.paper_lines import paper_of_record
@@ -206,9 +206,9 @@ def test_a_line_of_the_longest_length_is_read(tmp_path: Path, monkeypatch: pytes
     [(2001.0, 2001), (2001.5, 2001.5), (math.nan, None), (" 2001.0 ", "2001"), ("", None), (2001, 2001)],
 )
 def test_a_year_in_a_table_may_have_a_point(year: Any, read: Any) -> None:
-    assert tables.paper({"id": "1", "year": year, "unknown": 1}) == {"paper_id": "1", "year": read}
+    assert columns.paper({"id": "1", "year": year, "unknown": 1}) == {"paper_id": "1", "year": read}
 
 
 def test_ids_in_one_cell_are_parted_by_spaces_semicolons_commas_or_bars() -> None:
     cells = {"id": "1", "citations": " a b;c,d|e; ", "outbound_citations": ["f g"]}
-    assert tables.paper(cells) == {"paper_id": "1", "citations": [*"abcde"], "outbound_citations": ["f g"]}
+    assert columns.paper(cells) == {"paper_id": "1", "citations": [*"abcde"], "outbound_citations": ["f g"]}

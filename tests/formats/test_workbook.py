@@ -14,7 +14,6 @@ from xml.sax.saxutils import escape
 import openpyxl
 import pytest
 from annot.base.errors import InputError
-from annot.formats.corpora import encoding_in
 from annot.formats.corpora.columns import paper
 from annot.formats.corpora.cutting import Broken, Head, Piece
 from annot.formats.corpora.workbook import WORKBOOK, records
@@ -131,8 +130,8 @@ def test_the_first_visible_sheet_with_papers_is_read(tmp_path: Path) -> None:
     book["Old"].sheet_state = "hidden"
     book.save(path)
     assert papers(path) == [READ]
-    assert encoding_in("xlsx", str(path)) == "sheet 'Papers'"
-    assert WORKBOOK.remark(str(written(tmp_path / "one.xlsx", {"Papers": [HEADER, ROW]}))) == ""
+    assert WORKBOOK.sheet(str(path)) == "Papers"
+    assert WORKBOOK.sheet(str(written(tmp_path / "one.xlsx", {"Papers": [HEADER, ROW]}))) == ""
 
 
 def test_rows_before_the_header_and_merged_cells_are_no_papers(tmp_path: Path) -> None:

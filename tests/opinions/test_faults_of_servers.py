@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from annot.base.errors import ModelError
 from annot.judging.opinions.answers import read_answer
-from annot.steps.opinion_ask import Selection
+from annot.steps.opinion_ask import Selection, preview
 from annot.study.workspace import Workspace
 from asked_study import PRICED, Hurried, ask, calls_of, made, opinions_of, with_model
 from scripted_server import GOOD, Scripted, serving
@@ -172,6 +172,33 @@ def test_money_is_set_aside_before_a_request_so_that_the_limit_holds(ws: Workspa
         assert 16.5 - most < asked <= 16.5
         assert ask(ws).stopped == "most_money"
         assert len(server.requests) == asked
+
+
+@pytest.mark.parametrize("at_once", [1, 3])
+def test_hidden_reasoning_passes_the_most_money_by_one_answer_of_each_connection_at_most(
+    ws: Workspace, at_once: int
+) -> None:
+    # Each costs 10.4, of which 10 are for the answer; for that 0.5 was set aside.
+    usage = {"prompt_tokens": 400, "completion_tokens": 1_000}
+    with serving(lambda request, number: Scripted(usage=usage, after=0.05)) as server:
+        ws = with_model(ws, server.url, requests_at_once=at_once, longest_answer=50, **PRICED)
+        prompt = preview(ws, "small", Selection(), before_judging=None).prompt
+        reserved = (len(prompt.encode()) + 100) * 0.001 + 0.5
+        # Enough for another round, if each answer cost what was expected.
+        priced = {"requests_at_once": at_once, "longest_answer": 50, **PRICED}
+        ws = with_model(ws, server.url, most_money=10.4 * at_once + reserved, **priced)
+        done = ask(ws, clock=Hurried())
+        assert done.stopped == "most_money"
+        assert len(server.requests) == at_once
+        assert done.standing.cost == pytest.approx(10.4 * at_once)
+        (note,) = done.notes
+        assert note.startswith("the server counted 1,000 tokens for its longest answer, although longest_answer is 50")
+        # The next time, this is known from the first request on.
+        ws = with_model(ws, server.url, most_money=10.4 * at_once + 10.0, **priced)
+        assert ask(ws, clock=Hurried()).asked == 40 - at_once
+        assert len(server.requests) == at_once
+        found = preview(ws, "small", Selection(), before_judging=None)
+    assert found.tokens_out == (40 - at_once) * 1_000
 
 
 def test_tokens_that_the_server_does_not_count_are_estimated_and_said_to_be(ws: Workspace) -> None:

@@ -105,7 +105,7 @@ def test_it_is_not_shown_before_people_are_done_without_a_word(tmp_path: Path) -
     (found,) = opinion_report.measure(ws, None, before_judging="a pilot")
     assert found.standing.early == ("shown: a pilot",)
     text = " ".join(opinion_report.describe((found,)).split())
-    assert "Before people had judged it was shown: a pilot." in text
+    assert "Before people had judged, it was shown: a pilot." in text
 
 
 def test_in_a_sampled_study_each_pair_counts_as_many_as_it_represents(tmp_path: Path) -> None:

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import io
 import logging
+import os
 import sqlite3
+import subprocess
+import sys
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -142,6 +146,46 @@ def test_the_key_is_sent_in_its_header_and_is_nowhere_else(
     assert KEY.encode() not in (tmp_path / "backup.tar.gz").read_bytes()
     options = {name for parameter in TREE.at("opinion ask").params for name in parameter.opts}
     assert not {name for name in options if "key" in name or "token" in name}
+
+
+def of_process(pid: str, name: str) -> bytes:
+    """A file of the system on a process; nothing if it has ended or is somebody else's."""
+    try:
+        return (Path("/proc") / pid / name).read_bytes()
+    except OSError:
+        return b""
+
+
+@pytest.mark.skipif(not Path("/proc/self/cmdline").is_file(), reason="the system keeps no list of processes there")
+def test_the_key_is_in_no_command_line_and_in_no_process_that_asking_starts(ws: Workspace) -> None:
+    """All processes of the machine are looked at, while a question is under way."""
+    seen: list[tuple[bytes, list[bytes]]] = []
+
+    def look(request: dict[str, Any], number: int) -> Scripted:
+        pids = [path.name for path in Path("/proc").iterdir() if path.name.isdecimal()]
+        parents = {pid: of_process(pid, "stat").rpartition(b") ")[2].split() for pid in pids}
+        own = {str(program.pid)}
+        while new := {pid for pid, of in parents.items() if len(of) > 1 and of[1].decode() in own} - own:
+            own |= new
+        lines = b"\n".join(of_process(pid, "cmdline") for pid in pids)
+        seen.append((lines, [of_process(pid, "environ") for pid in own - {str(program.pid)}]))
+        return Scripted()
+
+    with serving(lambda request, number: Scripted()) as server:
+        ws = with_model(ws, server.url, requests_at_once=1)
+        command = [sys.executable, "-c", "from annot.cli.main import run; run()", "opinion", "ask", "small"]
+        command += ["--query", "p1-method"]
+        server.script = look
+        given = {"cwd": ws.root, "env": {**os.environ, "ANNOT_OPINION_KEY": KEY}}
+        with subprocess.Popen(command, **given, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as program:
+            _, errors = program.communicate(timeout=60)
+    assert program.returncode == 0, errors
+    assert {header["Authorization"] for header in server.headers} == {f"Bearer {KEY}"}
+    assert len(seen) == 10
+    for lines, environments in seen:
+        assert b"ask\0small" in lines
+        assert KEY.encode() not in lines
+        assert not any(KEY.encode() in one for one in environments)
 
 
 @pytest.mark.parametrize("key", ["two words", "new\nline", "schlüssel"])

@@ -67,7 +67,8 @@ def test_a_paper_is_kept_once_within_a_file_across_files_and_across_calls(ws: Wo
     assert (later.kept, later.rejected, later.same_paper) == (1, {SAME: 1}, (("10.1000/a", "W1"),))
     assert ids(ws) == ["10.1000/a", "2"]
     again = add(first | {"abstract": f"With another end. {TEXT}"}, first, name="again.jsonl")
-    assert (again.rejected, again.same_paper) == ({SAME: 1, "id seen before, same content": 1}, ())
+    assert again.rejected == {"id seen before, other content": 1, "id seen before, same content": 1}
+    assert (again.differing_ids, again.same_paper) == (("10.1000/a",), ())
 
 
 def test_the_first_record_that_passes_the_filters_is_kept(ws: Workspace, add: Add) -> None:
@@ -188,7 +189,9 @@ def test_a_corrected_file_adds_what_is_new_in_it_alone(ws: Workspace, add: Add) 
     add(CITING, CITED)
     before = contents(ws)
     corrected = CITING | {"abstract": f"It is said better. {TEXT}"}
-    assert add(corrected, CITED).rejected == {SAME: 1, "id seen before, same content": 1}
+    found = add(corrected, CITED)
+    assert found.rejected == {"id seen before, other content": 1, "id seen before, same content": 1}
+    assert found.differing_ids == ("10.1000/a",)
     assert contents(ws) == before
     add(corrected | {"cited": [*CITING["cited"], ["openalex", "W8"]]}, CITED)
     assert [one.kept for one in added_files(ws.corpus)] == [3, 1]

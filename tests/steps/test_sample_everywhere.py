@@ -151,7 +151,7 @@ def test_only_drawn_pairs_are_errors_and_the_command_says_so(half: Workspace) ->
     assert found
     assert found <= drawn
     assert [note.split(":")[0] for note in errors.notes(half)] == [
-        f"only the {len(drawn)} drawn of the {len(WHOLE)} pairs of the pools can be in it"
+        f"only the {len(drawn)} drawn pairs of the {len(WHOLE)} in the pools can be in it"
     ]
 
 

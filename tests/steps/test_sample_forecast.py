@@ -81,6 +81,20 @@ def test_hours_plan_as_the_share_does(ws: Workspace) -> None:
     assert on_record(ws).design.share == found(ws, hours=4.0).share
 
 
+def test_hours_and_a_budget_leave_what_is_planned_whole_as_it_is(ws: Workspace) -> None:
+    make(ws, None, "p1-method", "p2-method")
+    found = annot_done("plan", "--hours", 8, "--seconds", 90, "--only-new", "--grow", folder=ws.root)
+    assert "of the pairs that are not planned yet" in found.stderr
+    sample = on_record(ws)
+    whole = sum(one.probability for one in sample.pairs.values() if one.query_id in ("p1-method", "p2-method"))
+    assert whole == 120
+    # 8 hours are 160 pairs, of which 120 were planned.
+    assert sum(one.probability for one in sample.pairs.values()) == pytest.approx(160, abs=0.02)
+    assert sample.design.share == pytest.approx(40 / 120, abs=0.0002)
+    alone = annot("plan", "--only-new", folder=ws.root)
+    assert "--only-new can only be used with --sample, --hours or --cost" in alone.stderr
+
+
 def test_a_share_is_named_once(ws: Workspace) -> None:
     both = annot("plan", "--hours", 4, "--sample", 0.3, folder=ws.root)
     assert (both.exit_code, "found --sample and --hours, expected one of them" in both.stderr) == (2, True)
@@ -123,7 +137,7 @@ def test_shares_without_a_pilot_are_those_of_two_collections(ws: Workspace) -> N
     found = looked_at(ws, seconds=90.0)
     assert [one.share for one in found.rows] == [0.15, 0.25, 0.33, 0.5, 0.75, 1.0]
     assert (found.seen_on, found.queries, found.pairs) == (None, 4, 240)
-    assert found.why_assumed == "all pairs are judged of 0 query papers so far, and 4 are needed"
+    assert found.why_assumed == "all pairs are judged for only 0 query papers, and 4 are needed"
     third, whole = found.rows[2], found.rows[-1]
     assert third.pairs.value == pytest.approx(expected(0.33))
     assert third.hours.value == pytest.approx(expected(0.33) * PAIR_HOURS)
@@ -166,3 +180,33 @@ def test_a_dry_run_prints_the_row_of_its_share(ws: Workspace) -> None:
     assert "40%" in shown
     assert "hours: no judgement has a time yet; give the time of one judgement with --seconds" in shown
     assert "wider and bias are assumed" in shown
+
+
+@pytest.mark.parametrize("share", [0.3, None])
+def test_hours_have_as_many_disputes_as_the_pairs_of_a_share_and_not_as_those_of_the_pilot(
+    ws: Workspace, share: float | None
+) -> None:
+    """Every pair of the first ten documents is disputed, and no other one; the pilot has far too many of the first."""
+    make(ws, share)
+    with ws.writing() as session:
+        plan = people.read_assignments(session)
+        given = [
+            Judgement(*one.pair, one.assessor, int(one.doc_id < "d10" and one.assessor == "a1"), judged_at=RECORDED)
+            for one in plan
+        ]
+        judgements.record_judgements(session, sourced(given), recorded_at=RECORDED)
+    rated = ws.replaced("forecast", dispute_seconds=3600.0)
+    if share:
+        of_pilot = sum(pair[1] < "d10" for pair in {one.pair for one in plan}) / len({one.pair for one in plan})
+        assert of_pilot > 0.3
+    for of in (0.3, 0.5, 1.0):
+        (row,) = looked_at(rated, of, seconds=90.0).rows
+        hours = float(row.hours.value)  # type: ignore[arg-type]
+        pools = {query.query_id: pool_of(query.topic_id) for query in QUERIES}
+        frozen = {
+            name: frozen_ranks(ranks_on_record(pool), [entry.doc_id for entry in pool.entries])
+            for name, pool in pools.items()
+        }
+        pi = probabilities(frozen, share=of, rule=Rule(seed=1, across=ACROSS[0], floor=0.05, unranked=1.0))
+        disputes = sum(p for of_query in pi.values() for doc_id, p in of_query.items() if doc_id < "d10")
+        assert hours - expected(of) * PAIR_HOURS == pytest.approx(disputes, rel=0.0 if share is None else 0.2, abs=1e-6)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import pytest
@@ -106,6 +106,16 @@ DATABASES: dict[str, tuple[Spoil, tuple[str, ...]]] = {
 }
 
 
+def refuses(command: str, folder: Path, says: Iterable[str]) -> None:
+    """The command ends with an error of these words and changes nothing."""
+    before = snapshot(folder)
+    result = annot(*command.split(), *USUAL.get(command, "").split(), folder=folder)
+    refused(result, exit_code=2)
+    for words in says:
+        assert words in result.message(), result.stderr
+    assert not difference(before, snapshot(folder))
+
+
 @pytest.mark.parametrize("command", [name for name in NAMES if name not in WORKSPACELESS])
 def test_a_workspace_that_cannot_be_used_is_told_by_every_command(command: str, study: Callable[[str], Path]) -> None:
     folder = study("made")
@@ -113,12 +123,7 @@ def test_a_workspace_that_cannot_be_used_is_told_by_every_command(command: str, 
     for spoil, says in WORKSPACES.values():
         (folder / "annot.toml").write_bytes(settings)
         spoil(folder)
-        before = snapshot(folder)
-        result = annot(*command.split(), *USUAL.get(command, "").split(), folder=folder)
-        refused(result, exit_code=2)
-        for words in says:
-            assert words in result.message(), result.stderr
-        assert not difference(before, snapshot(folder))
+        refuses(command, folder, says)
 
 
 @pytest.mark.parametrize("command", [name for name in NAMES if name not in WITHOUT_DATABASE])
@@ -137,9 +142,4 @@ def test_a_database_that_cannot_be_used_is_told_by_every_command(command: str, s
             log.unlink()
         (folder / "annot.db").write_bytes(database)
         spoil(folder)
-        before = snapshot(folder)
-        result = annot(*command.split(), *USUAL.get(command, "").split(), folder=folder)
-        refused(result, exit_code=2)
-        for words in says:
-            assert words in result.message(), result.stderr
-        assert not difference(before, snapshot(folder))
+        refuses(command, folder, says)

@@ -223,7 +223,7 @@ WRONG: dict[str, Wrong] = {
         "plan", "--sample 0.3 --hours 4", ("found --sample and --hours, expected one of them",), "pooled"
     ),
     "plan: only new without a share": Wrong(
-        "plan", "--only-new", ("--only-new can only be used with --sample",), "pooled"
+        "plan", "--only-new", ("--only-new can only be used with --sample, --hours or --cost",), "pooled"
     ),
     "plan: a sample of pools that are planned whole": Wrong(
         "plan", "--sample 0.3", ("pairs of whole pools are planned already", "annot plan --withdraw"), "planned"

@@ -157,7 +157,7 @@ INDEPENDENT = (
 
 
 class SamplingUnits(NamedTuple):
-    """The topic of each query, None where they are not known; a note of it, and what texts call topics."""
+    """The topic of each query, None if they are not known; a note of it, and what texts call topics."""
 
     topics: dict[str, str] | None
     note: str
@@ -173,9 +173,9 @@ def topics_of(queries: Collection[str], *given: GivenTopics | None) -> SamplingU
 
 
 def topics_beside(path: Path, queries: Collection[str]) -> GivenTopics | None:
-    """What `query_papers.tsv` or `query_topics.tsv` beside a file of qrels says; None where there is neither.
+    """What `query_papers.tsv` or `query_topics.tsv` beside a file of qrels says; None if there is neither.
 
-    Raises InputError where it does not have all of these queries.
+    Raises InputError if it does not have all of these queries.
     """
     file = next((file for file in TOPIC_COLUMNS if (path.parent / file).is_file()), None)
     if file is None:
@@ -194,7 +194,7 @@ def topics_beside(path: Path, queries: Collection[str]) -> GivenTopics | None:
 
 
 def by_column(topics: dict[str, str], column: str | None, frame: pd.DataFrame) -> GivenTopics | None:
-    """What a column of a table says, `query_paper` or `topic_id` if none is named; None where there is neither."""
+    """What a column of a table says, `query_paper` or `topic_id` if none is named; None if there is neither."""
     if not topics:
         return None
     named = None if column else frame.attrs.get(SOURCE)

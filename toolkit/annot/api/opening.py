@@ -32,7 +32,7 @@ class TableOfStudy(NamedTuple):
 
     name: str
     rows: int | None
-    """None where it is not known before the table is read."""
+    """None if it is not known before the table is read."""
     of: str
 
 
@@ -120,7 +120,7 @@ class OpenStudy(Displayed):
         """What assessors wrote, newest first, as `annot comments` prints it: judged_at, assessor, query_id, doc_id, ...
 
         The last columns are occasion, grade, cannot_judge, comment and counts (whether the answer does). ``grade`` is
-        empty where none was given.
+        empty if none was given.
         """
         return tidy.listed(study_tables.COMMENTS, study_tables.comments_of(self._snapshot))
 
@@ -140,7 +140,7 @@ class OpenStudy(Displayed):
         """Every judgement: query_id, facet, query_paper, doc_id, assessor, occasion, grade, cannot_judge, comment, ...
 
         The last columns are flags, revision and times. ``occasion`` is 2 for the answer to a hidden repeat; ``flags``
-        are the reasons for which a judgement does not count; ``grade`` is empty where none was given. If topics are
+        are the reasons for which a judgement does not count; ``grade`` is empty if none was given. If topics are
         texts, ``topic_id`` is in place of ``query_paper``, and there is no ``facet`` where all are judged whole.
         `annot.measure_agreement` takes this table as it is.
         """

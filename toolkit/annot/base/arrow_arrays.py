@@ -110,7 +110,7 @@ def _bits(there: NDArray[np.bool_]) -> Any:
 
 
 def strings_in(text: bytes) -> Any:
-    """An Arrow array of the lines of a text; a line feed at its end begins no line. Raises ValueError where it is not
+    """An Arrow array of the lines of a text; a line feed at its end begins no line. Raises ValueError if it is not
     UTF-8."""
     import pyarrow as pa
 

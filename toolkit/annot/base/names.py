@@ -99,7 +99,7 @@ def moment_of(text: str | None) -> datetime | None:
 
 
 def moment_given(text: str, *, option: str) -> datetime:
-    """What was given with an option. Raises InputError where it is no moment."""
+    """What was given with an option. Raises InputError if it is no moment."""
     moment = moment_of(text)
     if moment is None:
         raise InputError(f"{option} {text!r}: not a date, expected ISO 8601", hint="for example 2031-03-14")

@@ -57,7 +57,7 @@ class Paper:
     sentences: tuple[str, ...]
     year: int | None = None
     labels: tuple[str, ...] | None = None
-    """The label of each sentence as the corpus carries it; None where it carries none."""
+    """The label of each sentence as the corpus carries it; None if it carries none."""
     citations: tuple[str, ...] = ()
     """Ids of the papers it cites, in the corpus or not."""
     part_of: str | None = None
@@ -122,7 +122,7 @@ class Draw:
     """How one method came to one pooled document.
 
     `rank` counts from 1 in that method's ranking; it is None in an imported pool that names its methods and no ranks.
-    `score` is None for `cited` and where `rank` is. `turn` counts the draws of the pool from 1; it is None where the
+    `score` is None for `cited` and where `rank` is. `turn` counts the draws of the pool from 1; it is None if the
     method also had the document but did not draw it, and in an imported pool that does not tell its order.
     """
 
@@ -150,7 +150,7 @@ class Addition:
     method: str
     """Whose papers they are; `manual` where a person found them."""
     depth: int | None
-    """How many of the method's best are in the pool since; None where a person found them."""
+    """How many of the method's best are in the pool since; None if a person found them."""
     documents: tuple[str, ...]
     reason: str | None
     made_by: str | None
@@ -286,7 +286,7 @@ class Returned(OnOccasion):
 class Judgement(Answer, OnOccasion):
     """What one assessor said of one pair, in one revision.
 
-    `grade` is None where none was given: then `cannot_judge` carries the reason, or the judgement is missing.
+    `grade` is None if none was given: then `cannot_judge` carries the reason, or the judgement is missing.
     `flags` are the reasons for which it does not count; an empty tuple means that it counts.
     """
 
@@ -318,7 +318,7 @@ class Adjudication(Answer):
     ratings: str
     """The policy in force: were the assessors' grades `shown`, `hidden`, or judged first and revealed then."""
     shown: tuple[str, ...]
-    """The assessors in the order in which their grades were shown; empty where none were."""
+    """The assessors in the order in which their grades were shown; empty if none were."""
     revision: int = 1
     """Counted by the store; not looked at when it is recorded."""
     cannot_judge: str | None = None

@@ -51,7 +51,7 @@ class Engine:
     """Where shards are worked on: in `processes` of this machine, or by the workers of a Dask scheduler.
 
     processes: 1 or more; 1 stands for this process itself.
-    cluster: the scheduler's address, such as `tcp://login:8786`; None where there is none. It wins over `processes`.
+    cluster: the scheduler's address, such as `tcp://login:8786`; None if there is none. It wins over `processes`.
     """
 
     processes: int

@@ -184,7 +184,7 @@ def load(folder: Folder, *, kind: str) -> Stored:
 def written_hashes(folder: Path) -> dict[str, str]:
     """The SHA-256 of each file in a folder as `save` wrote it, by the file's name.
 
-    Raises InputError where the folder does not say it.
+    Raises InputError if the folder does not say it.
     """
     path = folder / ABOUT
     try:
@@ -195,7 +195,7 @@ def written_hashes(folder: Path) -> dict[str, str]:
 
 
 def faults(folder: Path) -> list[str]:
-    """What in `folder` is not as `save` wrote it, one line a file; none where all hashes hold."""
+    """What in `folder` is not as `save` wrote it, one line a file; none if all hashes hold."""
     path = folder / ABOUT
     try:
         text = path.read_text("utf-8")

@@ -190,7 +190,7 @@ def command(
 ) -> Callable[[Function], Function]:
     """Make a function the command `words`: its parameters are the options, and what it returns is printed.
 
-    A first parameter `ws` gets the study that --workspace names. needs_study: False gives None where no folder is named
+    A first parameter `ws` gets the study that --workspace names. needs_study: False gives None if no folder is named
     and the present one is no study. csv: the answer has a table for --csv. server: it talks to Label Studio, to that of
     --url and --api-key where they are given. alone: it changes the study, and only one command at a time may; without a
     word, one does that has `ws` and `dry_run`. A dry run changes nothing and does not wait. free_with: a parameter

@@ -82,7 +82,7 @@ def plan_make(
         bool,
         flag(
             "--only-new",
-            "With --sample, if whole pools are planned already: keep these pairs and draw only from the others.",
+            "With a sample, if whole pools are planned already: keep these pairs and draw only from the others.",
         ),
     ] = False,
     hours: Annotated[
@@ -125,13 +125,15 @@ def plan_make(
     only_with("--withdraw", sent=sent)
     ws = ws.replaced("judging", repeats=repeats)
     one_of(sample=sample, hours=hours, cost=cost)
-    if sample is None:
-        only_with("--sample", only_new=only_new)
+    if sample is None and hours is None and cost is None:
+        only_with("--sample, --hours or --cost", only_new=only_new)
     notes: tuple[str, ...] = ()
     if hours is not None or cost is not None:
         from annot.steps import sample_forecast
 
-        found = sample_forecast.share_for(ws, hours=hours, cost=cost, seconds=seconds, queries=tuple(queries or ()))
+        found = sample_forecast.share_for(
+            ws, hours=hours, cost=cost, seconds=seconds, queries=tuple(queries or ()), only_new=only_new
+        )
         sample, notes = found.share, found.notes
     elif sample is None or not dry_run:
         only_with("--hours, --cost or a dry run of --sample", seconds=seconds)

@@ -20,7 +20,7 @@ group("opinion", help="Ask models for their opinion. It is kept apart from peopl
 NameArgument = Annotated[str, argument("Name of the opinion: the section [opinions.NAME] of annot.toml.")]
 BeforeJudgingOption = Annotated[
     str | None,
-    option("Do it although people have not judged yet. Give the reason: the datasheet repeats it.", "--before-judging"),
+    option("Do it although people have not judged yet. Give the reason; the datasheet repeats it.", "--before-judging"),
 ]
 
 
@@ -39,11 +39,11 @@ def opinion_ask(
     before_judging: BeforeJudgingOption = None,
     dry_run: DryRunOption = False,
 ) -> Output:
-    """Ask a model for its opinion of all pooled pairs, as an assessor would be asked. Continues where it stopped.
+    """Ask a model for its opinion of all pooled pairs, as an assessor would be asked.
 
-    The server has to speak OpenAI's chat completions: ollama, vLLM, llama.cpp or `transformers serve` on your machine,
-    or a service. A key is read from the environment variable ANNOT_OPINION_KEY. --dry-run prints one whole prompt, and
-    how many requests, tokens and how much money it takes.
+    To continue after a stop, run the same command again. The server has to speak OpenAI's chat completions: ollama,
+    vLLM, llama.cpp or `transformers serve` on your machine, or a service. A key is read from the environment variable
+    ANNOT_OPINION_KEY. --dry-run prints one whole prompt, how many requests and tokens it takes, and their cost.
     """
     from annot.steps import opinion_ask as step
 
@@ -86,7 +86,7 @@ def opinion_list(ws: "Workspace") -> Output:
 def opinion_qrels(ws: "Workspace", name: NameArgument, before_judging: BeforeJudgingOption = None) -> Output:
     """Write a model's opinion as qrels of its own, to exports/opinions/NAME.qrels.
 
-    The second column names the model. A release does not take such a file for the qrels of the study.
+    The second column names the model. A release refuses such a file as the qrels of the study.
     """
     from annot.steps import opinions as step
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -47,6 +48,8 @@ def needs_a_person(findings: Sequence[object], noun: str, what: str) -> FindingE
     return FindingError(f"{counted(len(findings), noun)} {what}") if findings else None
 
 
+A_LINE_EVERY = 60.0
+"""Seconds between two lines on how far work is, in a log."""
 _ORDERS = re.compile("[\0-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 """Characters that a terminal obeys: control characters but tab and line feed, and those that turn the direction."""
 
@@ -116,11 +119,34 @@ def emit(command: str, answer: Output, *, as_json: bool, as_csv: bool = False) -
         typer.echo(shown(answer.text.rstrip("\n")))
 
 
+def _lines(what: str) -> Advance:
+    """Says how far the work is, at most once in `A_LINE_EVERY` seconds."""
+    begun = last = time.monotonic()
+
+    def advance(done: int, total: int | None) -> None:
+        nonlocal last
+        now = time.monotonic()
+        if done and total and now - last >= A_LINE_EVERY:
+            last = now
+            left = (now - begun) * (total - done) / done
+            say(f"{what}: {done:,} of {total:,} after {_lasting(now - begun)}, about {_lasting(left)} left")
+
+    return advance
+
+
+def _lasting(seconds: float) -> str:
+    minutes = round(seconds / 60)
+    return f"{seconds:.0f} s" if seconds < 60 else f"{minutes} min" if minutes < 120 else f"{minutes / 60:.1f} h"
+
+
 @contextmanager
 def progress(what: str, *, forecast: bool = False) -> Iterator[Advance]:
-    """A progress bar on stderr, and nothing at all without a terminal. forecast: with the time that is left."""
+    """A progress bar on stderr. forecast: with the time that is left; without a terminal, a line every minute.
+
+    Other work shows nothing without a terminal.
+    """
     if not sys.stderr.isatty():
-        yield lambda done, total: None
+        yield _lines(what) if forecast else lambda done, total: None
         return
     from rich import progress as bars
     from rich.console import Console

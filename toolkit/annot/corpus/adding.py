@@ -46,7 +46,7 @@ class Cleanings:
 
     counts: CleanedCounts
     file: str | None
-    """Where their texts before and after are; None where there are none, and in a dry run."""
+    """Where their texts before and after are; None if there are none, and in a dry run."""
     written: int
     """How many are in the file."""
 
@@ -71,7 +71,7 @@ class CleaningCount:
 
     @property
     def facts(self) -> dict[str, int]:
-        """How many papers by kind, as the store keeps it; nothing where none was cleaned."""
+        """How many papers by kind, as the store keeps it; nothing if none was cleaned."""
         return dict(self._counts)
 
     def written(self, folder: Path | None, content: str) -> Cleanings:
@@ -107,7 +107,7 @@ class Brought:
     """The other ids of the papers, and what they cite."""
 
     def keep(self, tally: Tally, cleanings: CleaningCount, headings: HeadingCount) -> Path | None:
-        """Count the papers, and leave those to keep in the file; its path, None where it has none."""
+        """Count the papers, and leave those to keep in the file; its path, None if it has none."""
         kept = tally.take(self.marks)
         cleanings.take(self.cleaned[at] for at in kept.tolist() if at in self.cleaned)
         headings.take(self.headings[at] for at in kept.tolist() if at in self.headings)
@@ -193,6 +193,12 @@ class LotReader:
             rejected.unlink()
         path = writer.path if writer else None
         return Brought(tuple(reading), joined(parts), path, rejected, cleaned, headings, aside.written)
+
+    def up_to_a_paper(self, lot: Sequence[Piece]) -> tuple[PieceRead, ...]:
+        """What became of the records up to the first that can be read; of all if none can."""
+        reading = tuple(map(PieceRead, lot))
+        next(self._papers(reading, None, {}, {}), None)
+        return reading
 
     def _papers(
         self,

@@ -25,7 +25,7 @@ class CorpusFacts:
 
     papers: int
     years: tuple[int, int] | None
-    """The first and the last; None where no paper has one."""
+    """The first and the last; None if no paper has one."""
     without_year: int
 
 

@@ -22,7 +22,7 @@ from annot.formats.same_work import normalised_title, work_text
 
 
 class Rejection(StrEnum):
-    """Why a paper is not kept, in the order in which the reasons are looked for: the first one counts."""
+    """Why a paper is not kept. Of several reasons, the first in this order counts."""
 
     DUPLICATE_ID = "id seen before, same content"
     DIFFERING_ID = "id seen before, other content"
@@ -42,33 +42,33 @@ SETTING_OF = {
     Rejection.LONG_SENTENCE: "max_sentence_tokens",
     Rejection.SHORT_SENTENCES: "min_sentence_tokens",
 }
-"""The setting in `[corpus]` by which a paper is left out."""
+"""The setting in `[corpus]` that leaves a paper out."""
 REASONS = tuple(Rejection)
 KEPT = len(REASONS)
-"""Stands in `Marks.reason` for a paper that nothing speaks against."""
+"""The value in `Marks.reason` of a paper without a reason against it."""
 
 
 class Marks(NamedTuple):
-    """What papers are told apart by, one entry a paper."""
+    """The values that tell papers apart, one entry for each paper."""
 
     ids: Any
     """A pyarrow array of strings."""
     id_hash: NDArray[np.uint64]
     content: NDArray[np.uint64]
-    """Of title, sentences, year, and the document of a passage."""
+    """A hash of title, sentences, year, and the document of a passage."""
     title: NDArray[np.uint64]
-    """Of the normalised title; 0 where nothing is left of it, and of a passage, whose title is that of its document."""
+    """A hash of the normalised title; 0 if it is empty, and for a passage, whose title is that of its document."""
     reason: NDArray[np.uint8]
-    """Position in REASONS of the first reason not to keep the paper by itself, or KEPT."""
+    """The position in REASONS of the first reason against the paper alone, or KEPT."""
     library: NDArray[np.bool_]
-    """Whether its record is one of a library or a database, which may have several of one paper."""
+    """Whether its record is from a library or a database, which may have several records of one paper."""
     works: NDArray[np.uint64]
-    """What these are told by, shape (n, 4), 0 for none: up to three ids with their kinds, then `work_text`. Of shape
-    (n, 0) if no file of a library is added, as nothing is told by them then."""
+    """Hashes by which records of one work are found, shape (n, 4), 0 for none: up to three ids with their kinds, then
+    `work_text`. Shape (n, 0) if no file of a library is added."""
 
 
 Ids = tuple[str, ...] | None
-"""The ids of a library's record, with their kinds; None of any other."""
+"""The ids of a library's record, with their kinds; None for any other record."""
 WORKS = 4
 
 
@@ -79,9 +79,9 @@ def marks_of(
     *,
     works: bool = False,
 ) -> Marks:
-    """The marks of papers; without settings nothing speaks against any.
+    """The marks of papers; without settings, none of them has a reason against it.
 
-    ids_of: of each paper, None where none is a library's. works: tell the papers by their works, too.
+    ids_of: of each paper, None if none is a library's. works: tell the papers by their works, too.
     """
     papers = list(papers)
     known_by: Sequence[Ids] = [None] * len(papers) if ids_of is None else ids_of
@@ -110,12 +110,12 @@ def marks_of(
 
 
 def hashes_of(ids: Iterable[str]) -> NDArray[np.uint64]:
-    """What ids with their kinds are among the works."""
+    """The hash of an id with its kind."""
     return np.array([_hash(one) for one in ids], np.uint64)
 
 
 def _work(paper: Paper) -> int:
-    """The hash of the paper's work; 0 without a title or a year, and of a passage."""
+    """The hash of the paper's work; 0 without a title or a year, and for a passage."""
     if paper.year is None or paper.part_of is not None:
         return 0
     text = work_text(paper.title, paper.year, " ".join(paper.sentences))
@@ -123,12 +123,12 @@ def _work(paper: Paper) -> int:
 
 
 def title_mark(title: str) -> int:
-    """The hash of the normalised title; 0 where nothing is left of it."""
+    """The hash of the normalised title; 0 if it is empty."""
     return _hash(normalised) if (normalised := normalised_title(title)) else 0
 
 
 def joined(parts: Sequence[Marks]) -> Marks:
-    """The marks of several lots of papers, one after the other; one lot at least."""
+    """The marks of several lots of papers, one after the other; at least one lot."""
     import pyarrow
 
     ids, *columns = zip(*parts, strict=True)
@@ -136,7 +136,7 @@ def joined(parts: Sequence[Marks]) -> Marks:
 
 
 class Tally:
-    """What became of the papers, in the order in which they came, and what is remembered of those kept."""
+    """Which papers were kept, in the order in which they came, and the marks of the kept ones."""
 
     def __init__(self) -> None:
         self.read = 0
@@ -154,11 +154,11 @@ class Tally:
         self._same_paper: list[tuple[int, str]] = []
 
     def remember(self, marks: Marks) -> None:
-        """Know these papers as kept (those of an earlier `corpus add`), without counting them as read or kept."""
+        """Remember these papers of an earlier `corpus add`, without counting them as read or kept."""
         self._keep(marks, np.arange(len(marks.ids)))
 
     def know(self, paper_ids: Any, works: NDArray[np.uint64]) -> None:
-        """Know papers by these ids, too; papers that are not remembered are passed over. paper_ids: a pyarrow array."""
+        """Remember these other ids of papers; unknown papers are skipped. paper_ids: a pyarrow array."""
         import pyarrow.compute
 
         places = pyarrow.compute.index_in(paper_ids, value_set=self._all_ids())
@@ -166,7 +166,7 @@ class Tally:
         self._works.add(works[there], numbers(places.drop_null()).astype(np.uint64))
 
     def owners(self, works: NDArray[np.uint64]) -> NDArray[np.int64]:
-        """The places of the kept papers of which these are records; -1 where there is none."""
+        """The places of the kept papers that these are records of; -1 if there is none."""
         there, place = (found.reshape(works.shape) for found in self._works.find(works.ravel()))
         first = there.argmax(axis=1)[:, None]
         return np.where(there.any(axis=1), np.take_along_axis(place, first, 1)[:, 0].astype(np.int64), -1)
@@ -178,9 +178,10 @@ class Tally:
     def take(self, marks: Marks) -> NDArray[np.int64]:
         """Count these papers, and return the positions of those to keep, in order.
 
-        A paper whose id is known repeats it, whatever else speaks against it. Of papers with one id the first that
-        passes is kept. Papers with the title of another are kept and reported: a query's twins are kept out of its
-        pool, not out of the corpus. Of the records of libraries the first of each work is kept.
+        A paper with a known id counts as a repetition, even if there are other reasons against it. If several papers
+        have one id, the first that passes is kept. Papers with the title of another are kept and reported: a query's
+        twins are left out of its pool, not out of the corpus. Of the records of libraries, the first of each work is
+        kept.
         """
         known = self._content.find(marks.id_hash)[0]
         passing = ~known & (marks.reason == KEPT)
@@ -202,14 +203,14 @@ class Tally:
         self._works.add(works[rows, columns], np.array(list(places.values()), np.uint64)[rows])
         self._same_paper += [(of, marks.ids[at].as_py()) for at, of in places.items() if not repeats[at]]
         other = self._content.find(marks.id_hash)[1] != marks.content
-        differs = repeats & other & ~again
+        differs = repeats & other
         same = repeats & ~other
         self.read += len(marks.ids)
         self.kept += len(kept)
         self.differing += marks.ids.filter(mask_of(differs)).to_pylist()
         self.rejected[Rejection.DIFFERING_ID] += int(differs.sum())
         self.rejected[Rejection.DUPLICATE_ID] += int(same.sum())
-        self.rejected[Rejection.SAME_PAPER] += int((again & ~same).sum())
+        self.rejected[Rejection.SAME_PAPER] += int((again & ~repeats).sum())
         by_itself = np.bincount(marks.reason[~repeats & ~again], minlength=KEPT)
         self.rejected.update({reason: int(by_itself[at]) for at, reason in enumerate(REASONS)})
         self.rejected = +self.rejected
@@ -217,13 +218,13 @@ class Tally:
 
     @property
     def same_title(self) -> list[tuple[str, str]]:
-        """Pairs of kept ids with one normalised title: the first paper that had it, and the one that came."""
+        """Pairs of kept ids with the same normalised title: the first paper that had it, and a later one."""
         pairs = np.array(self._same_title, np.int64).reshape(-1, 2)
         return list(zip(*(self.ids_at(column).to_pylist() for column in pairs.T), strict=True))
 
     @property
     def same_paper(self) -> list[tuple[str, str]]:
-        """Pairs of ids: of a kept paper, and of another record of it that was left out under an id of its own."""
+        """Pairs of ids: a kept paper's, and that of another record of it, which was left out."""
         kept = self.ids_at(np.array([place for place, _ in self._same_paper], np.int64)).to_pylist()
         return [(one, other) for one, (_, other) in zip(kept, self._same_paper, strict=True)]
 
@@ -233,8 +234,8 @@ class Tally:
         return pyarrow.chunked_array(self._ids, pyarrow.string())
 
     def _records(self, marks: Marks, passing: NDArray[np.bool_]) -> dict[int, int]:
-        """The papers of a library that are others' records: of each the place of the paper, or, of one among these
-        papers, `~` its position."""
+        """The papers of a library that are further records of a known one, with the place of that one; if it is among
+        these papers, `~` its position."""
         if not marks.library.any():
             return {}
         there, place = (found.reshape(marks.works.shape) for found in self._works.find(marks.works.ravel()))
@@ -287,7 +288,7 @@ class _FirstUnder:
         self._runs.append((run, under))
 
     def find(self, keys: NDArray[np.uint64]) -> tuple[NDArray[np.bool_], NDArray[np.uint64]]:
-        """Which of the keys are there, and the value under each; 0 where there is none."""
+        """Which of the keys are known, and the value under each; 0 for an unknown key."""
         there, found = np.zeros(len(keys), bool), np.zeros(len(keys), np.uint64)
         for run, under in self._runs:
             if len(run):
@@ -299,7 +300,7 @@ class _FirstUnder:
 
 
 def _repeated(values: NDArray[np.uint64]) -> NDArray[np.bool_]:
-    """Which rows have a value that another has, too; 0 is none."""
+    """Which rows share a value with another row; 0 is no value."""
     _, inverse, counts = np.unique(values.ravel(), return_inverse=True, return_counts=True)
     several = (counts[inverse].reshape(values.shape) > 1) & (values != 0)
     found: NDArray[np.bool_] = several.any(axis=1)

@@ -1,4 +1,5 @@
-"""What each file brought to the corpus, by its name and format: what is printed, and what the study remembers."""
+"""How many papers each file added to the corpus, by its name and format: to be printed, and for the study to
+remember."""
 
 from __future__ import annotations
 
@@ -10,27 +11,29 @@ from typing import Any
 
 from annot.base.names import counted
 from annot.corpus.rejects import PieceRead
-from annot.formats.corpora import encoding_in
+from annot.formats.corpora import encoding_in, format_named
 from annot.formats.corpora.semantic_scholar import JOINED, SEMANTIC_SCHOLAR
 
 
 @dataclass(frozen=True, slots=True)
 class FileRead:
-    """What one file brought; the files of Semantic Scholar, whose rows are joined, are one."""
+    """The counts of one file. The files of Semantic Scholar, whose rows are joined, count as one."""
 
     name: str
-    """Without folders, which are those of a machine."""
+    """The name alone: its folder belongs to a machine."""
     format: str
     encoding: str
-    """Of its text, if that is not UTF-8; of a workbook with several sheets, which is read; otherwise empty."""
+    """The encoding of its text if that is not UTF-8; otherwise empty."""
     read: int = 0
-    """Records, those that cannot be read too."""
+    """How many records, including those that cannot be read."""
     kept: int = 0
-    """Papers that are new in the corpus."""
+    """How many papers are new in the corpus."""
     without_abstract: int = 0
     without_year: int = 0
     without_id: int = 0
-    """Records of a library without any id; their papers have one made from title and year."""
+    """How many records of a library have no id; their papers get one from title and year."""
+    sheet: str = ""
+    """The sheet that is read of a workbook with several; otherwise empty."""
 
 
 _MANY = 100
@@ -38,21 +41,21 @@ COUNTS = ("read", "kept", "without_abstract", "without_year", "without_id")
 
 
 class FilesRead:
-    """What the files brought. given: their formats and names. folders: of a file, the folder in whose place it was
-    read; the files of one folder that have one format are one."""
+    """The counts of all files. given: their formats and names. folders: the folder that was given in place of a file;
+    the files of one folder and format count as one."""
 
     def __init__(self, given: Sequence[tuple[str, str]], folders: Mapping[str, str]) -> None:
         several: dict[str, dict[str, None]] = {}
         self._found: dict[str, FileRead] = {}
         self._key: dict[str, str] = {JOINED.name: JOINED.name}
         for form, name in given:
-            encoding = encoding_in(form, name)
+            encoding, sheet = encoding_in(form, name), format_named(form).sheet(name)
             whole = folders.get(name, name)
             key = JOINED.name if form == SEMANTIC_SCHOLAR.name else name if whole == name else f"{form} {whole}"
-            key = f"{key} {encoding}" if encoding and whole != name else key
+            key = " ".join(filter(None, (key, encoding, sheet))) if whole != name else key
             self._key[name] = key
             several.setdefault(key, {})[name] = None
-            self._found.setdefault(key, FileRead(Path(whole).name or whole, form, encoding))
+            self._found.setdefault(key, FileRead(Path(whole).name or whole, form, encoding, sheet=sheet))
         self._names = {key: tuple(names) for key, names in several.items()}
         for key, names in self._names.items():
             one, more = self._found[key], len(names) - 1
@@ -62,7 +65,7 @@ class FilesRead:
                 self._found[key] = replace(one, name=f"{one.name} and {counted(more, 'more file')}")
 
     def take(self, pieces: Iterable[PieceRead]) -> None:
-        """Count what these pieces brought."""
+        """Count the records of these pieces."""
         for one in pieces:
             name = self._key[JOINED.name if one.piece.format == JOINED.name else one.piece.path]
             more = {
@@ -90,8 +93,8 @@ def _in_short(hashes: list[str]) -> list[str]:
 
 
 def merged(several: Iterable[Sequence[Mapping[str, Any]]]) -> list[dict[str, Any]]:
-    """Facts of files, of which those that were added again come once: with all papers that they brought, and the other
-    counts of the last time."""
+    """Facts of files. One that was added again comes once: with all papers that it added, and its other counts of
+    the last time."""
     found: dict[tuple[str, ...], dict[str, Any]] = {}
     for facts in several:
         for one in facts:
@@ -102,12 +105,12 @@ def merged(several: Iterable[Sequence[Mapping[str, Any]]]) -> list[dict[str, Any
 
 
 def files_of(facts: Iterable[Mapping[str, Any]]) -> tuple[FileRead, ...]:
-    """The same as records; facts of another version may have others, which are passed over."""
+    """The same as records. Facts of another version may have other keys, which are skipped."""
     return tuple(FileRead(**{name: one[name] for name in FileRead.__slots__ if name in one}) for one in facts)
 
 
 def by_format(files: Iterable[FileRead]) -> dict[str, tuple[int, FileRead]]:
-    """How many files there are of each format, and what they brought together."""
+    """How many files there are of each format, with the sum of their counts."""
     found: dict[str, tuple[int, FileRead]] = {}
     for one in files:
         count, before = found.get(one.format, (0, FileRead("", one.format, "")))

@@ -1,4 +1,4 @@
-"""Papers whose abstracts are nearly the same text, as a preprint and its journal version are.
+"""Papers with nearly the same abstract, such as a preprint and its journal version.
 
 Broder: On the resemblance and containment of documents, SEQUENCES 1997: the resemblance of two texts is the share of
 their shingles (here three words in a row) that they have in common. Candidates are papers of one title, and those whose
@@ -23,24 +23,24 @@ from annot.base.records import grouped
 WORDS = 3
 """In a shingle."""
 RESEMBLANCE = 0.9
-"""From which two texts are nearly the same."""
+"""From this resemblance on, two texts are nearly the same."""
 OF_ONE_TITLE = 0.5
 """The same for two papers of one normalised title."""
 BANDS, ROWS = 8, 4
 """A pair at 0.9 is a candidate with a chance of 0.9998, one at 0.3 with 0.06."""
 CROWD = 50
-"""In a larger crowd of candidates each is compared with the next one only."""
+"""In a larger group of candidates, each is compared only with the next one."""
 SETTINGS = [WORDS, RESEMBLANCE, OF_ONE_TITLE, BANDS, ROWS]
-"""What papers that are nearly the same depend on beside their texts."""
+"""The settings that decide which papers are nearly the same."""
 
 
 class Sketches(NamedTuple):
-    """What candidates are found by, one entry a paper."""
+    """The values by which candidates are found, one entry for each paper."""
 
     title: NDArray[np.uint64]
     """Hash of the normalised title; 0 for none."""
     bands: NDArray[np.uint64]
-    """Shape (papers, BANDS); a row of zeros where there is no shingle."""
+    """Shape (papers, BANDS); a row of zeros for a paper without a shingle."""
     passage: NDArray[np.bool_]
     """Whether its title is that of a document, which other passages have too."""
 
@@ -123,7 +123,7 @@ def groups(
 
 
 def resemblance(one: NDArray[np.uint64], other: NDArray[np.uint64]) -> float:
-    """The share of their different shingles that both have; 0 where there is none."""
+    """The share of their different shingles that both have; 0 without any."""
     shared = len(np.intersect1d(one, other, assume_unique=True))
     return shared / total if (total := len(one) + len(other) - shared) else 0.0
 

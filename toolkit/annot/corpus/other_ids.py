@@ -1,7 +1,7 @@
-"""What records of libraries say besides their papers: other ids, and what is cited; kept beside the corpus.
+"""Other ids and citations in records of libraries, kept next to the corpus.
 
-While files are read, the rows of each lot are in scratch files. When all are read, they are written under the ids of
-the papers that are kept, those of records left out as repeating a paper under that paper's.
+While files are read, the rows of each lot are in scratch files. When all files are read, the rows are written under the
+ids of the kept papers. A record that was left out as a repetition counts for the paper that it repeats.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from annot.store import citations
 from annot.study.workspace import read_manifest, sha256_of, write_file, write_manifest
 
 Known = Identified | None
-"""How a record is known; None of one that is no library's."""
+"""The ids of a record; None if it is not from a library."""
 
 
 class RowsAside(NamedTuple):
@@ -71,12 +71,12 @@ class RowWriter:
 
     @property
     def written(self) -> RowsAside:
-        """Where they are."""
+        """The paths of the scratch files."""
         return RowsAside(*(path if writer else None for path, writer in zip(self._paths, self._writers, strict=True)))
 
 
 def know_ids(tally: Tally, corpus: Path) -> None:
-    """Tell the tally, which remembers the papers of the corpus, the ids by which they are known."""
+    """Give the tally the other ids of the papers of the corpus, which it remembers."""
     for path in citations.id_files(corpus):
         table = citations.read_ids(path)
         tally.know(table["paper_id"], hashes_of(table["id"].to_pylist()))
@@ -90,13 +90,12 @@ class BesidePapers:
     _lots: list[tuple[NDArray[np.uint64], RowsAside]] = field(default_factory=list)
 
     def take(self, works: NDArray[np.uint64], rows: RowsAside) -> None:
-        """Remember the rows of a lot; works: of its records."""
+        """Remember the rows of a lot. works: the works of its records."""
         if rows != (None, None):
             self._lots.append((works, rows))
 
     def write_ids(self, corpus: Path, content: str, scratch: Path) -> None:
-        """Write the ids by which the papers are known and that no file has yet, in one named after the hash of what was
-        read.
+        """Write the other ids of papers that no file has yet, to one that is named after the hash of the files read.
 
         This comes before the papers: a command that was killed and runs again finds by them what it had added.
         """
@@ -115,8 +114,8 @@ class BesidePapers:
         _vouch(corpus / citations.IDS_MANIFEST, citations.id_files(corpus), inputs={}, facts={})
 
     def write_citations(self, corpus: Path, content: str, names: Sequence[str], digest: str, scratch: Path) -> int:
-        """Write what the papers cite, as far as no file has it yet, where `annot import --as citations` puts it; how
-        many citations there are, known ones among them.
+        """Write the citations that no file has yet to where `annot import --as citations` puts them. Returns the number
+        of citations, including known ones.
 
         names: of the files that were read. digest: the hash of the corpus.
         """
@@ -158,7 +157,7 @@ class BesidePapers:
                     yield table
 
     def _of_papers(self, works: NDArray[np.uint64], path: Path) -> Any:
-        """The rows with the papers that they belong to in place of their records; rows of none are left out."""
+        """The rows with papers in place of records; rows that belong to no paper are left out."""
         import pyarrow
         import pyarrow.parquet
 
@@ -178,7 +177,7 @@ def write_citations_manifest(corpus: Path, digest: str) -> None:
 
 
 def _vouch(manifest: Path, files: Sequence[Path], *, inputs: Mapping[str, str], facts: Mapping[str, str]) -> None:
-    """Write a manifest; one that names these very files and inputs stays as it is, with its facts."""
+    """Write a manifest. One that names the same files and inputs stays as it is, with its facts."""
     if manifest.is_file():
         found = {file.relative_to(manifest.parent).as_posix(): sha256_of(file) for file in files}
         written = read_manifest(manifest, hint="add the papers or the citations again")
@@ -189,7 +188,7 @@ def _vouch(manifest: Path, files: Sequence[Path], *, inputs: Mapping[str, str], 
 
 
 def _put(part: Path, path: Path) -> None:
-    """Move the file there, under that name or, if there is one, with the next number behind it."""
+    """Move the file there under that name, or with the next number if the name is taken."""
     path.parent.mkdir(parents=True, exist_ok=True)
     names = (f"{path.name}{f'-{number}' if number > 1 else ''}.parquet" for number in count(1))
     part.replace(next(place for name in names if not (place := path.with_name(name)).exists()))

@@ -1,4 +1,4 @@
-"""Which paper of the corpus an id is of, in whatever spelling: the paper's own, or another by which it is known."""
+"""Which paper of the corpus has an id, in any spelling: its own id or another one."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from annot.store import citations, papers
 
 
 class PapersById:
-    """The papers of a corpus, for as long as it stays as it is."""
+    """The papers of a corpus, as long as it does not change."""
 
     def __init__(self, corpus: Path) -> None:
         import pyarrow
@@ -32,8 +32,8 @@ class PapersById:
         return len(self._others) > 0
 
     def named(self, ids: Any) -> Any:
-        """The ids with that of the paper in place of each of its others; an id of no paper gets its kind if it is a
-        DOI or an OpenAlex id, or says its kind. ids: a pyarrow array of strings."""
+        """The ids with each other id of a paper replaced by its own. An id of no paper gets its kind if it is a DOI or
+        an OpenAlex id, or says its kind. ids: a pyarrow array of strings."""
         import pyarrow
         import pyarrow.compute
 
@@ -48,14 +48,14 @@ class PapersById:
         return pyarrow.compute.coalesce(found, ids)
 
     def paper_of(self, one: str) -> str | None:
-        """The id in the corpus of the paper that has this id, however it is spelled; None where no paper has it."""
+        """The id in the corpus of the paper that has this id, however it is spelled; None if no paper has it."""
         import pyarrow
 
         (found,) = self._found(self.named(pyarrow.array([one], pyarrow.string()))).to_pylist()
         return None if found is None else str(found)
 
     def papers_of(self, several: Sequence[Sequence[str]]) -> list[str]:
-        """Of each paper, given by its ids, the id in the corpus; its first if it is not there."""
+        """The id in the corpus of each paper, which is given by its ids; its first id if it is not in the corpus."""
         import pyarrow
 
         found = iter(self._found(pyarrow.array([one for ids in several for one in ids], pyarrow.string())).to_pylist())
@@ -63,7 +63,7 @@ class PapersById:
         return [next(filter(None, known), ids[0]) for known, ids in zip(there, several, strict=True)]
 
     def _found(self, ids: Any) -> Any:
-        """The papers that these are ids of, spelled as they are on record; null for an id of none."""
+        """The papers that have these ids, spelled as on record; null for an id of no paper."""
         import pyarrow.compute
 
         own = self.own.take(pyarrow.compute.index_in(ids, value_set=self.own))
@@ -74,6 +74,6 @@ class PapersById:
 
 
 def _with_kind(text: str) -> str:
-    """The id with its kind: of a DOI and an OpenAlex id, and of a PMID that is called so."""
+    """The id with its kind, if it is a DOI, an OpenAlex id, or a PMID that is called so."""
     named = (typed(kind, text) for kind in GLOBAL if kind != "pmid" or "pm" in text.lower() or "pub" in text.lower())
     return next(filter(None, named), text)

@@ -1,4 +1,4 @@
-"""What became of each piece of a file, and what could not be read of the files, counted by reason."""
+"""The result of reading each piece of a file, and the records that could not be read, counted by reason."""
 
 from __future__ import annotations
 
@@ -17,31 +17,32 @@ from annot.formats.corpora.semantic_scholar import JOINED, SEMANTIC_SCHOLAR, Spr
 from annot.formats.json_lines import AS_JSON, json_lines
 
 _REASONS = 10
-"""That are told of a file of which nothing can be read."""
+"""At most so many faults are shown of a file without a readable record."""
 TOLD = 100
-"""Faults of a piece that can be told; all of them are counted, and written to its file of rejected records."""
+"""At most so many faults of a piece are kept to be shown. All are counted, and written to its file of rejected
+records."""
 
 
 @dataclass(slots=True)
 class PieceRead:
-    """What became of one piece."""
+    """The result of reading one piece."""
 
     piece: Piece
     places: int = 0
-    """Lines, rows or entries of the piece, blank ones too."""
+    """Lines, rows or entries of the piece, including blank ones."""
     read: int = 0
     broken: Counter[str] = field(default_factory=Counter)
     """Records that cannot be read, by reason."""
     faults: list[tuple[int, str]] = field(default_factory=list)
-    """What is wrong with the first of them, with their places from 1 in the piece."""
+    """The faults of the first of them, with their places from 1 in the piece."""
     first: dict[str, tuple[int, str]] = field(default_factory=dict)
-    """What is wrong with the first record of each reason, and its place."""
+    """The fault of the first record with each reason, and its place."""
     kept: int = 0
-    """Papers that are in the corpus now."""
+    """How many papers are in the corpus now."""
     without_abstract: int = 0
     without_year: int = 0
     without_id: int = 0
-    """Records of a library that have no id of any kind."""
+    """How many records of a library have no id of any kind."""
 
     def take(self, paper: Paper) -> None:
         """Count a paper that was read."""
@@ -60,27 +61,31 @@ class PieceRead:
 class Rejects:
     """What could not be read, over all pieces in their order.
 
-    what: a record is of what. told: how many faults are kept to be told. part_of: of a file, the folder in
-    whose place it was read. A folder is like one file: it can be read if any of its files can.
+    what: what a record is, such as a paper. told: how many faults are kept to be shown. part_of: of a file, the folder
+    in whose place it was read. A folder counts as one file: it can be read if any of its files can.
     """
 
     def __init__(self, what: str, *, told: int, part_of: Mapping[str, str] | None = None) -> None:
         self._what = what
         self._part_of = part_of or {}
         self._places: Counter[str] = Counter()
-        self.faults: list[str] = []
         self._told = told
         self._of: dict[str, _OfFile] = {}
         self._files: list[tuple[Path, list[tuple[str, int]]]] = []
 
     @property
+    def faults(self) -> list[str]:
+        """What is wrong with the first records that cannot be read."""
+        return [fault for of in self._of.values() for fault in of.told][: self._told]
+
+    @property
     def counts(self) -> dict[str, int]:
-        """How many by reason."""
+        """How many records, by reason."""
         reasons = sum((one.reasons for one in self._of.values()), Counter[str]())
         return {f"cannot be read: {reason}": count for reason, count in sorted(reasons.items())}
 
     def take_spread(self, spread: Spread, scratch: Path) -> None:
-        """Count what could not be read of a file before its rows were joined; scratch: a new file for it."""
+        """Count the rows of a file that could not be read before they were joined; scratch: a new file for them."""
         one = PieceRead(Piece(spread.name, SEMANTIC_SCHOLAR.name, 0, None), spread.lines, spread.rows)
         for place, broken in spread.broken:
             one.reject(place, broken)
@@ -90,7 +95,7 @@ class Rejects:
         self.count((one,), scratch)
 
     def count(self, pieces: tuple[PieceRead, ...], rejected: Path | None) -> None:
-        """Count what these pieces left; rejected: the file of it, there or not.
+        """Count what these pieces could not read; rejected: the file of these records, which may not exist.
 
         Raises InputError for a file that begins with a thousand unreadable records.
         """
@@ -105,9 +110,7 @@ class Rejects:
             for reason, (place, fault) in one.first.items():
                 of.first.setdefault(reason, f"{name}:{before + place}: {fault}")
             if whole != name and one.piece[2:] == (0, None) and not (one.read or one.broken):
-                of.reasons["the file is empty"] += 1
-                of.first.setdefault("the file is empty", f"{name}: found no {self._what}")
-                of.told.append(f"{name}: found no {self._what}")
+                of.leave_out("the file is empty", f"{name}: found no {self._what}")
             del of.told[self._told :]
             self._places[name] += one.places
             of.read += one.read
@@ -117,7 +120,10 @@ class Rejects:
                 self._raise([whole], f"{whole}: {stopped}")
         if rejected is not None and rejected.is_file():
             self._files.append((rejected, origins))
-        self.faults = [fault for of in self._of.values() for fault in of.told][: self._told]
+
+    def leave_out(self, name: str, fault: str) -> None:
+        """Count a file of a folder that is in no format that is read."""
+        self._of.setdefault(self._part_of[name], _OfFile("")).leave_out("a file in no known format", fault)
 
     def raise_if_unreadable(self) -> None:
         """Raise InputError with the faults of every file of which no record could be read."""
@@ -125,7 +131,7 @@ class Rejects:
             self._raise(bad, f"{', '.join(bad)}: no {self._what} can be read")
 
     def write(self, path: Path) -> str | None:
-        """Write them to `path`, with their file and place in it, and return its name; None where there is none."""
+        """Write them to `path`, with their file and place in it, and return its name; None if there is none."""
         if not self._files:
             return None
         scratch = self._files[0][0].with_suffix(".all")
@@ -146,7 +152,7 @@ class Rejects:
 
 @dataclass(slots=True)
 class _OfFile:
-    """What is known of a file or folder over its pieces."""
+    """The results for one file or folder, over its pieces."""
 
     format: str
     read: int = 0
@@ -154,10 +160,16 @@ class _OfFile:
     first: dict[str, str] = field(default_factory=dict)
     """The first fault of each reason."""
     told: list[str] = field(default_factory=list)
-    """The first faults, whatever their reasons."""
+    """The first faults, for any reason."""
+
+    def leave_out(self, reason: str, fault: str) -> None:
+        """Count a whole file as one record that cannot be read."""
+        self.reasons[reason] += 1
+        self.first.setdefault(reason, fault)
+        self.told.append(fault)
 
     def faults(self, name: str, what: str) -> list[str]:
-        """One for each reason why no record can be read, with its count."""
+        """One fault for each reason why no record can be read, with its count."""
         if not self.reasons:
             lines = self.format not in FORMATS or FORMATS[self.format].records is json_records
             nothing = (

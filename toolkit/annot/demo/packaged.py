@@ -55,7 +55,7 @@ def corpus_text() -> str:
 
 
 def write_corpus(path: Path) -> int:
-    """Write the corpus to a file, and return how many papers it has. Raises InputError where another file is there."""
+    """Write the corpus to a file, and return how many papers it has. Raises InputError if another file is there."""
     text = corpus_text()
     if path.is_dir():
         raise InputError(f"{path}: found a folder, expected a file name", hint=f"name a file: {path / 'papers.jsonl'}")
@@ -194,7 +194,7 @@ class SimulatedAdjudicator:
         seed: int,
         remarks: Remarks = REMARKS["facets"],
     ) -> SimulatedAnswer:
-        """The decision on one pair, its reason as comment; `grades` are those given, None where somebody could not."""
+        """The decision on one pair, its reason as comment; `grades` are those given, None if somebody could not."""
         rng = generator(seed, "settle", self.name, query_id, doc_id)
         lead_time = _seconds(rng, self.seconds)
         perceived = relevance + rng.normal(0.0, self.noise)

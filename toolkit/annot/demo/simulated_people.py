@@ -254,7 +254,7 @@ def _answer(
 ) -> int:
     """Answer what is open in a project; returns how many tasks have an answer then.
 
-    sent: the tasks that matter, with what is predicted on them; None where all do.
+    sent: the tasks that matter, with what is predicted on them; None if all do.
     """
     assert project.remote_id is not None
     done = 0

@@ -257,7 +257,7 @@ def _release(ws: Workspace, steps: Steps) -> Path:
 
 
 def _refuse_another_share(ws: Workspace, sample: float | None) -> None:
-    """Raise InputError where the study is planned already with another share of the pools, or whole."""
+    """Raise InputError if the study is planned already with another share of the pools, or whole."""
     with ws.reading() as session:
         planned, found = people.read_plan(session), read_sample(session)
     share = None if found is None else found.design.share

@@ -155,7 +155,7 @@ def _document(paper: Paper, fields: Fields, with_text: bool) -> dict[str, Any]:
 
 
 def _of_paper(query: Query, paper: Paper | None) -> dict[str, Any]:
-    """paper: None where its text is not passed on."""
+    """paper: None if its text is not passed on."""
     origin = {"paper_id": query.topic_id, "facet": query.facet}
     if query.paper_type is not None:
         origin["paper_type"] = query.paper_type

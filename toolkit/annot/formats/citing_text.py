@@ -36,7 +36,7 @@ class CitingText:
 
     paper_id: str
     fields: tuple[str, ...]
-    """Fields of study, as `mag_field_of_study` names them; empty where the line does not say."""
+    """Fields of study, as `mag_field_of_study` names them; empty if the line does not say."""
     contexts: tuple[Context, ...]
 
 

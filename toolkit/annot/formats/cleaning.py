@@ -225,7 +225,7 @@ class Cleaned(NamedTuple):
 def cleaned(
     paper_id: str, *, title: tuple[str, str], abstract: tuple[str | Sequence[str], Sequence[str]], heading: bool
 ) -> Cleaned | None:
-    """What was changed of a paper, each text given as it came and as it is now; None where nothing was.
+    """What was changed of a paper, each text given as it came and as it is now; None if nothing was.
 
     An abstract that came as one string is cut into sentences: line ends and white space between these are no change.
     heading: whether a leading "Abstract." went.

@@ -56,7 +56,7 @@ def read_models(lines: Iterable[str], faults: Faults, model: type[M]) -> Iterato
 def checked(
     validate: Callable[[Any], T], value: Any, faults: Faults, *, line: int | None = None, place: str | None = None
 ) -> T | None:
-    """The value as its model has it; None where it has faults, which are added to `faults`."""
+    """The value as its model has it; None if it has faults, which are added to `faults`."""
     try:
         return validate(value)
     except ValidationError as error:

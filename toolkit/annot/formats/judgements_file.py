@@ -54,7 +54,7 @@ class FileJudgement:
     document: str
     assessor: str
     grade: int | None
-    """None where the row has none."""
+    """None if the row has none."""
     judged_at: str | None
     """ISO 8601, UTC."""
     seconds: float | None
@@ -64,7 +64,7 @@ class FileJudgement:
     row: Mapping[str, Any]
     """The row as it was read, by column."""
     annotation: str = ""
-    """What tells several judgements of one pair by one person apart; empty where there is only one."""
+    """What tells several judgements of one pair by one person apart; empty if there is only one."""
     cannot_judge: str | None = None
     """Why there is no grade, where the file says so."""
     flags: tuple[str, ...] = ()

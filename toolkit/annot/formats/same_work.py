@@ -1,4 +1,4 @@
-"""When two records are of one paper: the title as it is compared, and what records of one work have in common."""
+"""How two records of one paper are recognised: the title as it is compared, and what records of one work share."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ TELLING = 30
 
 
 def work_text(title: str, year: object, abstract: str) -> str:
-    """What two records of one paper have in common: title and year, and of a short title, as editorials and reviews of
-    books share it, the abstract too; "" without a title. A sign of Chinese, Japanese or Korean says as much as three
-    letters."""
+    """What two records of one paper have in common: title and year, and for a short title the abstract too, as
+    editorials and book reviews share titles; "" without a title. A sign of Chinese, Japanese or Korean says as much as
+    three letters.
+    """
     name = normalised_title(title)
     if not name:
         return ""

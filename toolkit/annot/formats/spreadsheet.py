@@ -199,7 +199,7 @@ class ReturnedLine(NamedTuple):
     assessor: str
     why: str
     line: int | None = None
-    """Where it stands in the file; None where it comes from no file."""
+    """Where it stands in the file; None if it comes from no file."""
 
 
 def read_returned_lines(data: bytes, *, name: str) -> tuple[ReturnedLine, ...]:
@@ -262,7 +262,7 @@ class ErrorRow(NamedTuple):
     note: str
     facet: str
     grade: int | None
-    """None where no system gets the pair wrong any more; what the lead said of it stays."""
+    """None if no system gets the pair wrong any more; what the lead said of it stays."""
     irrelevant_near_the_top: str
     """`system (rank), ...`"""
     relevant_far_down: str

@@ -37,7 +37,7 @@ def read_export(
 ) -> tuple[FileJudgement, ...]:
     """Every annotation of every task, by time; drafts and predictions are no judgements.
 
-    grades: what was given with the control, and the grade that it stands for; None where it says that the pair could
+    grades: what was given with the control, and the grade that it stands for; None if it says that the pair could
     not be judged. What it does not name is a number of the scale or the name of a grade. `line` of a judgement is the
     number of its task, `assessor` the address of its account, or the account's number where the export has no address.
     Raises InputError with the task of every fault; no address is repeated in any.

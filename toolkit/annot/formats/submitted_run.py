@@ -73,7 +73,7 @@ def read_metadata(text: str, *, name: str) -> dict[str, Any]:
 def higher_is_better(run: SubmittedRun, *, name: str, distances: bool) -> SubmittedRun:
     """The run with higher scores for better documents; distances: those of a TREC run are distances.
 
-    Raises InputError where scores that are none rise from rank to rank, as distances do.
+    Raises InputError if scores that are none rise from rank to rank, as distances do.
     """
     if run.form == "trec" and distances:
         negated = {

@@ -101,7 +101,7 @@ BEIR_COLUMNS = ("query-id", "corpus-id", "score")
 
 
 def refuse_grades_of_models(lines: Iterable[str], *, name: str) -> None:
-    """Raise InputError where lines of qrels name a model in their second column: they are not people's grades."""
+    """Raise InputError if lines of qrels name a model in their second column: they are not people's grades."""
     columns = (line.split() for line in lines)
     models = sorted({one[1].removeprefix(MODEL_MARK) for one in columns if one[1:] and one[1].startswith(MODEL_MARK)})
     if models:
@@ -140,7 +140,7 @@ def read_qrels(lines: Iterable[str], *, name: str) -> tuple[Qrel, ...]:
 
 
 MODEL_MARK = "model="
-"""How the second column begins where the grades are a model's: nothing takes these for people's grades."""
+"""How the second column begins if a model gave the grades: no command accepts these as people's grades."""
 
 
 def write_qrels(qrels: Iterable[Qrel], *, source: str = "0") -> str:

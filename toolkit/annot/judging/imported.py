@@ -98,7 +98,7 @@ def import_judgements(
 
 
 def refuse_other_work(ws: Workspace, session: Session) -> None:
-    """Raise InputError where the study has judgements or a plan of its own: its people would be asked for these, too.
+    """Raise InputError if the study has judgements or a plan of its own: its people would be asked for these, too.
 
     What files brought stands, and further files add to it.
     """

@@ -100,7 +100,7 @@ class Meeting:
 def meeting_of(snapshot: Snapshot, *, since: datetime | None) -> Meeting:
     """What there is to talk about. since: when the period began; None takes the last `DAYS` days.
 
-    Raises MissingInput where no pair has all of its answers, InputError where none has since then.
+    Raises MissingInput if no pair has all of its answers, InputError if none has since then.
     """
     outcome = snapshot.outcome
     by_pair = grouped(
@@ -148,7 +148,7 @@ def meeting_of(snapshot: Snapshot, *, since: datetime | None) -> Meeting:
 
 
 def _last(answers: Iterable[Judgement]) -> datetime | None:
-    """When the last of the answers was given; None where one does not say when."""
+    """When the last of the answers was given; None if one does not say when."""
     moments = [moment_of(answer.judged_at) for answer in answers]
     known = [moment for moment in moments if moment is not None]
     return max(known) if len(known) == len(moments) else None

@@ -34,6 +34,8 @@ class Facts(NamedTuple):
     """Pairs of the plan."""
     growing: int = 0
     """Pairs of planned queries that the plan does not have, or not for as many people as annot.toml says by now."""
+    undrawn: int = 0
+    """Pairs of planned queries from which the sample has not drawn yet; those that it will draw are `growing`."""
     to_fill: int = 0
     """Pairs that lack an assessor since a person left, and that somebody present could take."""
     batch: int = 0
@@ -83,7 +85,7 @@ class Next(NamedTuple):
     """A command, why it is next, and who has to do something before it."""
 
     command: str
-    """What to type; words in capitals stand for what a person decides. Empty where nothing is left to do."""
+    """What to type; words in capitals stand for what a person decides. Empty if nothing is left to do."""
     why: str
     who: str = "you"
 
@@ -135,6 +137,11 @@ WAY: tuple[Rule, ...] = (
         lambda f: not f.planned and not f.elsewhere,
         "annot plan",
         "assigns the pairs; first add everyone who will judge",
+    ),
+    Rule(
+        lambda f: f.undrawn,
+        "annot plan{grow}",
+        "{growing} to assign, drawn from {undrawn} that are new in the pools",
     ),
     Rule(lambda f: f.growing, "annot plan{grow}", "{growing} without an assessor in the plan"),
     Rule(lambda f: f.to_fill, "annot plan", "{to_fill} without an assessor, because a person left"),

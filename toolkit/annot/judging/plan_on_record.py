@@ -13,12 +13,12 @@ from annot.base.names import moment_now
 from annot.base.records import Assignment, grouped
 from annot.judging.planning.checking import PlannedTogether, faults_of, overlaps
 from annot.judging.planning.drawing import plan_lines
-from annot.judging.pool_samples import faults_of_sample
+from annot.judging.pool_samples import FrozenHashes, faults_of_sample
 from annot.judging.stage import Stage
 from annot.store import adjudications, people, projects, runs
 from annot.store.pools import read_pools
 from annot.study.adjudication import Pair
-from annot.study.workspace import Workspace, sha256_of, write_file, write_manifest
+from annot.study.workspace import Workspace, read_manifest, sha256_of, write_file, write_manifest
 
 PLAN_FILE = "plan.jsonl"
 MANIFEST_FILE = "plan.manifest.json"
@@ -56,20 +56,33 @@ def record_plan(
     return digest
 
 
-def write_plan(ws: Workspace, assignments: Iterable[Assignment]) -> None:
-    """Write the plan's file and its manifest; without assignments, remove them."""
+def frozen_hashes(ws: Workspace) -> FrozenHashes:
+    """The hashes of a sample's frozen ranks in the manifest of the plan; none if there is no manifest."""
+    manifest = ws.pools / MANIFEST_FILE
+    found = read_manifest(manifest, hint="write it with `annot plan`") if manifest.is_file() else {}
+    hashes: FrozenHashes = found.get("frozen_ranks", {})
+    return hashes
+
+
+def write_plan(ws: Workspace, assignments: Iterable[Assignment], *, frozen: FrozenHashes | None = None) -> None:
+    """Write the plan's file and its manifest; without assignments, remove them.
+
+    frozen: the hashes of the ranks that a sample was drawn by; None keeps those of the manifest.
+    """
     path, manifest = ws.pools / PLAN_FILE, ws.pools / MANIFEST_FILE
     assignments = tuple(assignments)
     if not assignments:
         for stale in (path, manifest):
             stale.unlink(missing_ok=True)
         return
+    frozen = frozen_hashes(ws) if frozen is None else frozen
     write_file(path, plan_lines(assignments))
     drawn = ws.pools / "manifest.json"
     inputs = {"pools/manifest.json": sha256_of(drawn)} if drawn.is_file() else {}
     judging = ws.settings.judging
     facts = {name: getattr(judging, name) for name in ("per_pair", "assignment", "repeats")}
-    write_manifest(manifest, files=[path], inputs=inputs, facts=facts | {"seed": ws.settings.seed})
+    facts |= {"seed": ws.settings.seed} | ({"frozen_ranks": frozen} if frozen else {})
+    write_manifest(manifest, files=[path], inputs=inputs, facts=facts)
 
 
 def adjudicators_of(session: Session) -> dict[Pair, set[str]]:
@@ -110,7 +123,7 @@ def check(ws: Workspace) -> PlanCheck:
     of_sample: tuple[str, ...] = ()
     if sample is not None:
         of_label = sample.design.faults_of_label(ws.settings.sample.cheap_label)
-        of_sample = (*faults_of_sample(sample, drawn, stage.queries), *of_label)
+        of_sample = (*faults_of_sample(sample, drawn, stage.queries, hashes=frozen_hashes(ws)), *of_label)
     faults = faults_of(
         plan,
         documents=stage.documents,

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+import hashlib
+import json
+from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from annot.base.errors import InputError, MissingInput
 from annot.base.names import counted, known_query, near
@@ -23,6 +25,8 @@ from annot.store.judging_models import Plan, PoolSample, SampleDesign, SampledPa
 from annot.study.adjudication import Pair
 
 Frozen = dict[str, dict[str, FrozenRank]]
+FrozenHashes = Mapping[str, Mapping[str, str]]
+"""By query, then batch, the hash of the ranks that were frozen together."""
 
 
 def documents_to_plan(
@@ -53,7 +57,7 @@ def design_of(
 ) -> SampleDesign:
     """The rule with this share; None takes the share on record.
 
-    judged: whether any drawn pair is. Raises InputError where the share on record is larger, or the rule of annot.toml
+    judged: whether any drawn pair is. Raises InputError if the share on record is larger, or the rule of annot.toml
     is no longer that on record: what was drawn could no longer be described by one probability a pair. And where pairs
     are judged and another opinion is to predict: what predicts must not be chosen by its results.
     """
@@ -116,7 +120,7 @@ def planned_whole(
     sample: PoolSample | None,
     only_new: bool,
 ) -> frozenset[Pair]:
-    """The pairs of whole pools that are planned already: none where there is a sample.
+    """The pairs of whole pools that are planned already: none if there is a sample.
 
     documents: by query, those of its pool. plan: on record. only_new: these stay, and the sample is drawn from the
     others; InputError without it, and where there are no others.
@@ -194,9 +198,7 @@ def frozen_of(
     What comes later is a batch of its own, also where it is a query's whole pool: the probabilities of the earlier ones
     stay. whole: as of `sample_of`.
     """
-    known: Frozen = {}
-    for one in before.pairs.values() if before else ():
-        known.setdefault(one.query_id, {})[one.doc_id] = FrozenRank(one.rank, one.batch)
+    known = {} if before is None else _places(before)
     batch = 1 + max((place.batch for own in known.values() for place in own.values()), default=0)
     found: Frozen = {}
     for query in queries:
@@ -217,41 +219,82 @@ def _by_document(ranks: Ranks) -> dict[str, dict[str, int]]:
     return nested((doc_id, method, rank) for method, of in sorted(ranks.items()) for doc_id, rank in of.items())
 
 
-def faults_of_sample(sample: PoolSample, pools: Mapping[str, Pool], queries: Iterable[Query]) -> tuple[str, ...]:
-    """What speaks against the sample on record when it is drawn once more from the pools and the seed, in words."""
+def frozen_sha256(sample: PoolSample | None) -> dict[str, dict[str, str]]:
+    """The hash of the ranks that were frozen together, by query and batch. Without a sample there are none."""
+    pairs = () if sample is None else sample.pairs.values()
+    together = grouped(((one.query_id, one.batch), (one.doc_id, one.rank, sorted(one.ranks.items()))) for one in pairs)
+    return nested(
+        (query_id, str(batch), hashlib.sha256(json.dumps(sorted(own)).encode()).hexdigest())
+        for (query_id, batch), own in sorted(together.items())
+    )
+
+
+def kept_hashes(
+    known: FrozenHashes, *, before: PoolSample | None, after: PoolSample | None
+) -> dict[str, dict[str, str]]:
+    """The hashes to keep: those of ranks that are frozen now, and for earlier ranks those that are `known`.
+
+    A hash is made once: if it were made again, a rank that was changed in the meantime would pass for a frozen one.
+    """
+    earlier = frozen_sha256(before)
+    return {
+        query_id: {
+            batch: known.get(query_id, {}).get(batch, found) if batch in earlier.get(query_id, ()) else found
+            for batch, found in own.items()
+        }
+        for query_id, own in frozen_sha256(after).items()
+    }
+
+
+def faults_of_sample(
+    sample: PoolSample, pools: Mapping[str, Pool], queries: Iterable[Query], *, hashes: FrozenHashes
+) -> tuple[str, ...]:
+    """What speaks against the sample on record when it is drawn once more from the frozen ranks and the seed, in words.
+
+    hashes: kept since the ranks were frozen. Ranks that have theirs are not compared with the pools, which may have
+    been ranked again since. Ranks with another hash, or without one, are.
+    """
     known = {query.query_id: query for query in queries}
-    frozen: Frozen = {}
-    for one in sample.pairs.values():
-        frozen.setdefault(one.query_id, {})[one.doc_id] = FrozenRank(one.rank, one.batch)
+    found = frozen_sha256(sample)
     faults = []
-    for query_id, places in frozen.items():
+    for query_id, places in _places(sample).items():
         pool = pools.get(known[query_id].topic_id)
         now = {} if pool is None else _by_document(ranks_on_record(pool))
         pooled = set() if pool is None else {entry.doc_id for entry in pool.entries}
         for batch in sorted({place.batch for place in places.values()}):
             own = {doc_id: sample.pairs[query_id, doc_id].ranks for doc_id in places if places[doc_id].batch == batch}
+            expected, reckoned = hashes.get(query_id, {}).get(str(batch)), found[query_id][str(batch)]
+            if expected is not None and expected != reckoned:
+                faults.append(f"{query_id}: the frozen ranks have the hash {reckoned[:12]}, expected {expected[:12]}")
             # Methods that came later have ranks of these documents, too: only those that were frozen count.
             ranks = nested((method, doc_id, rank) for doc_id, of in own.items() for method, rank in of.items())
             again = frozen_ranks(ranks, own, batch=batch)
             for doc_id, of in own.items():
-                by_pool = now.get(doc_id, {})
+                by_pool = now.get(doc_id, {}) if expected != reckoned else {}
                 if doc_id not in pooled:
                     faults.append(f"{query_id} {doc_id}: in the sample, but not in the pool")
                 elif again[doc_id] != places[doc_id]:
-                    found = f"rank {places[doc_id].rank} on record, {again[doc_id].rank} by its rankings"
-                    faults.append(f"{query_id} {doc_id}: {found}")
+                    on_record = f"rank {places[doc_id].rank} on record, {again[doc_id].rank} by its rankings"
+                    faults.append(f"{query_id} {doc_id}: {on_record}")
                 faults += [
                     f"{query_id} {doc_id}: rank {rank} by {method} on record, {by_pool[method]} by the pool"
                     for method, rank in of.items()
                     if by_pool.get(method, rank) != rank
                 ]
+    return (*faults, *_faults_of_draw(sample))
+
+
+def _places(sample: PoolSample) -> Frozen:
+    return nested((one.query_id, one.doc_id, FrozenRank(one.rank, one.batch)) for one in sample.pairs.values())
+
+
+def _faults_of_draw(sample: PoolSample) -> Iterator[str]:
     design = sample.design
-    pi = probabilities(frozen, share=design.share, rule=rule_of(design))
+    pi = probabilities(_places(sample), share=design.share, rule=rule_of(design))
     chosen = {query_id: set(own) for query_id, own in drawn(pi, seed=design.seed).items()}
     for pair, one in sample.pairs.items():
         expected = pi[one.query_id][one.doc_id]
         if one.probability != expected:
-            faults.append(f"{' '.join(pair)}: probability {one.probability}, expected {expected}")
+            yield f"{' '.join(pair)}: probability {one.probability}, expected {expected}"
         elif one.drawn != (one.doc_id in chosen[one.query_id]):
-            faults.append(f"{' '.join(pair)}: {'drawn' if one.drawn else 'not drawn'}, against its random number")
-    return tuple(faults)
+            yield f"{' '.join(pair)}: {'drawn' if one.drawn else 'not drawn'}, against its random number"

@@ -108,6 +108,7 @@ class Stage:
             sent=sent,
             planned=len(outcome.planned),
             growing=0 if self.elsewhere else sum(1 for _ in self._growing(planned)),
+            undrawn=0 if self.elsewhere else len(self._undrawn(planned)),
             to_fill=sum(bool(self.judges - {*outcome.planned[pair]}) for pair in self.unassigned),
             batch=len(pooled - planned),
             guidelines_changed=self.guidelines_changed,
@@ -133,12 +134,31 @@ class Stage:
 
     def _growing(self, planned: set[str]) -> Iterator[Pair]:
         """Pairs of planned queries that `annot plan --grow` would add, or give to more people."""
-        known = self.outcome.planned
-        for query_id in sorted(planned & self.documents.keys()):
-            yield from ((query_id, doc) for doc in self.documents[query_id] if (query_id, doc) not in known)
+        known, documents = self.outcome.planned, self.documents
+        if self.sample is not None and self._undrawn(planned):
+            # Only here: no other study needs what draws a sample.
+            from annot.judging.pool_samples import sample_of
+
+            pooled = [query for query in self.queries if query.query_id in documents]
+            current = pools.read_pools(self.session)
+            coming = sample_of(current, pooled, design=self.sample.design, before=self.sample)
+            documents = to_judge(documents, coming)
+        for query_id in sorted(planned & documents.keys()):
+            yield from ((query_id, doc) for doc in documents[query_id] if (query_id, doc) not in known)
         wanted, drawn = self.ws.settings.judging.per_pair, self.outcome.per_pair
         if drawn is not None and drawn < wanted <= len(self.judges):
             yield from known
+
+    def _undrawn(self, planned: set[str]) -> list[Pair]:
+        """Pairs of planned queries from which the sample has not drawn yet."""
+        if self.sample is None:
+            return []
+        return [
+            (query_id, doc)
+            for query_id in planned & self.documents.keys()
+            for doc in self.documents[query_id]
+            if (query_id, doc) not in self.sample.pairs
+        ]
 
     def _tasks(self, round: StoredRound) -> dict[str, set[Asked]]:
         """What everyone was sent in a round."""

@@ -136,7 +136,7 @@ def on_record(found: SubstudyReport) -> dict[str, Any]:
 
 
 def recorded_substudy(known: Mapping[str, Mapping[str, Any]]) -> dict[str, Any] | None:
-    """What `on_record` noted down, its figures as estimates; None where no two gradings share a pair."""
+    """What `on_record` noted down, its figures as estimates; None if no two gradings share a pair."""
     facts = known.get(ON_RECORD)
     compared = [
         {**one, "figures": {name: figure_from_record(figure) for name, figure in one["figures"].items()}}

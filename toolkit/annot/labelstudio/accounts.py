@@ -34,7 +34,7 @@ def make_accounts(
 
     accounts: the address of each pseudonym. `invitation` gives the path of the invitation link (`Gateway.invitation`);
     it is asked only when needed. `passwords` is a file that only its owner can read: a pseudonym, its address and the
-    password a line. Raises StudioError where an account exists whose password is not in the file.
+    password a line. Raises StudioError if an account exists whose password is not in the file.
     """
     tokens = []
     for pseudonym, email in accounts.items():
@@ -80,7 +80,7 @@ def _ask(session: httpx.Client, method: str, path: str, **more: Any) -> httpx.Re
 
 
 def read_passwords(path: Path) -> dict[str, str]:
-    """The password of each address; a line that a kill cut off has none. Empty where there is no file."""
+    """The password of each address; a line that a kill cut off has none. Empty if there is no file."""
     if not path.exists():
         return {}
     lines = (line.split("\t") for line in path.read_text(encoding="utf-8").splitlines())
@@ -98,7 +98,7 @@ def _append_password(path: Path, pseudonym: str, email: str, password: str) -> N
 
 
 class LocalSecrets(NamedTuple):
-    """What was found; sets are empty where there is no local server."""
+    """What was found; sets are empty if there is no local server."""
 
     addresses: frozenset[str]
     """E-mail addresses of accounts, the administrator's included."""

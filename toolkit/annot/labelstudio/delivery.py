@@ -54,7 +54,7 @@ def deliver(
     others are sent: a server on SQLite gives the number of its last task again, and whoever has a deleted task open
     would answer another pair with what they see.
 
-    Raises StudioError where the server refuses or loses tasks, and where people have annotated two copies of one:
+    Raises StudioError if the server refuses or loses tasks, and if people have annotated two copies of one:
     nothing is deleted then, a person has to look.
     """
     keys = [task["data"][KEY] for task in tasks]

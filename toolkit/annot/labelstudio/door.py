@@ -43,7 +43,7 @@ LOGGER = logging.getLogger("annot")
 class PatientClient(httpx.Client):
     """Waits as long as its timeout lets it, and after `SAID_AFTER` seconds without an answer logs a warning.
 
-    Raises TooManyRequests where the server asks for a longer wait than there is, or what was asked is not safe twice.
+    Raises TooManyRequests if the server asks for a longer wait than there is, or what was asked is not safe twice.
     """
 
     def send(self, request: httpx.Request, **options: Any) -> httpx.Response:
@@ -74,7 +74,7 @@ class PatientClient(httpx.Client):
 
 
 def _asked_to_wait(answer: httpx.Response) -> float | None:
-    """The seconds of `Retry-After`, or until its moment; None where the server does not ask for a wait."""
+    """The seconds of `Retry-After`, or until its moment; None if the server does not ask for a wait."""
     said = answer.headers.get("Retry-After", "") if answer.status_code == TOO_MANY else ""
     if said.isdecimal():
         return float(said)
@@ -186,7 +186,7 @@ class Door:
                     raise
 
     def _listed(self, pager: Any, total: Any, *, doing: str, what: str) -> dict[int, Any]:
-        """Everything that the pages hold, by id; StudioError where that is less than the server counts, or more."""
+        """Everything that the pages hold, by id; StudioError if that is less than the server counts, or more."""
         expected = integer(total)
         found = {integer(one.id): one for one in islice(pager, expected)}
         if len(found) != expected:

@@ -22,13 +22,13 @@ class Exposure(NamedTuple):
     sign_up: bool
     """Whether an account can be made without an invitation, as the page for logging in has it."""
     clock: datetime | None
-    """What time it is there, to the second; None where it does not say."""
+    """What time it is there, to the second; None if it does not say."""
     forms: bool = True
     """Whether it takes a form that it has just given out: else nobody can sign in or sign up in a browser."""
 
 
 def look(url: str, *, transport: httpx.BaseTransport | None = None) -> Exposure:
-    """Open the page for logging in, as a stranger would. Raises StudioError where no Label Studio answers."""
+    """Open the page for logging in, as a stranger would. Raises StudioError if no Label Studio answers."""
     import httpx
 
     with (

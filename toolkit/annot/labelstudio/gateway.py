@@ -45,9 +45,9 @@ class Gateway(Door):
     # -- projects ------------------------------------------------------------------------------------------------------
 
     def project(self, project_id: int) -> StudioProject | None:
-        """The project of this id; None where the server has none, and lists none of that id either.
+        """The project of this id; None if the server has none, and lists none of that id either.
 
-        A server that is just starting, or a proxy, may answer 404 for what is there. Raises StudioError where that
+        A server that is just starting, or a proxy, may answer 404 for what is there. Raises StudioError if that
         happens twice.
         """
         for _ in range(2):
@@ -81,7 +81,7 @@ class Gateway(Door):
     def find_project(self, marker: str) -> StudioProject | None:
         """The project that carries `marker`, or None.
 
-        Of several, the one that holds tasks is meant, or else the oldest. Raises StudioError where several hold tasks.
+        Of several, the one that holds tasks is meant, or else the oldest. Raises StudioError if several hold tasks.
         """
         found = self.marked_projects(marker)
         holding = [project for project in found if project.tasks]
@@ -122,7 +122,7 @@ class Gateway(Door):
     def snapshot(self, project_id: int) -> dict[str, Any]:
         """The project as the server has it: its settings, and every task with annotations and predictions.
 
-        Raises StudioError where the server sends fewer tasks than it counts.
+        Raises StudioError if the server sends fewer tasks than it counts.
         """
         doing = f"taking a copy of project {project_id}"
         with self._asking(doing):
@@ -140,7 +140,7 @@ class Gateway(Door):
         since: a moment as the server writes it; only the tasks that were made or changed then or later, or an
         annotation on them.
 
-        Raises StudioError where the server gives fewer than it counts.
+        Raises StudioError if the server gives fewer than it counts.
         """
         doing = f"listing the tasks of project {project_id}"
         with self._asking(doing):
@@ -164,7 +164,7 @@ class Gateway(Door):
     def send_tasks(self, project_id: int, tasks: Sequence[Payload]) -> tuple[int, ...]:
         """Send one batch, once; the ids of its tasks, in its order, as far as the answer holds them.
 
-        Raises UncertainWrite where the answer does not settle whether it arrived.
+        Raises UncertainWrite if the answer does not settle whether it arrived.
         """
         sent = list(tasks) if self._keys is None else [self._keys().sealed(project_id, task) for task in tasks]
         with self._asking(f"sending {len(tasks)} tasks to project {project_id}"):
@@ -250,7 +250,7 @@ class Gateway(Door):
     def annotate(self, task_id: int, result: Sequence[Payload], *, lead_time: float | None = None) -> int:
         """Annotate the task as this token's account, once, and return the annotation's id.
 
-        Raises UncertainWrite where the answer does not settle whether it arrived: look before doing it again.
+        Raises UncertainWrite if the answer does not settle whether it arrived: look before doing it again.
         """
         with self._asking(f"annotating task {task_id}"):
             made = self._client.annotations.create(task_id, result=list(result), lead_time=lead_time)

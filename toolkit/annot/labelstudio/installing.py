@@ -28,7 +28,7 @@ _TAIL_LINES = 15
 def installed(environ: Mapping[str, str]) -> Path | None:
     """The program of the installation that is there, or None.
 
-    Raises StudioError where `ANNOT_STUDIO_VENV` names an environment without Label Studio in it.
+    Raises StudioError if `ANNOT_STUDIO_VENV` names an environment without Label Studio in it.
     """
     named = environ.get(ENVIRONMENT_VARIABLE)
     if named:
@@ -45,7 +45,7 @@ def installed(environ: Mapping[str, str]) -> Path | None:
 
 
 def ensure_installed(environ: Mapping[str, str], *, say: Callable[[str], None]) -> Path:
-    """The program of the installation, made if need be (a few minutes, 1 GB). Raises StudioError where that fails."""
+    """The program of the installation, made if need be (a few minutes, 1 GB). Raises StudioError if that fails."""
     found = installed(environ)
     if found is not None:
         return found

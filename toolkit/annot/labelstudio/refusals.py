@@ -23,7 +23,7 @@ class TooManyRequests(UncertainWrite):
 
     @classmethod
     def after(cls, seconds: float | None, *, url: str, doing: str = "") -> TooManyRequests:
-        """seconds: how long the server asks to wait; None where it does not say."""
+        """seconds: how long the server asks to wait; None if it does not say."""
         wait = "a minute" if seconds is None else f"{math.ceil(seconds)} s"
         return cls(
             f"{url} accepts no more requests for now (429){f' while {doing}' if doing else ''}",

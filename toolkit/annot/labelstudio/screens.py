@@ -30,11 +30,11 @@ def screen_of(
 ) -> str:
     """The configuration of the screen of a kind. `overrides` is the study's `templates/`.
 
-    `labels` are those that a sentence may be given, none where no facet is judged; `language` is the collection's
+    `labels` are those that a sentence may be given, none if no facet is judged; `language` is the collection's
     (BCP 47); `opinions`: how many others' an adjudicator is shown (0 where the policy hides them), and 0 on the other
     screens.
     published: whether what is written goes into a release.
-    Raises InputError (template, line, cause) where a template does not render or does not hold.
+    Raises InputError (template, line, cause) if a template does not render or does not hold.
     """
     from label_studio_sdk.label_interface import LabelInterface
 
@@ -126,7 +126,7 @@ def instructions_html(
 ) -> str:
     """The guideline `pages` (Markdown, the task first) with a short table of the keys of that screen behind them.
 
-    labels: of sentences, none where no facet is judged. fold_after: the words of a document after which it is folded,
+    labels: of sentences, none if no facet is judged. fold_after: the words of a document after which it is folded,
     if any pair is judged whole. HTML inside the Markdown is shown as text: the page is for reading, not for scripts.
     """
     values = {

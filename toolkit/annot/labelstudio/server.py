@@ -35,7 +35,7 @@ MEMINFO = Path("/proc/meminfo")
 
 
 def free_bytes() -> int | None:
-    """What programs can still take without swapping; None where the system does not say."""
+    """What programs can still take without swapping; None if the system does not say."""
     if not MEMINFO.is_file():
         return None
     lines = (line.partition(":") for line in MEMINFO.read_text(encoding="ascii").splitlines())
@@ -56,7 +56,7 @@ def claimed_port(port: int | None, folder: Path) -> Iterator[int]:
 
     It is ours until the context ends: Label Studio binds it only after a minute of migrations, and on a port that was
     taken in between it would move to the next one without a word. The port of another server that is down is taken
-    only where no other is left. Raises StudioError where none is free.
+    only where no other is left. Raises StudioError if none is free.
     """
     last = kept_port(folder)
     candidates = [port] if port is not None else [last or FIRST_PORT, *range(FIRST_PORT, FIRST_PORT + PORTS_TRIED)]
@@ -152,7 +152,7 @@ def up(folder: Path, *, environ: Mapping[str, str], port: int | None, say: Calla
     """Start the server of `folder`, or find it running; returns when it is healthy. Safe to repeat.
 
     Label Studio is installed first where it is not. Without `port` the first free one from 8090 is taken. Raises
-    StudioError where the port is taken, or where the server ends or does not get healthy, with the end of its log.
+    StudioError if the port is taken, or if the server ends or does not get healthy, with the end of its log.
     """
     program = ensure_installed(environ, say=say)
     folder = folder.resolve()
@@ -339,7 +339,7 @@ def _is_ours(pid: int, folder: Path) -> bool:
 
 
 def _command_of(pid: int) -> list[str]:
-    """The command line of a running process; empty where it does not run."""
+    """The command line of a running process; empty if it does not run."""
     proc = Path("/proc") / str(pid)
     if Path("/proc/self/cmdline").exists():
         try:

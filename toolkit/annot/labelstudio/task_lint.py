@@ -216,7 +216,7 @@ def _pattern(words: str) -> re.Pattern[str]:
 
 
 def lint_tasks(tasks: Sequence[Payload], *, screen: Screen, labels: Sequence[str], private: Collection[str]) -> None:
-    """Raise LeakError, with every fault, where a task carries more than its screen may show.
+    """Raise LeakError, with every fault, if a task carries more than its screen may show.
 
     `labels` are those that sentences may have.
     `private` are the words that must not appear outside the papers' text and the assessors' comments: names of methods,

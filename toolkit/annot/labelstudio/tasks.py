@@ -183,7 +183,7 @@ def facets_task(key: str, paper: Paper, *, progress: str) -> dict[str, Any]:
 
 
 def opinions_in(data: Mapping[str, Any]) -> dict[str, Any]:
-    """What a task's data show of the assessors: empty where they show nothing."""
+    """What a task's data show of the assessors: empty if they show nothing."""
     return {name: value for name, value in data.items() if name.startswith(("rating_", "comment_"))}
 
 

@@ -67,8 +67,8 @@ def take_in(
 
     meta: its metadata, else what the head of the file says. foreign: `drop` leaves out topics that are no query and
     documents that are not in the corpus. duplicates: `best` lets the better score count. distances: scores are
-    distances, smaller is better. Raises FindingError where the run has any of these and nothing is said of it,
-    InputError where the name is another method's, or where pools hold another ranking of this name.
+    distances, smaller is better. Raises FindingError if the run has any of these and nothing is said of it,
+    InputError if the name is another method's, or if pools hold another ranking of this name.
     """
     for option, value, known in (("foreign", foreign, ("drop",)), ("duplicates", duplicates, ("best",))):
         if value is not None:

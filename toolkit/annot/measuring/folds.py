@@ -65,7 +65,7 @@ def as_splits(queries: Sequence[Query], folds: Sequence[Sequence[str]]) -> dict[
 
 
 def test_folds(split: Mapping[str, tuple[str, ...]]) -> tuple[tuple[str, ...], ...]:
-    """The query ids of each fold of a split that is tested on; none where its folds have other names."""
+    """The query ids of each fold of a split that is tested on; none if its folds have other names."""
     return tuple(split[name] for name in sorted(split) if re.fullmatch(rf"fold\d+_{TEST}", name))
 
 
@@ -116,7 +116,7 @@ def find_leaks(
 
 
 def refuse_leaks(leaks: Leaks, *, where: str) -> None:
-    """Raise LeakError, with every fault, where a figure would be void."""
+    """Raise LeakError, with every fault, if a figure would be void."""
     faults = [f"{topic_id}: this {called().topic} is in both training and test" for topic_id in leaks.topics]
     faults += [
         f"{query_id} {doc_id}: this judged pair is in both training and test" for query_id, doc_id in leaks.pairs

@@ -136,7 +136,7 @@ class ByGuidelines:
     sha256: str
     why: str | None
     table: AgreementTable | None
-    """None where no pair was judged by this version alone."""
+    """None if no pair was judged by this version alone."""
     mixed: int
     """Pairs of the facet that were judged by several versions."""
 
@@ -301,7 +301,7 @@ class TopUp(NamedTuple):
 
 
 def topups(snapshot: Snapshot, qrels: Collection[Qrel]) -> list[TopUp]:
-    """The oldest first; none where the pools were not topped up, or nothing of it is judged."""
+    """The oldest first; none if the pools were not topped up, or nothing of it is judged."""
     judged = {(qrel.query_id, qrel.doc_id) for qrel in qrels}
     came = {paper_id: came_in(pool) for paper_id, pool in snapshot.pools.items()}
     found = []

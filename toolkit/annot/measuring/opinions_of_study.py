@@ -69,7 +69,7 @@ def judged_of(snapshot: Snapshot, runs: Mapping[str, Mapping[str, Ranking]]) -> 
 
 
 def worth_of(snapshot: Snapshot, judged: Judged, asked: AskedModel, found: Iterable[Opinion]) -> Worth:
-    """One opinion. Raises MissingInput where none of its answers has come."""
+    """One opinion. Raises MissingInput if none of its answers has come."""
     answers: dict[Pair, list[int | None]] = {}
     for one in found:
         answers.setdefault(one.pair, []).append(one.grade)
@@ -83,7 +83,7 @@ def worth_of(snapshot: Snapshot, judged: Judged, asked: AskedModel, found: Itera
 
 
 def _lengths(snapshot: Snapshot, doc_ids: set[str]) -> dict[str, int]:
-    """In characters; none where the study has no corpus here, so that all count as equally long."""
+    """In characters; none if the study has no corpus here, so that all count as equally long."""
     if not snapshot.ws.has_corpus:
         return {}
     found = papers.find_papers(snapshot.ws.corpus, doc_ids)

@@ -99,7 +99,7 @@ def write_matches(ws: Workspace, tag: str, matches: Matches | None) -> None:
 
 
 def matches_of(ws: Workspace, tag: str) -> dict[Pair, tuple[Match, ...]]:
-    """What a run matched in each pair, heaviest first; nothing where the run has no such file."""
+    """What a run matched in each pair, heaviest first; nothing if the run has no such file."""
     path = matches_file(ws, tag)
     if not path.is_file():
         return {}

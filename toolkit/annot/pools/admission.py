@@ -39,7 +39,7 @@ class Admission:
     cited_outside: tuple[str, ...]
     """Those that it cites and the corpus does not have."""
     citations_sha256: str | None
-    """Of the manifest of the citations that had been added; None where there were none."""
+    """Of the manifest of the citations that had been added; None if there were none."""
     barred: Mapping[int, Barred]
     """By version of the pool, what was ranked or cited and could not enter."""
 
@@ -90,7 +90,7 @@ def admissions(
 def recorded_admissions(ws: Workspace, *, proved: bool = False) -> dict[str, Admission]:
     """What was written down, by topic; pools of an earlier version of this program have nothing there.
 
-    proved: raise InputError where the file is not the one that the manifest of the pools names.
+    proved: raise InputError if the file is not the one that the manifest of the pools names.
     """
     path, manifest = ws.pools / FILE, ws.pools / MANIFEST
     hint = "if a command was killed, run it again; otherwise restore the file from a backup"

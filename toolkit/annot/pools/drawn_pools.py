@@ -33,7 +33,7 @@ def draw_pools(
 ) -> list[Pool]:
     """The pool of every topic that has a design, drawn as that says, with what was added to the one on record.
 
-    Raises InputError where a method would draw that was added later.
+    Raises InputError if a method would draw that was added later.
     """
     found = []
     for topic_id, design in designs.items():
@@ -80,7 +80,7 @@ def admitted_to(
 ) -> dict[str, Admission]:
     """What the pools of these topics were drawn with; of a pool that does not say, what holds now.
 
-    proved: raise InputError where what is on disk is not what its manifest names.
+    proved: raise InputError if what is on disk is not what its manifest names.
     """
     found = {name: one for name, one in recorded_admissions(ws, proved=proved).items() if name in topic_ids}
     if untold := sorted(topic_ids - found.keys()):

@@ -78,7 +78,7 @@ def not_ranked(ws: Workspace) -> dict[str, list[str]]:
 
 
 def method_settings(ws: Workspace) -> dict[str, Any]:
-    """What each method's ranking on disk was made with; nothing where there are no rankings."""
+    """What each method's ranking on disk was made with; nothing if there are no rankings."""
     return dict(_manifest(ws).get("methods", {})) if rankings_manifest(ws).is_file() else {}
 
 
@@ -141,7 +141,7 @@ def joined(ws: Workspace, lines: Lines, *, facts: Mapping[str, Any]) -> tuple[Li
 
 
 def refuse_other_corpus(ws: Workspace, facts: Mapping[str, Any]) -> None:
-    """Raise InputError where the rankings on disk, which are to stay beside new ones, are of another corpus."""
+    """Raise InputError if the rankings on disk, which are to stay beside new ones, are of another corpus."""
     if not rankings_manifest(ws).is_file():
         return
     recorded = str(_manifest(ws).get("inputs", {}).get("corpus"))

@@ -50,7 +50,7 @@ def pool_changes(current: Mapping[str, Pool], drawn: Iterable[Pool], queries: It
 
 
 def refuse_growth(session: Session, added: Mapping[str, int], *, grow: bool, judged: bool = False) -> None:
-    """Raise InputError where pairs would be added, by query, to a study of which tasks were sent; not with `grow`.
+    """Raise InputError if pairs would be added, by query, to a study of which tasks were sent; not with `grow`.
 
     judged: also to one that was judged elsewhere.
     """
@@ -81,7 +81,7 @@ class Grown:
     """What was added, as one version of the pools."""
 
     version: int | None
-    """None where nothing was added."""
+    """None if nothing was added."""
     method: str
     depth: int | None
     pools: tuple[GrownPool, ...]
@@ -130,7 +130,7 @@ def is_guarded(session: Session) -> bool:
 
 
 def refuse_unasked(session: Session, grown: Iterable[GrownPool], *, grow: bool) -> None:
-    """Raise InputError where these pools would make a study grow that was sent or judged; not with `grow`."""
+    """Raise InputError if these pools would make a study grow that was sent or judged; not with `grow`."""
     refuse_growth(session, {name: len(one.added) for one in grown for name in one.queries}, grow=grow, judged=True)
 
 

@@ -1,12 +1,12 @@
 """Drawing a share of the pairs of the pools for judgement, each with a probability that is known.
 
 The pair at rank r of the fused rankings is drawn with probability pi = min(1, c / (r + 9)): the best ten or so of a
-large share for certain, the others ever more rarely, none never. Ranks are frozen: they count from 1 in the
-reciprocal-rank fusion (k = 60; Cormack, Clarke and Buettcher 2009, Reciprocal Rank Fusion Outperforms Condorcet and
-Individual Rank Learning Methods, SIGIR) of the rankings that were there. c makes the expected number of pairs the share
-that was asked for. Pairs are drawn independently (Poisson sampling): each has one permanent random number, which
-follows from the seed and the pair alone (Ohlsson 1995, Coordination of Samples Using Permanent Random Numbers). So a
-larger share only adds pairs, and two ways to the same share give the same pairs.
+large share for certain, the others more and more rarely, but each of them can be drawn. Ranks are frozen: they count
+from 1 in the reciprocal-rank fusion (k = 60; Cormack, Clarke and Buettcher 2009, Reciprocal Rank Fusion Outperforms
+Condorcet and Individual Rank Learning Methods, SIGIR) of the rankings that were there. c makes the expected number of
+pairs the share that was asked for. Pairs are drawn independently (Poisson sampling): each has one permanent random
+number, which follows from the seed and the pair alone (Ohlsson 1995, Coordination of Samples Using Permanent Random
+Numbers). So a larger share only adds pairs, and two ways to the same share give the same pairs.
 
 `probabilities` is the design, `drawn` the draw, `share_within` the share that a number of hours allows. Documents that
 come later make a batch of their own, with ranks among themselves and a c of their own: what was drawn before keeps its
@@ -32,13 +32,13 @@ FUSION = 60
 OFFSET = 9
 """What is added to a rank: the probability of rank 11 is half that of rank 1."""
 LEAST = 8
-"""Pairs expected of a query at least; all where its pool has fewer."""
+"""At least so many pairs of a query are expected; all if its pool has fewer."""
 DIGITS = 6
-"""Decimals of a probability, which is used as it is written."""
+"""Decimals of a probability. The rounded number is the one that is used."""
 ACROSS = ("query", "study")
-"""What the share is of: every query's pool, or all of them together."""
+"""The share is of every query's pool, or of all pools together."""
 SHARES = 10_000
-"""A share that is sought is a multiple of 1 / this."""
+"""The search for a share tries multiples of 1 / this."""
 
 Ranks = Mapping[str, Mapping[str, int]]
 """By method, the rank of each document that it has, from 1."""
@@ -50,9 +50,9 @@ class FrozenRank(NamedTuple):
     """Where a document of a pool is in the fusion."""
 
     rank: int | None
-    """None where no method ranked it, as a paper that is cited or was found by hand."""
+    """None if no method ranked it, as a paper that is cited or was found by hand."""
     batch: int = 1
-    """1 for what was there at the first sample, a higher number for what came later together; or WHOLE."""
+    """1 for the first sample, a higher number for documents that came later together; or WHOLE."""
 
 
 Frozen = Mapping[str, Mapping[str, FrozenRank]]
@@ -61,7 +61,7 @@ Frozen = Mapping[str, Mapping[str, FrozenRank]]
 
 @dataclass(frozen=True, slots=True)
 class SampleRule:
-    """What does not change from the first sample on, whatever the share."""
+    """The part of a design that never changes after the first sample, whatever the share."""
 
     seed: int
     across: str
@@ -166,7 +166,7 @@ def expected_pairs(pi: Mapping[str, Mapping[str, float]]) -> ExpectedPairs:
 def share_within(frozen: Frozen, *, limit: float, acts: Callable[[Probabilities], float], rule: SampleRule) -> float:
     """The largest share whose expected acts are within the limit: hours, money or judgements.
 
-    acts: what a design is expected to take; it must not fall as probabilities rise. Raises InputError where not even
+    acts: what a design is expected to take; it must not fall as probabilities rise. Raises InputError if not even
     the smallest share is within the limit.
     """
     low, high = 0, SHARES
@@ -178,16 +178,16 @@ def share_within(frozen: Frozen, *, limit: float, acts: Callable[[Probabilities]
             high = middle - 1
     if not low:
         least = acts(probabilities(frozen, share=1 / SHARES, rule=rule))
-        raise InputError(f"the least that a sample takes is {least:,.1f}, and {limit:,.1f} was allowed")
+        raise InputError(f"the smallest sample takes {least:,.1f}, expected at most {limit:,.1f}")
     return low / SHARES
 
 
 def refuse_zero(missing: str) -> None:
-    """Raise InputError where missing judgements are to count as grade 0, as a sample cannot be looked at so."""
+    """Raise InputError if missing judgements are to count as grade 0: a sample cannot be measured like that."""
     if missing == "zero":
         raise InputError(
-            'judging.missing = "zero": found a study of which a sample is judged, expected "drop"',
-            faults=["a judgement that is missing is not a pair that was not drawn, and neither has grade 0"],
+            'judging.missing: found "zero", expected "drop", because a sample of the pools is judged',
+            faults=["a missing judgement and a pair that was not drawn are different things, and neither is grade 0"],
             hint='set judging.missing = "drop" in annot.toml, or use --missing drop',
         )
 

@@ -76,7 +76,7 @@ def recorded_designs(pools: Iterable[Pool]) -> dict[str, PoolDesign]:
 
 
 def usual_design(designs: Mapping[str, PoolDesign]) -> PoolDesign | None:
-    """The design of most pools: a query that is added gets a pool like the others. None where there is none."""
+    """The design of most pools: a query that is added gets a pool like the others. None if there is none."""
     return Counter(designs[topic_id] for topic_id in sorted(designs)).most_common()[0][0] if designs else None
 
 

@@ -56,7 +56,7 @@ class PoolFacts:
     versions: tuple[Version, ...]
     """What was added after the draw."""
     passed_over: int | None = None
-    """Near-duplicates of other papers that the draws passed over; None where the rankings are not on disk."""
+    """Near-duplicates of other papers that the draws passed over; None if the rankings are not on disk."""
 
 
 def facts_of(pools: Mapping[str, Pool]) -> PoolFacts:
@@ -100,7 +100,7 @@ def _alone(pool: Pool, shares: Iterable[MethodShare]) -> Iterator[str]:
 
 
 def _difference_of_version(recorded: Pool, drawn: Pool) -> str | None:
-    """Where two drawings of one pool part, in words; None where they are the same. Scores may differ by rounding."""
+    """Where two drawings of one pool part, in words; None if they are the same. Scores may differ by rounding."""
     for at, (one, other) in enumerate(itertools.zip_longest(recorded.entries, drawn.entries), 1):
         if one is None or other is None:
             return f"{len(recorded.entries)} documents on record, {len(drawn.entries)} drawn"
@@ -123,7 +123,7 @@ class PoolOrigins:
     groups: int
     """Of such papers."""
     passed_over: int | None
-    """How often the draws passed one over; None where that is not on record."""
+    """How often the draws passed one over; None if that is not on record."""
     citations: tuple[AddedFile, ...]
     earlier: int
     """Pools that were drawn before the last of these citations were added."""
@@ -193,8 +193,8 @@ class Replayed:
 def replay(ws: Workspace, *, advance: Advance) -> Replayed:
     """Draw every pool again from what is below `pools/` as it was drawn, and hold it against the one on record.
 
-    Citations, papers and near-duplicates that came later change nothing. Raises InputError where a file is not the one
-    that its manifest names, MissingInput where it is gone.
+    Citations, papers and near-duplicates that came later change nothing. Raises InputError if a file is not the one
+    that its manifest names, MissingInput if it is gone.
     """
     recorded = recorded_pools(ws)
     designs = recorded_designs(recorded.values())
@@ -222,7 +222,7 @@ def replay(ws: Workspace, *, advance: Advance) -> Replayed:
 
 
 def recorded_pools(ws: Workspace) -> dict[str, Pool]:
-    """The pools on record, by topic. Raises MissingInput where there are none."""
+    """The pools on record, by topic. Raises MissingInput if there are none."""
     with ws.reading() as session:
         found = read_pools(session)
     if not found:
@@ -241,7 +241,7 @@ def _citations_since(ws: Workspace, admitted: Mapping[str, Admission]) -> dict[s
 
 
 def first_difference(recorded: Pool, drawn: Pool) -> str | None:
-    """Where two drawings of one pool part, in the first version that does, in words; None where they are the same."""
+    """Where two drawings of one pool part, in the first version that does, in words; None if they are the same."""
     for version in (1, *(addition.version for addition in recorded.additions)):
         difference = _difference_of_version(as_of(recorded, version), as_of(drawn, version))
         if difference:

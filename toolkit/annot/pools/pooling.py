@@ -23,7 +23,7 @@ from annot.base.records import CITED, MANUAL, Addition, Draw, Pool, PoolEntry, R
 
 
 class MethodShare(NamedTuple):
-    """What one method did for a pool: documents drawn, documents it also had, the rank of its deepest draw (None where
+    """What one method did for a pool: documents drawn, documents it also had, the rank of its deepest draw (None if
     it drew nothing or the ranks are not known), and whether it ran dry."""
 
     method: str
@@ -49,7 +49,7 @@ def draw(
     """The pool of one topic. It depends on nothing but the arguments, and on no other topic's pool.
 
     rankings: each method's ranking for this topic; only the first `ranking_depth` are looked at, and the rank of a
-    draw is the place there. cited: the papers it cites that are in the corpus, None where the arm takes no part;
+    draw is the place there. cited: the papers it cites that are in the corpus, None if the arm takes no part;
     cited_outside: how many more it cites. per_method: the quota of each ranking; in mode `depth` how
     many of its best, new or not. without: methods left out, passed
     over here and recorded. excluded: ids that never enter; no ranking for a paper has the paper itself.

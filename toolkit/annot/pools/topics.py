@@ -82,7 +82,7 @@ def left_out_of(
 def for_text(design: PoolDesign, topic_id: str, left_out: Mapping[str, Collection[str]]) -> PoolDesign:
     """The design without the methods that cannot rank for this text, which are on record as left out.
 
-    left_out: by method, the texts that it cannot rank for. Raises InputError where no method stays.
+    left_out: by method, the texts that it cannot rank for. Raises InputError if no method stays.
     """
     found = without(design, [name for name, topic_ids in left_out.items() if topic_id in topic_ids])
     if not found.methods:

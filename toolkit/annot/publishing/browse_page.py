@@ -55,7 +55,7 @@ def page_data(
 ) -> dict[str, Any]:
     """The data of the page.
 
-    papers, labels: by id, those of queries and pools. errors: None where no grade is shown. Documents that a system
+    papers, labels: by id, those of queries and pools. errors: None if no grade is shown. Documents that a system
     ranks and that are neither pooled nor planned are left out, and counted.
     """
     settings = snapshot.ws.settings

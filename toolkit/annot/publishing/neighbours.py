@@ -39,7 +39,7 @@ def linked(files: Mapping[str, bytes]) -> dict[str, bytes]:
 
 
 def with_links(content: bytes, name: str, files: Collection[str], *, above: str = "") -> bytes:
-    """The page `name` with links to the pages among `files`; none where there is no other.
+    """The page `name` with links to the pages among `files`; none if there is no other.
 
     A web page leads to web pages and the card, Markdown to Markdown. above: the path to the others, with a slash.
     """

@@ -34,11 +34,11 @@ class Terms:
     licence: str
     """Of the judgements: an SPDX identifier or a URL; empty while none is chosen."""
     text_licence: str
-    """Of titles and abstracts: an SPDX identifier, a URL, or words; empty where they are not released."""
+    """Of titles and abstracts: an SPDX identifier, a URL, or words; empty if they are not released."""
     topic_licence: str
-    """Of topics that are texts: an SPDX identifier, a URL, or words; empty where it is that of the judgements."""
+    """Of topics that are texts: an SPDX identifier, a URL, or words; empty if it is that of the judgements."""
     published: str
-    """ISO 8601 date; empty where none is given: a release carries no other."""
+    """ISO 8601 date; empty if none is given: a release carries no other."""
 
 
 class Licence(NamedTuple):
@@ -105,7 +105,7 @@ def terms_of(
 
 
 def known_licence(words: str) -> Licence | None:
-    """The licence that `words` name by a known identifier or a URL; None where they are words about one.
+    """The licence that `words` name by a known identifier or a URL; None if they are words about one.
 
     >>> known_licence("with the publishers") is None
     True

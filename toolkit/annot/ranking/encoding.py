@@ -199,7 +199,7 @@ class Encoding:
 
         open_encoder: called when the first paper is to be encoded. topics: those that are texts, whose vectors stand
         behind the papers'. engine: with a cluster its workers encode, else this
-        process, as a model uses every core or the GPU by itself. Raises InputError where a vector is not finite.
+        process, as a model uses every core or the GPU by itself. Raises InputError if a vector is not finite.
         """
         total = count_papers(self._ws.corpus)
         encoder: PaperEncoder | None = None
@@ -293,7 +293,7 @@ class Encoding:
 
     @cached_property
     def _rows_in_set(self) -> dict[str, int]:
-        """The first row of each part that the set holds; none where its files are not as they were written."""
+        """The first row of each part that the set holds; none if its files are not as they were written."""
         try:
             keys = (self._set / PARTS).read_text(encoding="utf-8").split()
             written = self._about["files"].items()
@@ -304,7 +304,7 @@ class Encoding:
 
     @cached_property
     def _about(self) -> dict[str, Any]:
-        """What the set says of itself; nothing where there is none."""
+        """What the set says of itself; nothing if there is none."""
         try:
             found: dict[str, Any] = json.loads((self._set / ABOUT).read_text(encoding="utf-8"))
         except (OSError, ValueError):

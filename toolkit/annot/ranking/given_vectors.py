@@ -68,7 +68,7 @@ class KeptRows:
     """Where the first row was read."""
 
     def take(self, block: Block) -> tuple[list[str], NDArray[Any]]:
-        """The rows of a block that are to be written. Raises InputError where width or space is another."""
+        """The rows of a block that are to be written. Raises InputError if width or space is another."""
         self._check_space(block.where)
         width = int(block.matrix.shape[1])
         if not self.dimensions:
@@ -233,7 +233,7 @@ class Coverage:
 
 
 def coverage_of(corpus: Corpus, vectors: WordVectors, *, most: int) -> Coverage | None:
-    """The coverage of the corpus, with so many words that lack a vector; None where the corpus has no word."""
+    """The coverage of the corpus, with so many words that lack a vector; None if the corpus has no word."""
     words = corpus.tokens("words")
     totals = np.sum([corpus.totals(field, "words") for field in FIELDS], axis=0)
     if not totals.any():

@@ -198,7 +198,7 @@ def parts_of(ws: Workspace) -> tuple[IndexPart, ...]:
 def faults_of(ws: Workspace) -> tuple[str, ...]:
     """Every file of the index that is not as it was written, and every shard that is gone.
 
-    Raises MissingInput where there is no index.
+    Raises MissingInput if there is no index.
     """
     root = ws.cache / "index"
     abouts = sorted(root.rglob(storage.ABOUT))

@@ -34,13 +34,13 @@ from annot.store.files_at_url import FolderAtUrl, fetch_file, put_files, sha256_
 from annot.store.papers import RowGroups, groups_for, read_columns
 
 Urls = Mapping[str, str]
-"""Where the files of a folder are, by their names; none where the folder is in its place."""
+"""Where the files of a folder are, by their names; none if the folder is in its place."""
 
 
 def folders_for(folders: Sequence[Path], url: str) -> list[storage.Folder]:
     """These folders as workers read them: at the URL, where their files are put first, or, where it is empty, in place.
 
-    Raises InputError where that cannot be done.
+    Raises InputError if that cannot be done.
     """
     return [*_put(folders, url)] if url else [*folders]
 
@@ -109,7 +109,7 @@ class Places:
     made: Path
     corpus_sha256: str
     url: str
-    """Where workers fetch the parts, and put those that they make; empty where they see the folders."""
+    """Where workers fetch the parts, and put those that they make; empty if they see the folders."""
 
     def part(self, name: str) -> Path:
         """The folder of a part: where it is, or where it is to be made."""
@@ -133,7 +133,7 @@ class Places:
 def processes_within(memory: int) -> int:
     """How many processes fit into so many bytes beside the one that starts them.
 
-    Raises InputError where not even one fits.
+    Raises InputError if not even one fits.
     """
     fit = int(memory / OF_A_PROCESS) - 1
     if fit < 1:
@@ -185,7 +185,7 @@ def averages_name(words: Path) -> str:
 
 
 def shards_of(places: Places) -> tuple[str, ...] | None:
-    """The names of the corpus's shards; None where the index of the corpus was not made."""
+    """The names of the corpus's shards; None if the index of the corpus was not made."""
     whole = places.own(WHOLE)
     return storage.load(whole, kind=CORPUS).texts["shards"] if whole.exists() else None
 

@@ -23,7 +23,7 @@ from annot.study.workspace import Workspace
 
 
 def imported_word_vectors(ws: Workspace) -> WordVectors | None:
-    """Those that `annot vectors add --words` keeps; None where there are none."""
+    """Those that `annot vectors add --words` keeps; None if there are none."""
     return wordvectors.load(ws.word_vectors) if ws.word_vectors.is_dir() else None
 
 
@@ -59,7 +59,7 @@ def check_set_name(name: str) -> None:
 
 
 def check_replaceable(ws: Workspace, name: str, space: str, *, encoded: bool) -> None:
-    """Raise InputError when the set of this name holds vectors of another space, or of another origin, and where a run
+    """Raise InputError when the set of this name holds vectors of another space, or of another origin, and if a run
     of another engine draws pools under it.
 
     encoded: whether an encoder is to make the new ones; else they are imported.
@@ -84,14 +84,14 @@ def check_replaceable(ws: Workspace, name: str, space: str, *, encoded: bool) ->
 def only_space(ws: Workspace, name: str) -> str | None:
     """The space of vectors that are imported under this name, if the name alone says it: the name itself.
 
-    None where it does not: an encoder of several versions is called so, or the set holds vectors of another space.
+    None if it does not: an encoder of several versions is called so, or the set holds vectors of another space.
     """
     recorded = _about(ws.vectors / name).get("space", name)
     return name if recorded == name and name not in SYSTEMS else None
 
 
 def _about(folder: Path) -> dict[str, Any]:
-    """What is on record of a set; nothing where there is none."""
+    """What is on record of a set; nothing if there is none."""
     path = folder / vectors.ABOUT
     return dict(json.loads(path.read_text(encoding="utf-8"))) if path.is_file() else {}
 

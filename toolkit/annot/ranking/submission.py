@@ -79,7 +79,7 @@ def look(
 
 
 Places = list[tuple[str, str]]
-"""A query and a document of it each; the document is empty where none is meant."""
+"""A query and a document of it each; the document is empty if none is meant."""
 
 
 def _alone(queries: Collection[str]) -> Places:
@@ -163,14 +163,14 @@ class SubmittedFile(NamedTuple):
 
 
 def read_run_file(path: Path, *, distances: bool) -> SubmittedFile:
-    """The run in the file; distances: its scores are distances. Raises InputError where it is none."""
+    """The run in the file; distances: its scores are distances. Raises InputError if it is none."""
     data = given_bytes(path, expected="a TREC run, or CSFCube's ranked pools")
     run = higher_is_better(read_submitted(data, name=str(path)), name=str(path), distances=distances)
     return SubmittedFile(run, hashlib.sha256(data).hexdigest())
 
 
 def read_metadata_file(path: Path | None) -> dict[str, Any]:
-    """The metadata in the file; none where none is named. Raises InputError where it is not metadata."""
+    """The metadata in the file; none if none is named. Raises InputError if it is not metadata."""
     if path is None:
         return {}
     return read_metadata(given_text(path, expected="metadata in YAML or JSON"), name=str(path))
@@ -238,7 +238,7 @@ def ranking_file(ws: Workspace, method: str) -> Path:
 
 
 def read_imported(ws: Workspace, method: str) -> dict[str, Ranking]:
-    """By query paper. Raises InputError where the file is not the one that was imported, or is gone."""
+    """By query paper. Raises InputError if the file is not the one that was imported, or is gone."""
     path, told_by = ranking_file(ws, method), ws.imported_rankings / MANIFEST
     if not path.is_file():
         raise InputError(f"{path}: no such file, expected the imported ranking", hint=HINT)
@@ -247,7 +247,7 @@ def read_imported(ws: Workspace, method: str) -> dict[str, Ranking]:
 
 
 def keep_imported(ws: Workspace, method: str, rankings: Mapping[str, Ranking], *, about: Mapping[str, Any]) -> None:
-    """Keep the ranking, with what is to be known of it. Raises InputError where another one was changed: the manifest
+    """Keep the ranking, with what is to be known of it. Raises InputError if another one was changed: the manifest
     that is written now would vouch for it."""
     path, manifest = ranking_file(ws, method), ws.imported_rankings / MANIFEST
     known = imported_methods(ws)

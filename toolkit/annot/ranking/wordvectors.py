@@ -209,14 +209,14 @@ def load(folder: storage.Folder) -> WordVectors:
 
 
 def _drawn(count: int, sample: int, seed: int) -> NDArray[np.int64] | None:
-    """The rows of the abstracts to read, ascending; None where all are."""
+    """The rows of the abstracts to read, ascending; None if all are."""
     if not 0 < sample < count:
         return None
     return np.sort(np.random.default_rng(seed).choice(count, sample, replace=False))
 
 
 def _refuse_too_many(totals: NDArray[np.int64], *, dimensions: int, min_count: int, memory: int) -> None:
-    """Raise InputError where so many words do not fit into the memory, with what would fit."""
+    """Raise InputError if so many words do not fit into the memory, with what would fit."""
     each = OF_A_WORD + 2 * 4 * dimensions
     words = int((totals >= min_count).sum())
     if OVERHEAD + each * words <= memory:

@@ -72,5 +72,5 @@ def describe_assessors(looked: Looked, tables: Iterable[Table]) -> str:
 
 
 def by_guidelines(ws: Workspace) -> tuple[ByGuidelines, ...]:
-    """Agreement by each version of the guidelines; empty where no facet has several."""
+    """Agreement by each version of the guidelines; empty if no facet has several."""
     return agreement_by_guidelines(read_snapshot(ws))

@@ -138,7 +138,7 @@ def own_server(ws: Workspace, pseudonym: str, *, url: str | None, dry_run: bool)
     """Where a person's own server is; with `url` it is that one from now on, once it is known to be theirs alone.
 
     Address and token, which is that of `ws`, go to a file that only its owner can read. Without a token the one of the
-    person's local server is taken, for one that is reached by another address. Raises InputError where all share one
+    person's local server is taken, for one that is reached by another address. Raises InputError if all share one
     server.
     """
     ws, api_key = replace(ws, studio_url=None, studio_token=None), ws.studio_token
@@ -225,7 +225,7 @@ def _has_answered(session: Session, pseudonym: str) -> bool:
 
 
 def _note_on_account(ws: Workspace, person: Assessor) -> tuple[str, ...]:
-    """Make the account on the local server; on another one look whether it is there. Nothing where there is none."""
+    """Make the account on the local server; on another one look whether it is there. Nothing if there is none."""
     who, account = person.assessor, person.account or ""
     own = who if isolated(ws) else None
     elsewhere = ws.studio_url is not None if own is None else is_elsewhere(ws, own)

@@ -73,7 +73,7 @@ def leave(ws: Workspace, leaver: str, *, successor: str | None, contest: bool, o
 
     contest: pairs that were put before the person again, and that they have not answered, go to an adjudicator;
     otherwise their first answer counts as before. offline: do not ask the server whether the person has answered more
-    than was pulled. Raises InputError where they have, and for people whom the study does not have or who left.
+    than was pulled. Raises InputError if they have, and for people whom the study does not have or who left.
     """
     with ws.reading() as session:
         everyone = {person.assessor: person for person in people.read_assessors(session)}
@@ -141,7 +141,7 @@ def _check(ws: Workspace, everyone: dict[str, Assessor], leaver: str, successor:
 
 
 def _refuse_unpulled(ws: Workspace, leaver: str) -> None:
-    """Raise InputError where the person has answered pairs that would go to others, because they are not pulled yet."""
+    """Raise InputError if the person has answered pairs that would go to others, because they are not pulled yet."""
     with ws.reading() as session:
         recorded = {one.asked for one in judgements.read_judgements(session) if one.assessor == leaver}
         sent = [

@@ -131,7 +131,7 @@ def _measured(
 def _matches(
     ws: Workspace, tag: str, query_papers: Mapping[str, str], texts: Mapping[str, Paper]
 ) -> Mapping[Pair, tuple[Match, ...]]:
-    """The sentences that the run matched, if it says so. Raises InputError where a text has no such sentence."""
+    """The sentences that the run matched, if it says so. Raises InputError if a text has no such sentence."""
     found, path = matches_of(ws, tag), matches_file(ws, tag)
     faults = [
         f"{path}: query {query_id!r}, document {doc_id!r}: sentence {at}, expected 0 to {len(paper.sentences) - 1}"

@@ -103,7 +103,7 @@ class CitationsRead:
     corpus_sha256: str
     """Of the corpus whose papers' citations were kept."""
     ids_sha256: str | None
-    """Of the other ids by which its papers were known; None where there were none."""
+    """Of the other ids by which its papers were known; None if there were none."""
     citations: int
     kept: int
     """Those of papers of the corpus."""
@@ -126,7 +126,7 @@ def add(ws: Workspace, files: Sequence[Path], *, dry_run: bool, advance: Advance
     """Add the citations of files; a file that was added before is passed over until the corpus has grown.
 
     Citations are kept where the corpus has the citing paper. Records that cannot be read are counted and written aside.
-    Raises InputError where a file is not there or has no citation that can be read; those before it stay added.
+    Raises InputError if a file is not there or has no citation that can be read; those before it stay added.
     """
     check_files(files)
     digest, ids = recorded_sha256(ws), ws.corpus / IDS_MANIFEST
@@ -190,7 +190,7 @@ def _pieces(name: str) -> list[Piece]:
 
 
 def _of_papers(place: Path) -> tuple[str, str | None] | None:
-    """The hashes of the corpus to which the file of this folder was added, and of its other ids; None where it was
+    """The hashes of the corpus to which the file of this folder was added, and of its other ids; None if it was
     not."""
     try:
         about = json.loads((place / ABOUT).read_text(encoding="utf-8"))

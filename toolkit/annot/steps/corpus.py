@@ -10,12 +10,13 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
 from annot.base.errors import InputError
-from annot.base.records import Advance, Source
+from annot.base.records import Advance, Source, grouped
 from annot.base.shards import Engine, map_shards
 from annot.corpus.adding import CleaningCount, Cleanings, KnownMarks, LotReader, lots_of
 from annot.corpus.corpus_facts import corpus_facts, write_corpus_manifest
@@ -26,6 +27,7 @@ from annot.corpus.rejects import Rejects
 from annot.formats.corpora import format_named, format_of
 from annot.formats.corpora.sections import HeadingCount, SectionLabels, Structured
 from annot.formats.corpora.semantic_scholar import JOINED, SEMANTIC_SCHOLAR, Spreading, shares_of
+from annot.formats.corpora.unread import UnreadError
 from annot.store import papers
 from annot.store.paper_writing import append_parts
 from annot.store.runs import Imported, put_import, read_imports
@@ -33,6 +35,7 @@ from annot.study.workspace import Workspace, check_files, sha256_of
 
 REPORTED = 10
 """How many examples of each kind are shown; all are counted."""
+NOTHING_KEPT = "nothing was kept; correct these files or leave them out (`annot corpus add --help` lists the formats)"
 SCRATCH = ".adding"
 """Below the corpus: what was read, until all of it is part of the corpus."""
 
@@ -73,7 +76,7 @@ class CorpusContents:
 
     papers: int
     years: tuple[int, int] | None
-    """The first and the last; None where no paper has one."""
+    """The first and the last; None if no paper has one."""
     without_year: int
     near_duplicates: tuple[tuple[str, ...], ...]
     """Groups of papers with nearly the same abstract, of which a pool has one."""
@@ -114,13 +117,35 @@ def add(
     """Add the papers of files and of all in folders, or of datasets that `form` knows by name; the same again add none.
 
     form: None tells the format of each file from its beginning. Records that cannot be read are counted and
-    written aside. Raises InputError, and keeps nothing, where a file or folder has no record that can be read.
+    written aside. Raises InputError, and keeps nothing, if a file or folder has no record that can be read; the error
+    names every such file.
     """
     by_name = form is not None and format_named(form).by_name
     found = [(str(source), str(source)) for source in sources] if by_name else _files(map(str, sources))
     folders = dict(found)
-    names = [name for name, _ in found]
-    given = _given(names, form)
+    given, unknown = _formats([name for name, _ in found], form)
+    readable = {folders[name] for _, name in given}
+    # A file of no format is left out of a folder in which there are others.
+    refused = [error for name, error in unknown.items() if folders[name] not in readable]
+    try:
+        if refused:
+            raise refused[0]
+        return _added(ws, given, folders, _rejects(ws, folders, unknown), dry_run=dry_run, advance=advance)
+    except InputError as error:
+        raise _in_one(error, [*refused, *_unreadable(ws, given, folders, unknown)]) from None
+
+
+def _added(
+    ws: Workspace,
+    given: list[tuple[str, str]],
+    folders: Mapping[str, str],
+    rejects: Rejects,
+    *,
+    dry_run: bool,
+    advance: Advance,
+) -> AddedPapers:
+    """The same of files with their formats. rejects: knows the files of folders that are left out."""
+    names = [name for _, name in given]
     files = FilesRead(given, folders)
     engine = Engine.in_place(ws.machine)
     tally, cleaning, headings = Tally(), CleaningCount(), HeadingCount()
@@ -133,11 +158,8 @@ def add(
     beside, citations = BesidePapers(tally), 0
     before, titles_before = tally.known, len(tally.same_title)
     with _scratch(ws.corpus, dry_run) as scratch:
-        rejects = Rejects(ws.settings.document_word, told=REPORTED, part_of=folders)
         given = _joined(given, scratch, engine, rejects)
-        labels = ws.settings.labels
-        sections = SectionLabels.of(labels.names, labels.sections, faceted=ws.settings.faceted)
-        reader = LotReader(None if dry_run else scratch, ws.settings.corpus, labels.names, sections, works=works)
+        reader = _reader(ws, None if dry_run else scratch, works=works)
         parts = []
         for brought in map_shards(reader, list(enumerate(lots_of(given))), engine=engine):
             rejects.count(brought.pieces, brought.rejected)
@@ -217,20 +239,79 @@ def _files_below(folder: str) -> list[str]:
     return sorted(str(path) for path in found if path.is_file())
 
 
-def _given(names: Sequence[str], form: str | None) -> list[tuple[str, str]]:
-    """(format, name) of each. Raises InputError with every file that is in no format that is read."""
-    found, errors = [], []
-    for name in names:
+def _formats(names: Sequence[str], form: str | None) -> tuple[list[tuple[str, str]], dict[str, InputError]]:
+    """(format, name) of each file, and the errors by name of those that are in no format that is read; without files
+    that another one brings."""
+    found: dict[str, str] = {}
+    errors: dict[str, InputError] = {}
+    brought = set[Path]()
+    # A folder that a file brings may have hundreds of thousands of others, and is beside it.
+    for name in sorted(names, key=lambda name: name.count(os.sep)):
+        if brought and not brought.isdisjoint(Path(name).parents):
+            continue
         try:
-            found.append((format_of(name, form), name))
+            found[name] = format_of(name, form)
         except InputError as error:
-            errors.append(error)
-    if len(errors) > 1:
-        hints = "; ".join(dict.fromkeys(error.hint for error in errors if error.hint))
-        raise InputError(f"{len(errors)} files cannot be read", faults=[one.message for one in errors], hint=hints)
-    if errors:
-        raise errors[0]
+            errors[name] = error
+        else:
+            if (folder := format_named(found[name]).brings(name)) is not None:
+                brought.add(folder)
+    return [(found[name], name) for name in names if name in found], errors
+
+
+def _reader(ws: Workspace, folder: Path | None, *, works: bool) -> LotReader:
+    labels = ws.settings.labels
+    sections = SectionLabels.of(labels.names, labels.sections, faceted=ws.settings.faceted)
+    return LotReader(folder, ws.settings.corpus, labels.names, sections, works=works)
+
+
+def _rejects(ws: Workspace, folders: Mapping[str, str], unknown: Mapping[str, InputError]) -> Rejects:
+    found = Rejects(ws.settings.document_word, told=REPORTED, part_of=folders)
+    for name, error in unknown.items():
+        found.leave_out(name, _in_short(error))
     return found
+
+
+def _unreadable(
+    ws: Workspace, given: Sequence[tuple[str, str]], folders: Mapping[str, str], unknown: Mapping[str, InputError]
+) -> list[InputError]:
+    """An error for each file or folder of which no record can be read; each is read up to its first paper.
+
+    Rows of Semantic Scholar are no papers before they are joined.
+    """
+    found = []
+    each = grouped((folders[name], (form, name)) for form, name in given if form != SEMANTIC_SCHOLAR.name)
+    for whole, files in each.items():
+        rejects = _rejects(ws, folders, {name: one for name, one in unknown.items() if folders[name] == whole})
+        try:
+            for lot in lots_of(files):
+                reading = _reader(ws, None, works=False).up_to_a_paper(lot)
+                rejects.count(reading, None)
+                if any(one.read for one in reading):
+                    break
+            rejects.raise_if_unreadable()
+        except InputError as error:
+            found.append(error)
+    return found
+
+
+def _in_one(error: InputError, others: Iterable[InputError]) -> InputError:
+    """The error, or one that says all that these say, if they say more."""
+    found = {_all_of(one): one for one in others}
+    if not {*_all_of(error)} <= {*chain(*found)}:
+        found[_all_of(error)] = error
+    if len(found) == 1:
+        return error
+    faults = [fault for one in found.values() for fault in one.faults or (_in_short(one),)]
+    return InputError(f"{len(found)} files cannot be read", faults=faults, hint=NOTHING_KEPT)
+
+
+def _all_of(error: InputError) -> tuple[str, ...]:
+    return error.faults or (error.message,)
+
+
+def _in_short(error: InputError) -> str:
+    return f"{error.message}: {error.hint}" if isinstance(error, UnreadError) else error.message
 
 
 def _joined(given: list[tuple[str, str]], scratch: Path, engine: Engine, rejects: Rejects) -> list[tuple[str, str]]:

@@ -48,7 +48,7 @@ class Examined:
     python: str
     packages: dict[str, str]
     server: str | None
-    """Address and release of the server, or of everyone's; None where none was looked at."""
+    """Address and release of the server, or of everyone's; None if none was looked at."""
     findings: tuple[Problem, ...]
     notes: tuple[str, ...]
 
@@ -198,7 +198,7 @@ def _clock(address: str, seen: exposure.Exposure, asked: datetime, answered: dat
 
 
 def _file_system(path: Path) -> str:
-    """The kind of file system a path is on; empty where that is not to be seen."""
+    """The kind of file system a path is on; empty if that is not to be seen."""
     if not MOUNTS.is_file():
         return ""
     found = ("", "")

@@ -135,7 +135,7 @@ def write_examples(
     """Write `train.jsonl` and `dev.jsonl`; no query paper of the study is in them.
 
     contexts: what `annot encoder contexts` wrote; systems that are trained on co-citations need it. Raises InputError,
-    and writes nothing, where there is no example to train on, or no dev example although some are wanted.
+    and writes nothing, if there is no example to train on, or no dev example although some are wanted.
     """
     with ws.reading() as session:
         queries = frozenset(query.topic_id for query in read_queries(session) if query.sentences)

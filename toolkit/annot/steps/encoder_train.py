@@ -66,7 +66,7 @@ def make(
     """Train, or go on where a training of the same was interrupted.
 
     start, align: a folder of weights or the name of a system; None stands for those of the paper. out: None is
-    `weights/SYSTEM` of the study. Raises InputError where `out` is there and was not trained so.
+    `weights/SYSTEM` of the study. Raises InputError if `out` is there and was not trained so.
     """
     if out is None:
         if ws is None:
@@ -127,7 +127,7 @@ def _notes(length: Length) -> tuple[str, ...]:
 
 
 def _weights(name: str, ws: Workspace | None) -> tuple[Path, Reading]:
-    """A folder of weights, or those of a system, and how they are read. Raises MissingInput where there are none."""
+    """A folder of weights, or those of a system, and how they are read. Raises MissingInput if there are none."""
     if Path(name).is_dir():
         return Path(name), "own" if (Path(name) / "modules.json").is_file() else "cls"
     (system,) = systems_of([name], vectors=None, weights=None)
@@ -138,7 +138,7 @@ def _weights(name: str, ws: Workspace | None) -> tuple[Path, Reading]:
 
 
 def _record(out: Path, facts: Mapping[str, Any]) -> TrainingState | None:
-    """The training that made the weights at `out`; None where there are none yet."""
+    """The training that made the weights at `out`; None if there are none yet."""
     if not out.exists():
         return None
     path = out / RECORD

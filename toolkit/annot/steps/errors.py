@@ -57,14 +57,14 @@ def write(ws: Workspace) -> WrittenSheet:
 
 
 def notes(ws: Workspace) -> Iterator[str]:
-    """Where a sample of the pools is judged: that only drawn pairs can be in the sheet."""
+    """A note that only drawn pairs can be in the sheet, if a sample of the pools is judged."""
     with ws.reading() as session:
         sample = read_sample(session)
     if sample is not None:
         drawn = sum(one.drawn for one in sample.pairs.values())
         yield (
-            f"only the {drawn:,} drawn of the {len(sample.pairs):,} pairs of the pools can be in it: what systems get "
-            "wrong among the others is not known"
+            f"only the {drawn:,} drawn pairs of the {len(sample.pairs):,} in the pools can be in it: what systems get "
+            "wrong on the others is not known"
         )
 
 

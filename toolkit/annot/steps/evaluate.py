@@ -63,7 +63,7 @@ def evaluate(
     """Evaluate runs, in all conventions when none is named.
 
     runs: run files, tags or systems; all of `exports/runs/` when none is named. measures: shown beside the others; on
-    the first of them runs are compared, in the first convention that knows it. at_least_two: raise InputError where no
+    the first of them runs are compared, in the first convention that knows it. at_least_two: raise InputError if no
     two runs can be compared. When none of this is named, the result is written to `exports/evaluation.json` too; where
     that cannot be, `tell` says so. so_far: where a sample is judged, also before all of it has grades.
     """
@@ -157,7 +157,7 @@ class Against:
     left_out: bool
     """Whether figures on all facets are left out, because the facets are others."""
     same_collection: bool | None
-    """Whether they are of the paper's collection; None where its table names no queries."""
+    """Whether they are of the paper's collection; None if its table names no queries."""
 
     @property
     def by_run(self) -> dict[str, tuple[int, int]]:

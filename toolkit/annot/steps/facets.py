@@ -204,7 +204,7 @@ def label(ws: Workspace, *, model: Path | None, dry_run: bool, advance: Advance)
     """Label every paper: labels that came with it and corrected ones are kept, all others are predicted again.
 
     Where the shipped model gives other labels than those of the study, carried labels are kept, what others have on
-    record stays, and the papers without labels are named. Raises InputError where no paper came with labels then.
+    record stays, and the papers without labels are named. Raises InputError if no paper came with labels then.
     """
     raw, name = _model(model)
     labeller = labeller_of(raw, name)
@@ -270,7 +270,7 @@ def label(ws: Workspace, *, model: Path | None, dry_run: bool, advance: Advance)
 def leave_out(ws: Workspace, *, dry_run: bool) -> LeftOut:
     """Take the papers that have no sentence labels out of the corpus, and note on record how many.
 
-    Raises InputError, and takes none, where one of them is a query paper or in a pool, or where no paper has labels.
+    Raises InputError, and takes none, if one of them is a query paper or in a pool, or if no paper has labels.
     """
     with ws.reading() as session:
         labelled = facet_labels.labelled_ids(session)

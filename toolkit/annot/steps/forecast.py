@@ -82,7 +82,7 @@ class Simulated:
     missing: str
     """The policy for missing judgements, by name."""
     repeats: float
-    """The share of repeats that was asked for; the design has none where an assessor has too few pairs for it."""
+    """The share of repeats that was asked for; the design has none if an assessor has too few pairs for it."""
     currency: str
     pilot: Pilot
     forecast: DesignForecast
@@ -284,7 +284,7 @@ def pools(
 
     depths: without any, `DEPTHS` and that on record, as far as the rankings go. mode: None takes the one on record.
     seconds: what a judgement takes; None learns it from the judgements there are.
-    Raises MissingInput where there are no rankings.
+    Raises MissingInput if there are no rankings.
     """
     settings = ws.settings
     with ws.reading() as session:

@@ -50,12 +50,12 @@ class ImportedGrades:
     grades: dict[int, int]
     """How many pairs have each grade."""
     folds: dict[str, int]
-    """Queries of each fold; none where there is one file."""
+    """Queries of each fold; none if there is one file."""
     notes: tuple[str, ...]
 
 
 def kind_of(files: Sequence[Path]) -> str:
-    """Which of `KINDS` the files are, if their content leaves no doubt. Raises InputError where it does."""
+    """Which of `KINDS` the files are, if their content leaves no doubt. Raises InputError if it does."""
     first = files[0]
     if first.is_dir():
         if any(is_release_file(path.relative_to(first).as_posix()) for path in first.rglob("*")):

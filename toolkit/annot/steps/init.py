@@ -73,7 +73,7 @@ def init(root: Path, *, name: str | None, kind: Kind | None = None, dry_run: boo
 
 
 def _keeps(file: Path, settings: Settings, *, name: str | None, kind: Kind | None) -> None:
-    """Raise InputError where the study that is there has another name or another kind than is asked for."""
+    """Raise InputError if the study that is there has another name or another kind than is asked for."""
     if name not in (None, settings.collection.name):
         raise InputError(
             f"{file}: already exists, for {settings.collection.name!r}",

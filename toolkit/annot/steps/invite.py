@@ -203,7 +203,7 @@ class Workload:
     """Of them all, with those that are done."""
     done: int
     seconds: float | None
-    """What a pair takes; None where that is not known."""
+    """What a pair takes; None if that is not known."""
     timed: bool
     """Whether `seconds` is measured or set; else it is assumed."""
 
@@ -214,7 +214,7 @@ class Workload:
 
     @property
     def time(self) -> str:
-        """For those still to do: `40 minutes`, `1 hour`, `2.5 hours`; empty where it is not known."""
+        """For those still to do: `40 minutes`, `1 hour`, `2.5 hours`; empty if it is not known."""
         return "" if self.seconds is None else spoken_time(self.left * self.seconds / HOUR)
 
 

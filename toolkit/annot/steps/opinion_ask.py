@@ -25,6 +25,7 @@ from annot.judging.opinions.asking import (
     ToAsk,
     about_tokens,
     cost_of,
+    longest_answer,
     open_questions,
 )
 from annot.judging.opinions.early import check_early, note_early
@@ -34,7 +35,7 @@ from annot.judging.opinions.prompts import Prompts, prompts_of
 from annot.judging.opinions.standing import Standing, changes_of_model, standing_of
 from annot.store import opinions, people, pools, trials
 from annot.store.judging_models import Gold
-from annot.store.opinions import AskedModel
+from annot.store.opinions import AskedModel, ModelCall
 from annot.store.queries import read_queries
 from annot.study.adjudication import Pair
 from annot.study.workspace import SETTINGS_FILE, Workspace, given_text
@@ -45,7 +46,7 @@ FIXED = ("template", "examples", "temperature", "seed", "longest_answer", "limit
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """About which pairs a model is asked: the pooled ones, unless the planned ones are wanted, or a file names them."""
+    """The pairs that a model is asked about: all pooled ones, the planned ones, or those that a file names."""
 
     planned: bool = False
     queries: tuple[str, ...] = ()
@@ -58,7 +59,7 @@ class Preview:
 
     name: str
     prompt: str
-    """A whole one; empty where nothing is left to ask."""
+    """A complete one; empty if nothing is left to ask."""
     requests: int
     tokens_in: int
     """About."""
@@ -71,7 +72,7 @@ class Preview:
 
 @dataclass(frozen=True, slots=True)
 class AskedOpinion:
-    """What came of asking."""
+    """The result of asking."""
 
     standing: Standing
     asked: int
@@ -95,15 +96,17 @@ class _Prepared:
     pairs: Sequence[Pair]
     questions: Sequence[ToAsk]
     """What is left to ask of them."""
+    longest: int
+    """Tokens of an answer, at most."""
     early: str | None
-    """Why it is asked before people have judged, where the reason is to go on record."""
+    """Why it is asked before people have judged, if that reason is to go on record."""
 
 
 def preview(ws: Workspace, name: str, selection: Selection, *, before_judging: str | None) -> Preview:
     """What `ask` would do: one whole prompt, the requests, tokens and costs. Nothing is sent or put on record."""
     ready = _prepared(ws, name, selection, before_judging=before_judging)
     settings, prompts = ready.settings, [ready.prompts.of(one.pair) for one in ready.questions]
-    tokens_in, tokens_out = sum(map(about_tokens, prompts)), len(prompts) * settings.longest_answer
+    tokens_in, tokens_out = sum(map(about_tokens, prompts)), len(prompts) * ready.longest
     return Preview(
         name,
         prompts[0] if prompts else "",
@@ -131,11 +134,11 @@ def ask(
     """Ask the model of `[opinions.NAME]` about all pairs of the selection that it has no opinion on yet.
 
     before_judging: why it is asked before any pair was sent; it goes on record. may_leave: asks the lead whether texts
-    may be sent to an address; None where nobody can be asked. watch: shows how far it is. transport, clock: stand in
+    may be sent to an address; None if nobody can be asked. watch: shows how far it is. transport, clock: stand in
     for the network and the time.
 
-    Raises InputError where texts may not leave this machine, and where settings or prompts are not those of the
-    answers on record; ModelError where the server cannot be used. What was answered until then is on record.
+    Raises InputError if texts may not leave this machine, and if settings or prompts are not those of the
+    answers on record; ModelError if the server cannot be used. What was answered until then is on record.
     """
     ready = _prepared(ws, name, selection, before_judging=before_judging)
     if ready.questions:
@@ -152,7 +155,7 @@ def ask(
             server = ModelServer(ready.settings, os.environ.get(KEY_VARIABLE, ""), transport)
             asking = Asking(
                 *(study, name, ready.settings, server, ready.prompts.of, sum(call.cost for call in calls)),
-                advance=advance, tell=tell, clock=clock or Clock(),
+                longest_answer(ready.settings, calls), advance=advance, tell=tell, clock=clock or Clock(),
             )  # fmt: skip
             await asking.all(questions)
             return asking
@@ -174,7 +177,11 @@ def ask(
         asking.stopped,
         ws.settings.forecast.currency,
         _priced(ready.settings),
-        (*changes_of_model(calls), *_predicting(ws, name, selection, judged)),
+        (
+            *changes_of_model(calls),
+            *_longer_answers(ready.settings, calls),
+            *_predicting(ws, name, selection, judged),
+        ),
     )
 
 
@@ -188,6 +195,15 @@ def _predicting(ws: Workspace, name: str, selection: Selection, judged: bool) ->
         yield (
             "to predict grades, it has to be asked about all pooled pairs of a query, drawn or not: ask again without "
             "--planned and --pairs"
+        )
+
+
+def _longer_answers(settings: OpinionSettings, calls: Iterable[ModelCall]) -> Iterator[str]:
+    longest, allowed = longest_answer(settings, calls), settings.longest_answer
+    if longest > allowed:
+        yield (
+            f"the server counted {longest:,} tokens for its longest answer, although longest_answer is {allowed:,}: "
+            "reasoning that is not shown counts, too. Later requests set aside as much"
         )
 
 
@@ -224,7 +240,7 @@ def _prepared(ws: Workspace, name: str, selection: Selection, *, before_judging:
         before.early if before else (),
     )
     questions = open_questions(pairs, settings.repeats, calls)
-    return _Prepared(settings, record, prompts, pairs, questions, early)
+    return _Prepared(settings, record, prompts, pairs, questions, longest_answer(settings, calls), early)
 
 
 def _settings_of(ws: Workspace, name: str) -> OpinionSettings:
@@ -280,7 +296,7 @@ def _named(path: Path, known: Iterable[str]) -> list[Pair]:
 
 
 def _examples(gold: Iterable[Gold], facets: dict[str, str], wanted: set[str], count: int) -> list[Gold]:
-    """The first gold pairs of each facet, its grades in turn. Raises InputError where there are too few."""
+    """The first gold pairs of each facet, its grades in turn. Raises InputError if there are too few."""
     found: list[Gold] = []
     for facet in sorted(wanted) if count else ():
         by_grade = groupby(
@@ -323,7 +339,7 @@ def _check_prompts(name: str, before: AskedModel, prompts: Prompts) -> None:
 
 @contextmanager
 def _alone(ws: Workspace, name: str) -> Iterator[None]:
-    """One program at a time asks under one name; other commands go on, as people's judging does."""
+    """Only one program at a time asks under one name. Other commands can still run, and people can judge."""
     path = ws.inside(ws.cache / "opinions", f"{name}.lock")
     path.parent.mkdir(parents=True, exist_ok=True)
     with os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600), "r+") as file:

@@ -16,7 +16,7 @@ from annot.study.workspace import Workspace
 def measure(ws: Workspace, name: str | None, *, before_judging: str | None) -> tuple[MeasuredOpinion, ...]:
     """The opinion of this name, or all. before_judging: why it is shown before all pairs are settled; goes on record.
 
-    Raises MissingInput where no model was asked, or none has answered yet.
+    Raises MissingInput if no model was asked, or none has answered yet.
     """
     with ws.reading() as session:
         names = opinions.opinion_names(session) if name is None else (opinions.read_asked_model(session, name).name,)
@@ -34,7 +34,7 @@ def measure(ws: Workspace, name: str | None, *, before_judging: str | None) -> t
 
 
 def tables(found: tuple[MeasuredOpinion, ...]) -> tuple[Table, ...]:
-    """With several opinions the one in which each has a row; of one, all."""
+    """Of several opinions, the table with a row for each; of one opinion, all tables."""
     return (section.overview(found),) if len(found) > 1 else tuple(section.tables(found))
 
 

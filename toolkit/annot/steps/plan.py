@@ -11,11 +11,25 @@ from annot.base.names import check_name, known_query, moment_now
 from annot.base.records import Assignment
 from annot.base.stats.clustered import FEWEST_QUERIES
 from annot.base.stats.medians import fewest_for_median
-from annot.judging.plan_on_record import MANIFEST_FILE, PLAN_FILE, plan_sha256, record_plan, write_plan
+from annot.judging.plan_on_record import (
+    MANIFEST_FILE,
+    PLAN_FILE,
+    frozen_hashes,
+    plan_sha256,
+    record_plan,
+    write_plan,
+)
 from annot.judging.planning.checking import papers_by_facet, papers_shared
 from annot.judging.planning.drawing import draw_plan
 from annot.judging.planning.handing_on import renumbered
-from annot.judging.pool_samples import check_cheap_label, design_of, documents_to_plan, planned_whole, sample_of
+from annot.judging.pool_samples import (
+    check_cheap_label,
+    design_of,
+    documents_to_plan,
+    kept_hashes,
+    planned_whole,
+    sample_of,
+)
 from annot.measuring.diagnosis.findings import papers_needed
 from annot.measuring.forecast.sample_shares import SharesForecast
 from annot.pools.growth import refuse_growth
@@ -79,7 +93,7 @@ def make(
 
     `queries` limits what is added to these queries; without any, all queries are planned. shares: the hours of people
     relative to others; they are remembered, and those of people not named stay as they were. seed: None takes that of
-    the plan on record, else annot.toml's. grow: pairs may be added to a study that was sent; raises InputError where
+    the plan on record, else annot.toml's. grow: pairs may be added to a study that was sent; raises InputError if
     they would be without it. sample: plan a sample of the pools with this expected share; None goes on as is on record,
     with all of the pools where there is no sample. only_new: where whole pools are planned already, these pairs stay
     and count as drawn for certain, and only the others are drawn.
@@ -91,7 +105,7 @@ def make(
         current = people.read_assignments(session)
         before = people.read_plan(session)
         sent = projects.was_sent(session)
-        sampled = read_sample(session)
+        sampled = sampled_before = read_sample(session)
         drawn_from = pools.read_pools(session)
         judged = pools.sample_judged_since(session) is not None
     if seed is None:
@@ -157,9 +171,11 @@ def make(
             people.set_shares(session, shares)
             if new or before is None:
                 record_plan(ws, session, assignments, per_pair=per_pair)
-        file = ws.pools / PLAN_FILE
-        if new or not file.is_file() or sha256_of(file) != plan_sha256(assignments):
-            write_plan(ws if new or before is None else ws.replaced(seed=before.seed), assignments)
+        file, known_hashes = ws.pools / PLAN_FILE, frozen_hashes(ws)
+        frozen = kept_hashes(known_hashes, before=sampled_before, after=sampled)
+        in_file = file.is_file() and sha256_of(file) == plan_sha256(assignments)
+        if new or not in_file or frozen != known_hashes:
+            write_plan(ws if new or before is None else ws.replaced(seed=before.seed), assignments, frozen=frozen)
     members = Counter(one.pair for one in assignments if one.occasion == 1)
     needed = {
         "difference": papers_needed(len({one.assessor for one in assignments}), len(ws.settings.scale.grades)),

@@ -122,8 +122,8 @@ def build(
 
     overrides: what the command line names instead. only: queries or topics; the pools
     of all others stay as they are. redraw: annot.toml counts, whatever is on record. frozen: draw from the rankings in
-    `pools/rankings/` as they are. grow: pairs may be added to a study that was sent. Raises InputError where they
-    would be without it, and where pairs that were sent or judged would leave.
+    `pools/rankings/` as they are. grow: pairs may be added to a study that was sent. Raises InputError if they
+    would be without it, and if pairs that were sent or judged would leave.
     """
     by_settings = design_of_settings(ws.settings)
     with ws.reading() as session:

@@ -117,8 +117,8 @@ def top_up(
 
     method: built in or imported; file: its run, which is imported first. depth: None takes how
     many papers each method brought when the pool was drawn. only: queries or topics; without any, all pools.
-    The same again adds nothing. by: None takes the account of this machine. Raises InputError where the method drew all
-    these pools, where a pool does not tell its depth, and where the study would grow unasked.
+    The same again adds nothing. by: None takes the account of this machine. Raises InputError if the method drew all
+    these pools, if a pool does not tell its depth, and if the study would grow unasked.
     """
     if method in (CITED, MANUAL):
         raise InputError(
@@ -225,7 +225,7 @@ def _grown(
     grow: bool,
     dry_run: bool,
 ) -> Grown:
-    """The result. version: None where nothing was added. known: what was there already. before: further notes.
+    """The result. version: None if nothing was added. known: what was there already. before: further notes.
 
     share: of the pools that is judged, where it is a sample.
     """

@@ -51,7 +51,7 @@ def pull_sent(
     """As `pull`, every round that was sent, or the one `named`; what one of them refuses keeps none of the others.
 
     Returns what came, with the name of its round before each note where there are several, and what was refused.
-    Raises what was refused where nothing came.
+    Raises what was refused if nothing came.
     """
     if named is not None:
         return pull(ws, round=named, advance=advance, wishes=wishes, seen=seen), ()
@@ -89,7 +89,7 @@ def watch(
     after: called after each pull: whether it brought something, and why it did not succeed, or "".
 
     A server that is away after the first pull is waited for, and so is another command that is changing the study; what
-    is waited for is reported once. Raises StudioError where the first pull finds no server.
+    is waited for is reported once. Raises StudioError if the first pull finds no server.
     """
     seen: dict[int, Seen] = {}
     shown: set[str] = set()
@@ -122,7 +122,7 @@ def watch(
 
 
 def told(pulled: Pulled, *, now: datetime) -> str:
-    """One line on what a pull brought; nothing where it brought nothing."""
+    """One line on what a pull brought; nothing if it brought nothing."""
     if not pulled.assessors:
         return ""
     brought = (

@@ -98,7 +98,7 @@ def write(ws: Workspace, *, partial: bool, allow_single: str | None = None) -> W
 def _accept(ws: Workspace, why: str, *, partial: bool) -> None:
     """Put on record that the pairs that no present assessor will complete count as they are.
 
-    Raises InputError for an empty reason, where there is no such pair, and as `write` does; then nothing is on record.
+    Raises InputError for an empty reason, if there is no such pair, and as `write` does; then nothing is on record.
     """
     if not why:
         raise InputError("--allow-single: the reason is empty; say why these pairs count with fewer judgements")
@@ -169,7 +169,7 @@ def compare(
 
 
 def _refuse_open(files: Iterable[tuple[str, tuple[Qrel, ...]]], wanted: Collection[Pair]) -> None:
-    """Raise InputError where a file lacks grades of drawn pairs: estimates need them all."""
+    """Raise InputError if a file lacks grades of drawn pairs: estimates need them all."""
     for path, qrels in files:
         if lacking := sorted({*wanted} - {(one.query_id, one.doc_id) for one in qrels}):
             raise InputError(

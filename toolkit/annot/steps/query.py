@@ -95,7 +95,7 @@ def add_file(ws: Workspace, file: Path, *, dry_run: bool) -> tuple[Query, ...]:
 def remove(ws: Workspace, name: str, *, dry_run: bool) -> RemovedQuery:
     """Take a query out of the study, and the pool of its topic with the topic's last query; a text goes, too.
 
-    Raises InputError, with the remedy, where pairs of it were judged, sent or planned.
+    Raises InputError, with the remedy, if pairs of it were judged, sent or planned.
     """
     with ws.writing() as session:
         known = {query.query_id: query for query in read_queries(session)}

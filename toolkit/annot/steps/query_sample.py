@@ -66,7 +66,7 @@ class ChosenQueries:
 def sample(ws: Workspace, *, out: Path, dry_run: bool) -> Sampled:
     """Draw papers at random from each period and write the sheet; an existing sheet is never overwritten.
 
-    Raises InputError where no paper can be drawn: a sheet without papers is none.
+    Raises InputError if no paper can be drawn: a sheet without papers is none.
     """
     path = ws.root / out if not out.is_absolute() else out
     if path.exists():

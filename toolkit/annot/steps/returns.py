@@ -69,9 +69,9 @@ class Change:
 
 
 def change(ws: Workspace, file: Path, *, undo: bool, dry_run: bool) -> tuple[Change, ...]:
-    """Send back every pair of the file, or take it back: all of them, or none where one row is wrong.
+    """Send back every pair of the file, or take it back: all of them, or none if one row is wrong.
 
-    The same file once more changes nothing. Raises MissingInput where there is no file, and InputError with the line of
+    The same file once more changes nothing. Raises MissingInput if there is no file, and InputError with the line of
     every row that `change_one` would refuse.
     """
     if not file.is_file():
@@ -123,7 +123,7 @@ def _change(
 
 
 def _to_send_back(ws: Workspace, session: Session, outcome: Outcome, row: ReturnedLine, now: str) -> Returned | None:
-    """What is to be noted down; None where it was returned with this reason already."""
+    """What is to be noted down; None if it was returned with this reason already."""
     pair, assessor, why = row[:2], row.assessor, " ".join(row.why.split())
     earlier = [one for one in outcome.returned if one.pair == pair and one.assessor == assessor]
     if any(one.why == why for one in earlier):
@@ -140,7 +140,7 @@ def _to_send_back(ws: Workspace, session: Session, outcome: Outcome, row: Return
 
 
 def _to_take_back(ws: Workspace, session: Session, outcome: Outcome, row: ReturnedLine, now: str) -> Returned | None:
-    """The one to take back; None where it was taken back already."""
+    """The one to take back; None if it was taken back already."""
     pair, assessor = row[:2], row.assessor
     mine = [one for one in judgements.read_returned(session) if one.pair == pair and one.assessor == assessor]
     if not mine:
@@ -198,7 +198,7 @@ def _answer(judgement: Judgement | None) -> str | None:
 
 
 def _check_pair(session: Session, outcome: Outcome, pair: tuple[str, str], assessor: str) -> None:
-    """Raise InputError where this is no pair of this assessor."""
+    """Raise InputError if this is no pair of this assessor."""
     query_id, doc_id = pair
     known_query({known.query_id: known for known in read_queries(session)}, query_id)
     documents = [known for query, known in outcome.planned if query == query_id]
@@ -226,7 +226,7 @@ def _check_present(session: Session, outcome: Outcome, pair: tuple[str, str], as
 
 
 def _check_judged(session: Session, outcome: Outcome, pair: tuple[str, str], assessor: str) -> None:
-    """Raise InputError where there is nothing to think over, or it is too late."""
+    """Raise InputError if there is nothing to think over, or it is too late."""
     name = " ".join(pair)
     if not any(one.counts and one.assessor == assessor and one.pair == pair for one in outcome.judgements):
         raise InputError(f"{name}: {assessor} has not judged it", hint="if it was judged since, run `annot pull`")

@@ -99,8 +99,8 @@ class ImportedRun:
 def make(ws: Workspace, *, systems: tuple[str, ...], replace: bool = False, advance: Advance) -> tuple[MadeRun, ...]:
     """Rank the pool of every query by each system; by the usual ones when none is named.
 
-    A system that cannot rank for topics that are texts leaves these out, on record. Raises InputError where no topic
-    is left for it, and where a run of a system's name was imported, unless it is to be replaced.
+    A system that cannot rank for topics that are texts leaves these out, on record. Raises InputError if no topic
+    is left for it, and if a run of a system's name was imported, unless it is to be replaced.
     """
     states = states_of(ws)
     with ws.reading() as session:
@@ -203,8 +203,8 @@ def import_files(
     without these the tag. distances: scores are distances, smaller is better. replace: write over a run of this name
     that was made here.
 
-    Raises FindingError where the run has candidates twice, or what is not in the pools, and `rules` do not say what to
-    do with it; InputError where the scores rise from rank to rank.
+    Raises FindingError if the run has candidates twice, or what is not in the pools, and `rules` do not say what to
+    do with it; InputError if the scores rise from rank to rank.
     """
     for name, value in rules._asdict().items():
         if value is not None:

@@ -5,6 +5,7 @@ Shares side by side, and the share that hours or a budget allow.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
@@ -16,8 +17,6 @@ from annot.base.stats.values import Estimate, Undefined
 from annot.judging.planning.drawing import FEWEST_FOR_REPEATS
 from annot.judging.pool_samples import Frozen, design_of, documents_to_plan, frozen_of, planned_whole, rule_of
 from annot.judging.progress import rules_of, settled_of
-from annot.measuring.agreement.joint import joint_grades
-from annot.measuring.agreement.per_query import ratings_of
 from annot.measuring.evaluation.gradings import family_of
 from annot.measuring.forecast.effort import Effort
 from annot.measuring.forecast.hours import NO_TIMES, Rules, settling_of, speed_of
@@ -30,6 +29,7 @@ from annot.measuring.sampled_study import features_of
 from annot.pools.pair_sample import (
     SHARES,
     ExpectedPairs,
+    Probabilities,
     SampleRule,
     expected_pairs,
     probabilities,
@@ -73,52 +73,72 @@ class _Study(NamedTuple):
     frozen: Frozen
     rule: SampleRule
     effort: Effort
+    """Without the share of disputes, which depends on the pairs that are drawn."""
+    disputed: Mapping[Pair, bool]
+    """Whether an adjudicator must settle it, for each pair that all its assessors have answered."""
     share_on_record: float
     """0 where there is no sample."""
 
+    def effort_of(self, pi: Probabilities) -> Effort:
+        """Of the pairs of a draw. Each answered pair stands for those like it: pi now by pi when it was drawn."""
+        sample, among, all_pairs = self.snapshot.sample, 0.0, 0.0
+        for (query_id, doc_id), disputed in self.disputed.items():
+            under = None if sample is None else sample.pairs.get((query_id, doc_id))
+            worth = pi.get(query_id, {}).get(doc_id, 0.0) / (1.0 if under is None else under.probability)
+            among, all_pairs = among + worth * disputed, all_pairs + worth
+        return replace(self.effort, disputed=among / all_pairs if all_pairs else None)
+
 
 def share_for(
-    ws: Workspace, *, hours: float | None, cost: float | None, seconds: float | None, queries: tuple[str, ...]
+    ws: Workspace,
+    *,
+    hours: float | None,
+    cost: float | None,
+    seconds: float | None,
+    queries: tuple[str, ...],
+    only_new: bool = False,
 ) -> ShareFound:
     """The largest share of the pools whose expected hours, or cost, are within what is allowed.
 
-    One of `hours` and `cost` is given. seconds: of a judgement; None takes the judgements so far. queries: as of
-    `annot plan`. What is judged already counts as work, too. Raises InputError where not even the smallest sample is
+    One of `hours` and `cost` is given. seconds: of a judgement; None takes the judgements so far. queries, only_new: as
+    of `annot plan`. What is judged already counts as work, too. Raises InputError if not even the smallest sample is
     within it, or a larger share is drawn already.
     """
-    study = _study(ws, queries=queries, seconds=seconds)
-    effort, rate = study.effort, ws.settings.forecast.hourly_rate
+    study = _study(ws, queries=queries, seconds=seconds, only_new=only_new)
+    rate = ws.settings.forecast.hourly_rate
     asked = f"--hours {hours:g}" if cost is None else f"--cost {cost:g}"
     if cost is not None and not rate:
         raise MissingInput(f"{asked}: no hourly rate is set", hint="set hourly_rate under [forecast] in annot.toml")
-    if not effort.known:
+    if not study.effort.known:
         raise MissingInput(f"{asked}: {NO_TIMES.reason}", hint="give the time of one judgement with --seconds")
     limit = hours if cost is None or not rate else cost / rate
     assert limit is not None
 
-    def expected(share: float) -> ExpectedPairs:
-        return expected_pairs(probabilities(study.frozen, share=share, rule=study.rule))
+    def taken_by(pi: Probabilities) -> float:
+        return study.effort_of(pi).value(expected_pairs(pi).mean)
+
+    def drawn_with(share: float) -> Probabilities:
+        return probabilities(study.frozen, share=share, rule=study.rule)
 
     def amount(taken: float) -> str:
         return f"{taken:,.1f} hours" if cost is None else f"{taken * (rate or 0.0):,.2f} {currency}"
 
     currency = ws.settings.forecast.currency
-    least = effort.value(expected(1 / SHARES).mean)
+    least = taken_by(drawn_with(1 / SHARES))
     if least > limit:
         raise InputError(
             f"{asked}: the smallest sample takes {amount(least)}",
             hint="it has 8 pairs of each query, and every pair has a chance (`floor` and `unranked` in annot.toml)",
         )
-    share = share_within(
-        study.frozen, limit=limit, acts=lambda pi: effort.value(expected_pairs(pi).mean), rule=study.rule
-    )
+    share = share_within(study.frozen, limit=limit, acts=taken_by, rule=study.rule)
     if share < study.share_on_record:
         raise InputError(
             f"{asked}: enough for {share:g} of the pools, but {study.share_on_record:g} of them are drawn already, "
-            f"which takes {amount(effort.value(expected(study.share_on_record).mean))}",
+            f"which takes {amount(taken_by(drawn_with(study.share_on_record)))}",
             hint="a sample grows only; `annot plan --withdraw` takes back what was not sent",
         )
-    pairs = expected(share)
+    pi = drawn_with(share)
+    pairs, effort = expected_pairs(pi), study.effort_of(pi)
     found = effort.hours(pairs)
     return ShareFound(
         share,
@@ -128,6 +148,7 @@ def share_for(
         sentences(
             "commands.share_found",
             asked=asked,
+            only_new=only_new,
             share=share,
             pairs=round(pairs.mean),
             taken=amount(effort.value(pairs.mean)),
@@ -184,7 +205,8 @@ def shares(
                 seed=settings.seed,
             )
             certain = certainty(found.judged, pi, measured)
-        rows.append(row_of(share, expected_pairs(pi), study.effort, certain))
+        effort = study.effort_of(pi)
+        rows.append(row_of(share, expected_pairs(pi), effort, certain))
         advance(at + 1, len(shares))
     forecast = SharesForecast(
         queries=len(study.frozen),
@@ -200,9 +222,7 @@ def shares(
         rows=tuple(rows),
         notes=(),
     )
-    words = sentences(
-        "commands.sample_shares", found=forecast, label=settings.sample.cheap_label, **_counted(study.effort)
-    )
+    words = sentences("commands.sample_shares", found=forecast, label=settings.sample.cheap_label, **_counted(effort))
     return replace(forecast, notes=words)
 
 
@@ -250,7 +270,7 @@ def _pilot(study: _Study, convention: str) -> _Judged | Undefined:
     topics = {query_id: snapshot.topics[query_id] for query_id in grades}
     if len(set(topics.values())) < MIN_UNITS:
         finished = counted(len(set(topics.values())), called().topic)
-        return Undefined(f"all pairs are judged of {finished} so far, and {MIN_UNITS} are needed")
+        return Undefined(f"all pairs are judged for only {finished}, and {MIN_UNITS} are needed")
     ranks = {query_id: ranks_on_record(snapshot.pools[topic_id]) for query_id, topic_id in topics.items()}
     methods = sorted({method for of in ranks.values() for method in of})
     own_runs = _own_runs(study.snapshot.ws, grades)
@@ -317,7 +337,15 @@ def _study(ws: Workspace, *, queries: tuple[str, ...], seconds: float | None, on
         whole = planned_whole(wanted, snapshot.assignments, snapshot.plan, sample=sample, only_new=True)
     frozen = frozen_of(snapshot.pools, [known[name] for name in wanted], before=sample, whole=whole)
     effort = _effort(snapshot, seconds, replace(rules_of(ws.settings), level=LEVEL))
-    return _Study(snapshot, frozen, rule_of(design), effort, 0.0 if sample is None else sample.design.share)
+    share = 0.0 if sample is None else sample.design.share
+    return _Study(snapshot, frozen, rule_of(design), effort, _disputed(snapshot), share)
+
+
+def _disputed(snapshot: Snapshot) -> dict[Pair, bool]:
+    outcome, per_pair = snapshot.outcome, snapshot.ws.settings.judging.per_pair
+    answers = Counter(one.pair for one in outcome.of_answered_pairs)
+    disputed = {one.pair for one in outcome.settlement.disputed}
+    return {pair: pair in disputed for pair, count in answers.items() if count >= per_pair > 1}
 
 
 def _effort(snapshot: Snapshot, seconds: float | None, rules: Rules) -> Effort:
@@ -329,13 +357,8 @@ def _effort(snapshot: Snapshot, seconds: float | None, rules: Rules) -> Effort:
         fence=rules.fence,
         topics=snapshot.topics,
     )
-    per_pair = settings.judging.per_pair
-    joint = joint_grades(
-        ratings_of(outcome.of_answered_pairs, (), snapshot.facets), per_pair=per_pair, seed=settings.seed
-    )
-    pairs = int(joint.tables.sum())
     return Effort(
-        per_pair=per_pair,
+        per_pair=settings.judging.per_pair,
         assessors=sum(
             person.left_on is None and (not person.adjudicator or settings.adjudication.adjudicator_may_assess)
             for person in snapshot.people
@@ -345,7 +368,7 @@ def _effort(snapshot: Snapshot, seconds: float | None, rules: Rules) -> Effort:
         names=names,
         speed=speed,
         seconds=seconds,
-        disputed=float(joint.tables[:, joint.disputed].sum()) / pairs if per_pair > 1 and pairs else None,
+        disputed=None,
         settling=settling_of(
             settled_of(outcome), seconds=settings.forecast.dispute_seconds, fence=rules.fence, topics=snapshot.topics
         ),

@@ -21,7 +21,7 @@ class Status:
     """The study in counts, and the command that comes next."""
 
     labelled_papers: int | None
-    """None where nothing is judged by facets, so that no sentence needs a label."""
+    """None if nothing is judged by facets, so that no sentence needs a label."""
     queries: int
     pools: int
     pairs: int

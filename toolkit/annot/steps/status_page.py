@@ -89,7 +89,7 @@ class StatusPage:
         return self.path
 
     def _age(self) -> float | None:
-        """Seconds since the page on disk was written; None where there is none."""
+        """Seconds since the page on disk was written; None if there is none."""
         try:
             with self.path.open(encoding="utf-8") as file:
                 written = _WRITTEN.search(file.read(HEAD))

@@ -51,7 +51,7 @@ def up(ws: Workspace, *, port: int | None, per_assessor: bool, tell: Callable[[s
     """Install it where it is missing, start it where it is down, and make the accounts of everyone in the study.
 
     In mode `server` that is one server for each person whose server is not elsewhere, with their account alone. Raises
-    InputError where the memory is too small for them, or the options do not fit the mode.
+    InputError if the memory is too small for them, or the options do not fit the mode.
     """
     own = isolated(ws)
     if per_assessor and not own:
@@ -130,7 +130,7 @@ def _has_folder(ws: Workspace, person: Assessor) -> bool:
 
 
 def _check_memory(folders: Sequence[Path], tell: Callable[[str], None]) -> None:
-    """Say what the servers of these folders that do not run yet will take; InputError where that is not free."""
+    """Say what the servers of these folders that do not run yet will take; InputError if that is not free."""
     count = sum(server.status(folder) is None for folder in folders)
     if not count:
         return

@@ -42,7 +42,7 @@ class PlannedSubstudy:
 def draw(ws: Workspace, *, assessor: str, queries: int, candidates: int, dry_run: bool) -> PlannedSubstudy:
     """Draw the pairs for one assessor, `queries` a facet and `candidates` a query. The same wishes again draw nothing.
 
-    Raises InputError once something of another draw was sent, and where too little is settled.
+    Raises InputError once something of another draw was sent, and if too little is settled.
     """
     texts = ws.substudy / "full-texts.tsv"
     wishes = {"assessor": assessor, "per_facet": queries, "per_query": candidates, "seed": ws.settings.seed}

@@ -77,7 +77,7 @@ class TrainingReport:
 def make(ws: Workspace, file: Path | None, *, dry_run: bool) -> GoldSet:
     """Make the gold pairs: those of `file`, or settled pairs drawn up to as many a facet as annot.toml says.
 
-    They are also written to `training/gold.tsv`. A pair that was sent keeps its grade. Raises InputError where that
+    They are also written to `training/gold.tsv`. A pair that was sent keeps its grade. Raises InputError if that
     file was edited and not read in, which a draw would write over.
     """
     path = ws.training / "gold.tsv"

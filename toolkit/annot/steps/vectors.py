@@ -91,7 +91,7 @@ def add_files(
 
     A topic that is a text may have a row of its id, or, where a paper has that id, of the word `topic`, a space and it.
 
-    space: the one the vectors lie in; None where the files or the name of the set tell it. half: keep half precision.
+    space: the one the vectors lie in; None if the files or the name of the set tell it. half: keep half precision.
     Raises InputError when the files are not of the format, differ in width or space, or hold no paper of the corpus.
     """
     check_set_name(name)
@@ -155,7 +155,7 @@ class ImportedWordVectors:
     not_finite: int
     sha256: str
     coverage: Coverage | None
-    """Of the corpus's text; None where there is no corpus yet."""
+    """Of the corpus's text; None if there is no corpus yet."""
 
 
 def add_words(ws: Workspace, file: Path, *, dry_run: bool, advance: Advance) -> ImportedWordVectors:
@@ -279,7 +279,7 @@ def _device(asked: str | None, folder: Path) -> str:
 
 
 def _model(ws: Workspace, name: str, asked: str) -> Model:
-    """Which weights are meant. Raises MissingInput where they are not there, InputError where the name says nothing."""
+    """Which weights are meant. Raises MissingInput if they are not there, InputError if the name says nothing."""
     known = KNOWN.get(asked)
     if name in KNOWN and asked.count("/") == 1 and asked != KNOWN[name].hub and not Path(asked).is_dir():
         raise InputError(f"--encoder {asked}: {name} is {KNOWN[name].hub}", hint="give the set another name")

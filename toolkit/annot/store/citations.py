@@ -40,7 +40,7 @@ class AddedFile:
 
 
 def added_files(corpus: Path) -> tuple[AddedFile, ...]:
-    """The files that were added, by name. Raises InputError where it cannot be read what one brought."""
+    """The files that were added, by name. Raises InputError if it cannot be read what one brought."""
     found = []
     for path in (corpus / FOLDER).glob(f"*/{ABOUT}"):
         try:

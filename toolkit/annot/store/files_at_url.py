@@ -25,7 +25,7 @@ class FolderAtUrl:
     """A folder (`annot.base.storage.Folder`) whose files are read in place here, and at URLs by who is sent it."""
 
     path: Path | None
-    """None where it was sent."""
+    """None if it was sent."""
     urls: Mapping[str, str]
     """By the name of the file."""
 
@@ -39,7 +39,7 @@ class FolderAtUrl:
 def put_files(files: Mapping[Path, str], url: str) -> dict[Path, str]:
     """Put the files there that are not; the URL of each. files: the SHA-256 by path.
 
-    Raises InputError where that cannot be done, or a file has another hash.
+    Raises InputError if that cannot be done, or a file has another hash.
     """
     names = {path: f"{sha256}{path.suffix}" for path, sha256 in files.items()}
     with _errors_in_words(url):
@@ -60,7 +60,7 @@ def put_files(files: Mapping[Path, str], url: str) -> dict[Path, str]:
 def local_copy(url: str) -> Path:
     """The file at this URL, fetched once to this machine's temporary folder; its name is the hash it must have.
 
-    Raises InputError where it cannot be read or is another file.
+    Raises InputError if it cannot be read or is another file.
     """
     place = Path(tempfile.gettempdir()) / f"annot-fetched-{os.getuid()}" / url.rpartition("/")[2]
     if not place.exists():
@@ -78,7 +78,7 @@ def local_copy(url: str) -> Path:
 def fetch_file(url: str, path: Path) -> None:
     """Fetch the file at this URL to a path; its name there is the hash it must have.
 
-    Raises InputError where it cannot be read or is another file.
+    Raises InputError if it cannot be read or is another file.
     """
     with _errors_in_words(url):
         system, name = _opened(url)

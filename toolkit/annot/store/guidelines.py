@@ -27,7 +27,7 @@ class ShownGuidelines(NamedTuple):
     """What was sent of the query's facet: for tasks that a killed push did not note down."""
 
     def at(self, asked: Asked, moment: str | None) -> str | None:
-        """The hash of what stood beside the task at this moment; None where nothing is on record."""
+        """The hash of what stood beside the task at this moment; None if nothing is on record."""
         return in_force(self.by_task.get(asked) or self.by_query.get(asked.query_id, ()), moment)
 
 

@@ -33,7 +33,7 @@ class Plan(NamedTuple):
     seed: int
     created: str
     per_pair: int | None = None
-    """How many judgements each pair is to have; None where the judgements were imported."""
+    """How many judgements each pair is to have; None if the judgements were imported."""
     vacant: tuple[tuple[str, str], ...] = ()
     """(query_id, doc_id) of the pairs that no assignment names any more, since their assessors left."""
 
@@ -146,7 +146,7 @@ class Project(NamedTuple):
     created: str | None = None
     """When the server made it; None in older records."""
     sent_on: str | None = None
-    """When it was first noted down (ISO 8601, UTC); None where that is not known."""
+    """When it was first noted down (ISO 8601, UTC); None if that is not known."""
     shows: Mapping[str, Any] | None = None
     """Its screen, title, instructions and settings as they were after the last push; None in older records."""
     set_back: tuple[tuple[str, Mapping[str, Any]], ...] = ()
@@ -241,7 +241,7 @@ class ModelCall(NamedTuple):
     tokens_out: int | None = None
     seconds: float | None = None
     status: int | None = None
-    """HTTP's; None where no answer came."""
+    """HTTP's; None if no answer came."""
     served: str | None = None
     """The model's name as the server gave it."""
     version: str | None = None

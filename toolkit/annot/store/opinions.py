@@ -1,4 +1,4 @@
-"""What models said of pairs, in tables of its own: no reader of judgements can meet it.
+"""What models said of pairs, in tables of their own, which no reader of judgements reads.
 
 Only what asks models, what reports and publishes their opinions, and the estimates of a sampled study may use this
 module.
@@ -29,7 +29,7 @@ REFUSED = (400, 413, 422)
 SECOND = len("2026-01-01T00:00:00")
 """Letters of a moment to the second."""
 FEWEST_WORDS = 4
-"""Of a reason by which it is known for a model's."""
+"""A shorter reason does not show that a model wrote it."""
 _KEY = (*PAIR, "repeat")
 
 
@@ -42,7 +42,7 @@ class Opinion:
     repeat: int
     """Which of its opinions on the pair, from 1."""
     grade: int | None
-    """None where its answers could not be read."""
+    """None if its answers could not be read."""
     reason: str
 
     @property
@@ -57,12 +57,12 @@ def opinion_names(session: Session) -> tuple[str, ...]:
 
 
 def read_opinions(session: Session, name: str) -> tuple[Opinion, ...]:
-    """What is settled of the opinion of this name, by pair and repeat; pairs that are its examples have none."""
+    """The settled opinions of this name, by pair and repeat; pairs that are its examples have none."""
     return tuple(opinions_from(read_calls(session, name)))
 
 
 def opinions_from(calls: Iterable[ModelCall]) -> Iterator[Opinion]:
-    """The opinion that the requests of each pair and repeat led to; none while one is still to be asked for."""
+    """The opinion that the requests of each pair and repeat led to; none while it is still to be asked for."""
     for (query_id, doc_id, repeat), several in groupby(calls, key=attrgetter(*_KEY)):
         answers = [call for call in several if call.state in ("read", "unreadable")]
         read = next((call for call in answers if call.state == "read"), None)
@@ -101,7 +101,7 @@ def read_asked_models(session: Session) -> tuple[AskedModel, ...]:
 
 
 def read_asked_model(session: Session, name: str) -> AskedModel:
-    """What is on record of the opinion of this name. Raises MissingInput where there is none."""
+    """What is on record of the opinion of this name. Raises MissingInput if there is none."""
     known = {one.name: one for one in read_asked_models(session)}
     if name not in known:
         raise MissingInput(
@@ -112,7 +112,7 @@ def read_asked_model(session: Session, name: str) -> AskedModel:
 
 
 def put_asked_model(session: Session, asked: AskedModel) -> None:
-    """Note down what is asked under a name, or change what is on record of it."""
+    """Record what is asked under a name, or change that record."""
     rows, values = OPINION_TABLE, asked._asdict()
     if session.connection().execute(select(rows.c.name).where(rows.c.name == asked.name)).first() is None:
         insert_records(session, rows, [asked])
@@ -127,12 +127,12 @@ def read_calls(session: Session, name: str) -> tuple[ModelCall, ...]:
 
 
 def note_sent(session: Session, call: ModelCall) -> None:
-    """Note down a request that is about to be sent, with the most that it can cost."""
+    """Record a request that is about to be sent, with the most that it can cost."""
     insert_records(session, OPINION_CALL_TABLE, [call])
 
 
 def note_answer(session: Session, call: ModelCall) -> None:
-    """Complete what was noted down of a request by what came back."""
+    """Add the answer to the record of a request."""
     rows = OPINION_CALL_TABLE
     key = [rows.c[name] == getattr(call, name) for name in ("name", *_KEY, "attempt")]
     values: Mapping[str, Any] = call._asdict()
@@ -154,7 +154,7 @@ def read_model_names(session: Session) -> set[str]:
 
 
 def read_reasons(session: Session) -> frozenset[str]:
-    """Every reason that a model gave, but for those so short that anybody could write them."""
+    """Every reason that a model gave, except those so short that a person might write them too."""
     reasons = select(OPINION_CALL_TABLE.c.reason).where(OPINION_CALL_TABLE.c.state == "read").distinct()
     found = session.connection().execute(reasons).scalars()
     return frozenset(text for text in found if text and len(text.split()) >= FEWEST_WORDS)

@@ -221,7 +221,7 @@ def paper_schema(*, passages: bool = False) -> pyarrow.Schema:
 
 
 def files_of(folder: Path) -> list[Path]:
-    """Every file of the corpus, in order. Raises MissingInput where there is none."""
+    """Every file of the corpus, in order. Raises MissingInput if there is none."""
     # A name that begins with a dot is a file being written.
     files = sorted(path for path in folder.glob("*.parquet") if not path.name.startswith("."))
     if not files:
@@ -258,7 +258,7 @@ class RowGroups(NamedTuple):
     stop: int
     papers: int
     url: str = ""
-    """Where a worker fetches the file (`annot.store.files_at_url`); empty where it sees the path."""
+    """Where a worker fetches the file (`annot.store.files_at_url`); empty if it sees the path."""
 
     @property
     def file(self) -> Path:

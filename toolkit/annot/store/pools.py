@@ -103,7 +103,7 @@ def replace_pools(session: Session, pools: Iterable[Pool], *, rankings_sha256: M
 
 
 def _refuse_sampled(session: Session, leaving: set[tuple[str, str]]) -> None:
-    """Raise InputError where pairs of the sample would leave, as estimates without those not drawn have a bias."""
+    """Raise InputError if pairs of the sample would leave, as estimates without those not drawn have a bias."""
     pair = SAMPLED_TABLE.c.query_id, SAMPLED_TABLE.c.doc_id
     found = sorted(leaving & {(*row,) for row in session.connection().execute(select(*pair))}) if leaving else []
     if found:
@@ -159,7 +159,7 @@ def documents_by_query(session: Session) -> dict[str, tuple[str, ...]]:
 
 
 def read_sample(session: Session) -> PoolSample | None:
-    """The sample on record; None where the pools are judged whole."""
+    """The sample on record; None if the pools are judged whole."""
     design = next(read_records(session, SAMPLE_TABLE, SampleDesign), None)
     if design is None:
         return None
@@ -190,7 +190,7 @@ def to_judge(pooled: Mapping[str, Sequence[str]], sample: PoolSample | None) -> 
 def replace_sample(session: Session, sample: PoolSample | None) -> None:
     """Make this the sample of the study; None removes it.
 
-    Raises InputError where a pair that was sent or judged would no longer be drawn.
+    Raises InputError if a pair that was sent or judged would no longer be drawn.
     """
     before = read_sample(session)
     if before == sample:

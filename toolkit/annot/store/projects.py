@@ -186,7 +186,7 @@ def _projects(session: Session, wanted: ColumnElement[bool]) -> tuple[Project, .
 
 
 def read_secret(session: Session) -> str | None:
-    """The secret, in hexadecimal digits; None where no task was sealed yet."""
+    """The secret, in hexadecimal digits; None if no task was sealed yet."""
     found: str | None = session.connection().execute(select(TASK_SECRET_TABLE.c.secret)).scalar_one_or_none()
     return found
 

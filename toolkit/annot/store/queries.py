@@ -68,7 +68,7 @@ def put_queries(session: Session, queries: Iterable[Query]) -> None:
 def remove_query(session: Session, query_id: str) -> None:
     """Take a query out of the study.
 
-    Raises InputError, with what stands on it and the remedy, where pairs of it were judged, sent or planned.
+    Raises InputError, with what stands on it and the remedy, if pairs of it were judged, sent or planned.
     """
     _refuse(session, [query_id], _JUDGED, "be removed")
     withdraw = f"take its pairs back with `annot plan --withdraw --query {query_id}`"
@@ -106,7 +106,7 @@ def put_topics(session: Session, topics: Iterable[Topic]) -> None:
 
 
 def remove_topic(session: Session, topic_id: str) -> None:
-    """Take a topic away that has no query any more; nothing where it is a paper."""
+    """Take a topic away that has no query any more; nothing if it is a paper."""
     delete_where(session, TOPIC_TABLE, "topic_id", [topic_id])
 
 
@@ -156,7 +156,7 @@ def _write(session: Session, queries: Sequence[Query], *, keep_others: bool) -> 
 def _take_from_sample(session: Session, query_ids: Sequence[str]) -> None:
     """Remove the pairs of these queries from the sample.
 
-    Raises InputError where the share is of all pools together: the probabilities of the other pairs would change.
+    Raises InputError if the share is of all pools together: the probabilities of the other pairs would change.
     """
     of_pair = SAMPLED_TABLE.c.query_id
     sampled = set(session.connection().execute(select(of_pair).distinct()).scalars()) if query_ids else set()

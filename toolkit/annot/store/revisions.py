@@ -42,21 +42,21 @@ class Sourced(NamedTuple, Generic[R]):
     source: str
     """`label-studio`, `import` or another name of where it was read."""
     annotation: str
-    """The server's id of the annotation, as text; empty where the source has none."""
+    """The server's id of the annotation, as text; empty if the source has none."""
     payload: Mapping[str, Any] | None
-    """The JSON object that was read, unchanged; None where nothing was."""
+    """The JSON object that was read, unchanged; None if nothing was."""
     recorded_at: str | None = None
     """ISO 8601, UTC; set by the store."""
     server: str = ""
-    """What tells the server from others; empty where the source has none."""
+    """What tells the server from others; empty if the source has none."""
     account: int | None = None
-    """The server's id of the account that it came from; None where the source has none, and in older records."""
+    """The server's id of the account that it came from; None if the source has none, and in older records."""
     changed_at: str | None = None
     """When the server saw its last change, as the server writes it; None as above."""
     ruling: str | None = None
-    """`withdrawn` or `restored` where it is the lead's word; None where it was read."""
+    """`withdrawn` or `restored` where it is the lead's word; None if it was read."""
     guidelines_sha256: str | None = None
-    """Of the guidelines that stood beside it when it was last changed; None where that is not known."""
+    """Of the guidelines that stood beside it when it was last changed; None if that is not known."""
 
 
 @dataclass(slots=True)
@@ -85,7 +85,7 @@ class Line(Generic[R]):
 
     @property
     def why(self) -> str:
-        """What the latest revision says against the answer; empty where that is the answer itself."""
+        """What the latest revision says against the answer; empty if that is the answer itself."""
         return "; ".join(self.latest.record.flags)
 
     def add(self, revision: Sourced[R], sha256: str) -> None:

@@ -50,7 +50,7 @@ class Holder(NamedTuple):
 
 
 def read_holder(text: str) -> Holder | None:
-    """The holder that a line tells of; None where it tells of none."""
+    """The holder that a line tells of; None if it tells of none."""
     parts = text.strip().split("|", 3)
     return Holder(*parts) if len(parts) == len(Holder._fields) else None
 
@@ -65,7 +65,7 @@ def alone(
     wait_seconds: how long to wait for another command that holds it; tell: is told whom is waited for.
 
     A study whose database is not there yet is not locked. Raises BusyError, naming the holder, when the wait is over,
-    and StoreError where the database cannot be reached or the file system cannot lock.
+    and StoreError if the database cannot be reached or the file system cannot lock.
     """
     place = parse_url(url)
     since = datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
@@ -93,7 +93,7 @@ class _Queue:
         self._told = False
 
     def wait(self, holder: Holder | None) -> None:
-        """Wait a moment. Raises BusyError, naming the holder, where there is no time left."""
+        """Wait a moment. Raises BusyError, naming the holder, if there is no time left."""
         if time.monotonic() >= self._deadline:
             raise _busy(holder)
         if not self._told:
@@ -182,7 +182,7 @@ def _session_holder(connection: Any) -> Holder | None:
 
 
 def _busy(holder: Holder | None) -> BusyError:
-    """What to tell of the holder; None where it came or went at this very moment."""
+    """What to tell of the holder; None if it came or went at this very moment."""
     hint = "run the command again when that one has finished, or add `--wait SECONDS`"
     if holder is None:
         return BusyError("another command is changing this study at the moment", hint=hint)

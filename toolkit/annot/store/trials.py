@@ -67,7 +67,7 @@ def put_trial(session: Session, name: str, facts: Mapping[str, Any]) -> None:
 
 
 def read_trial(session: Session, name: str) -> dict[str, Any] | None:
-    """What is known of a trial; None where there is none of that name."""
+    """What is known of a trial; None if there is none of that name."""
     return read_trials(session).get(name)
 
 
@@ -104,7 +104,7 @@ def read_assignments(session: Session, round: StoredRound, assessor: str | None 
 
 
 def replace_gold(session: Session, gold: Iterable[Gold]) -> None:
-    """Make these the gold pairs. Raises InputError for an unknown query, and where a pair that was sent would change.
+    """Make these the gold pairs. Raises InputError for an unknown query, and if a pair that was sent would change.
 
     What was sent keeps its grade: an assessor may have answered it, and have been shown that grade.
     """

@@ -56,7 +56,7 @@ def settle(
 
     planned: the assessors of each pair. judgements: the current judgement of each (pair, assessor); those that carry
     flags do not count. A pair is agreed when all its assessors gave the same grade; it is in dispute when grades
-    differ or someone could not judge. per_pair: how many judgements a pair is to have, whoever left; None where the
+    differ or someone could not judge. per_pair: how many judgements a pair is to have, whoever left; None if the
     plan is what was imported. accepted: pairs that may have fewer, but at least one. contested: pairs that are in
     dispute although their grades are equal, by the lead's word.
     """

@@ -91,7 +91,7 @@ def write_backup(
 def keep_backup(ws: Workspace, why: str, *, apart: timedelta = timedelta(0)) -> Path | None:
     """Take a backup by itself, unless the newest holds the same or is younger than `apart`; the file, or None.
 
-    Raises StoreError where it cannot be written. A study without a database has nothing to keep.
+    Raises StoreError if it cannot be written. A study without a database has nothing to keep.
     """
     now = datetime.now(UTC)
     folder = ws.root / BACKUPS
@@ -215,7 +215,7 @@ def _moment(path: Path) -> datetime:
 
 
 def _entries_of(path: Path) -> Mapping[str, Entry]:
-    """What is in a backup; nothing where it cannot be read, so that another is taken."""
+    """What is in a backup; nothing if it cannot be read, so that another is taken."""
     try:
         return manifest_of(path).entries
     except AnnotError:
@@ -243,7 +243,7 @@ SHARED = "annot.toml, corpus/, guidelines/, pools/, exports/, training/, substud
 
 
 def missing_part(ws: Workspace) -> MissingInput | None:
-    """What is missing, and the way back; None where nothing is, or nothing was there."""
+    """What is missing, and the way back; None if nothing is, or nothing was there."""
     return _lost_database(ws) if ws.database_file else _folders_elsewhere(ws)
 
 

@@ -84,7 +84,7 @@ def is_named_inside(path: Path, root: Path) -> bool:
 
 
 def check_links(root: Path) -> None:
-    """Raise InputError that lists the links where a study may have none, and for those that the owner has not allowed.
+    """Raise InputError that lists the links if a study may have none, and for those that the owner has not allowed.
 
     Links in `corpus/`, in `weights/` and in unknown folders may lead anywhere.
     """

@@ -74,7 +74,7 @@ def export_qrels(ws: Workspace, outcome: Outcome, queries: Iterable[Query], text
 
 
 def refuse_qrels_of_models(ws: Workspace) -> None:
-    """Raise InputError where a model's grades are in the place of the study's qrels."""
+    """Raise InputError if a model's grades are in the place of the study's qrels."""
     if ws.qrels.is_file():
         with ws.qrels.open(encoding="utf-8", errors="replace") as lines:
             refuse_grades_of_models(lines, name=str(ws.qrels))
@@ -102,7 +102,7 @@ def exported_qrels(snapshot: Snapshot) -> tuple[Qrel, ...]:
 
 
 def refuse_unfinished(outcome: Outcome, *, partial: bool) -> None:
-    """Raise InputError naming every pair without a final grade, unless `partial`; MissingInput where none has one."""
+    """Raise InputError naming every pair without a final grade, unless `partial`; MissingInput if none has one."""
     if not outcome.judgements:
         raise no_judgements()
     if not outcome.decisions and not outcome.unjudgeable:
@@ -147,7 +147,7 @@ def too_few(outcome: Outcome) -> list[str]:
 
 
 def read_entered(ws: Workspace) -> Mapping[Pair, tuple[str, str]]:
-    """(kind, note) of the pairs for which either was entered; none where there is no sheet."""
+    """(kind, note) of the pairs for which either was entered; none if there is no sheet."""
     path = ws.root / SHEET
     if not path.is_file():
         return {}

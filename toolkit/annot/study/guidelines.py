@@ -92,7 +92,7 @@ def screen(ws: Workspace, kind: Screen = "judge") -> str:
 
 
 def labels_shown(ws: Workspace) -> tuple[str, ...]:
-    """The sentence labels that people see and correct: none where everything is judged whole."""
+    """The sentence labels that people see and correct: none if everything is judged whole."""
     return ws.settings.labels.names if ws.settings.faceted else ()
 
 

@@ -73,7 +73,7 @@ def states_of(ws: Workspace, session: Session | None = None) -> States:
 
 
 def read_made(ws: Workspace) -> Made:
-    """What is noted; nothing where the file is missing or holds something else: all is made again then."""
+    """What is noted; nothing if the file is missing or holds something else: all is made again then."""
     try:
         found = json.loads((ws.root / MADE_FILE).read_text(encoding="utf-8"))
     except (OSError, ValueError):
@@ -94,7 +94,7 @@ def note(ws: Workspace, what: str, states: States, **facts: Any) -> None:
 
 
 def note_letters(ws: Workspace, letters: Mapping[tuple[str, str], Project | None]) -> None:
-    """Note down the project that each letter links to, by role and person; None where it has none."""
+    """Note down the project that each letter links to, by role and person; None if it has none."""
     made = read_made(ws)
     new = {f"{role}/{name}": _link(project) for (role, name), project in letters.items()}
     made["invite"] = {**made.get("invite", {}), **new}

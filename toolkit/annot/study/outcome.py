@@ -59,7 +59,7 @@ class Outcome:
     accepted: dict[Pair, str]
     """Pairs that count although they have fewer judgements than planned, with the lead's reason."""
     per_pair: int | None
-    """How many judgements each pair is to have; None where the judgements were imported."""
+    """How many judgements each pair is to have; None if the judgements were imported."""
 
     @property
     def everything(self) -> tuple[Judgement, ...]:
@@ -123,7 +123,7 @@ def outcome_from(
     asked: see `annot.study.adjudication.rulings_of`. A grade from an adjudicator stands once it is given, also where an
     assessor changed a grade afterwards and the two now agree. Where the lead put the pair before an assessor after
     that, the adjudicator's grade no longer stands: the new answers are agreed or in dispute. An adjudicator who could
-    not judge settles nothing where the assessors agree. Of a pair that was returned to an assessor the answer then
+    not judge settles nothing if the assessors agree. Of a pair that was returned to an assessor the answer then
     given counts for the final grade; until it is there the pair waits.
     """
     per_pair, vacant = (drawn.per_pair, drawn.vacant) if drawn else (None, ())
@@ -264,7 +264,7 @@ def changed_after_adjudication(session: Session) -> tuple[ChangedAnswer, ...]:
 
 
 def changes_in_words(found: tuple[ChangedAnswer, ...]) -> str:
-    """The answers in one sentence, with the first pairs; empty where there are none."""
+    """The answers in one sentence, with the first pairs; empty if there are none."""
     if not found:
         return ""
     pairs = list(dict.fromkeys((one.query_id, one.doc_id) for one in found))

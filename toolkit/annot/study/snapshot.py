@@ -53,7 +53,7 @@ class Snapshot:
     guidelines: dict[str, tuple[SentGuidelines, ...]]
     """What was sent of each facet's, the oldest first."""
     guidelines_of: dict[Judgement, str | None]
-    """The hash of the guidelines by which each judgement was given; None where that is not known."""
+    """The hash of the guidelines by which each judgement was given; None if that is not known."""
     runs: tuple[StoredRun, ...]
     imports: tuple[Imported, ...]
     trials: dict[str, dict[str, Any]] = field(default_factory=dict)

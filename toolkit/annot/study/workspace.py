@@ -105,7 +105,7 @@ class Workspace:
     def database_url(self) -> str:
         """SQLAlchemy URL of the working state; `ANNOT_DATABASE` wins over the settings.
 
-        Raises InputError where the settings name one outside the folder that the owner of this machine has not allowed.
+        Raises InputError if the settings name one outside the folder that the owner of this machine has not allowed.
         """
         given = os.environ.get(DATABASE_VARIABLE)
         named = given or self.settings.store.database
@@ -116,7 +116,7 @@ class Workspace:
 
     @contextmanager
     def store(self) -> Iterator[Store]:
-        """The working state, open. Raises MissingInput where there is none."""
+        """The working state, open. Raises MissingInput if there is none."""
         from annot.store.database import open_store
 
         with nullcontext(self.held) if self.held else open_store(self.database_url, create=False) as store:
@@ -234,7 +234,7 @@ def read_manifest(path: Path, *, hint: str) -> dict[str, Any]:
 
 
 def text_of(path: Path, manifest: Mapping[str, Any], *, told_by: Path, hint: str) -> str:
-    """The text of a run file. Raises InputError where it is not the one that the manifest at `told_by` names."""
+    """The text of a run file. Raises InputError if it is not the one that the manifest at `told_by` names."""
     written = manifest.get("files", {}).get(path.name)
     if (found_hash := sha256_of(path)) != written:
         raise InputError(
@@ -245,7 +245,7 @@ def text_of(path: Path, manifest: Mapping[str, Any], *, told_by: Path, hint: str
 
 
 def check_files(paths: Iterable[Path]) -> None:
-    """Raise InputError with each path where no file lies."""
+    """Raise InputError with each path at which there is no file."""
     absent = [
         f"{path}: {'a folder, expected a file' if path.is_dir() else 'no such file'}"
         for path in paths
@@ -256,7 +256,7 @@ def check_files(paths: Iterable[Path]) -> None:
 
 
 def given_bytes(path: Path, *, expected: str) -> bytes:
-    """The content of the file. Raises InputError where there is none; expected: what it was to hold, in words."""
+    """The content of the file. Raises InputError if there is none; expected: what it was to hold, in words."""
     if not path.is_file():
         found = "a folder" if path.is_dir() else "no such file"
         raise InputError(f"{path}: {found}, expected {expected}")
@@ -264,7 +264,7 @@ def given_bytes(path: Path, *, expected: str) -> bytes:
 
 
 def given_text(path: Path, *, expected: str) -> str:
-    """The text of the file, without a byte order mark. Raises InputError where there is none, or it is not UTF-8."""
+    """The text of the file, without a byte order mark. Raises InputError if there is none, or it is not UTF-8."""
     try:
         return given_bytes(path, expected=expected).decode("utf-8-sig")
     except UnicodeDecodeError as error:

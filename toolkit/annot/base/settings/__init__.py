@@ -84,7 +84,8 @@ class OpinionSettings(Section):
     price_out: Annotated[float, Field(ge=0)] | None = None
     """The price of a million tokens of answers."""
     most_money: Annotated[float, Field(gt=0)] | None = None
-    """The most that all requests under this name may cost together. Asking stops before it would be exceeded."""
+    """The most that all requests under this name may cost together. Asking stops before it would be exceeded. Hidden
+    reasoning that a server counts beyond `longest_answer` can exceed it, by one answer for each connection at most."""
     family: tuple[sections.FileName, ...] = ()
     """Runs of systems that are related to the model, besides those with its name: reports mark them."""
 

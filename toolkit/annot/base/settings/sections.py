@@ -259,7 +259,7 @@ class TrainingSettings(Section):
 
 
 class AgreementSettings(Section):
-    """Intervals over query papers, and how models are held against people."""
+    """Intervals over query papers, and how models are compared with people."""
 
     level: Annotated[float, Field(gt=0, lt=1)] = 0.95
     """The level of the intervals."""
@@ -388,5 +388,5 @@ class MachineSettings(Section):
 
     @property
     def url(self) -> str:
-        """Where the workers fetch what they need; empty where they see the study's folder."""
+        """Where the workers fetch what they need; empty if they see the study's folder."""
         return self.shards if self.cluster else ""

@@ -64,14 +64,14 @@ def _plain(sentence: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class LabelScore:
-    """One label's figures, fractions from 0 to 1; None where undefined."""
+    """One label's figures, fractions from 0 to 1; None if undefined."""
 
     precision: float | None
-    """None where no sentence was given the label."""
+    """None if no sentence was given the label."""
     recall: float | None
-    """None where no sentence has the label in truth."""
+    """None if no sentence has the label in truth."""
     f1: float | None
-    """2 tp / (2 tp + fp + fn); None where the label occurs on neither side."""
+    """2 tp / (2 tp + fp + fn); None if the label occurs on neither side."""
     support: int
     """How many sentences have the label in truth."""
 

@@ -71,10 +71,9 @@ def format_of(name: str, form: str | None) -> str:
 
 
 def encoding_in(form: str, name: str) -> str:
-    """The encoding of the text of a file in this format, or what else is to be said of it, such as the sheet of a
-    workbook; "" if it is UTF-8, or no text of its own."""
+    """The encoding of the text of a file in this format; "" if it is UTF-8, or no text of its own."""
     found = encoding_of(Path(name)) if form in _TEXTS else UTF_8
-    return format_named(form).remark(name) if found == UTF_8 else found
+    return "" if found == UTF_8 else found
 
 
 __all__ = ["FORMATS", "Broken", "Format", "Piece", "encoding_in", "format_named", "format_of"]

@@ -21,11 +21,14 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
+from annot.formats.corpora.cutting import Format
 from annot.formats.corpora.plain import FIELDS, IDS, TEXTS, document
 
+HEADER_WITHIN = 10
+"""Lines or rows of a table among which its header is."""
 _LISTED = ("citations", "outbound_citations")
 _OTHERS = ("title", "abstract", "year", "metadata", "labels", "pred_labels", "pred_labels_truncated")
 COLUMNS = FIELDS | {*_OTHERS, *_LISTED}
@@ -133,3 +136,7 @@ def _year_in(cell: Any) -> str | None:
 
 def _text(cell: Any) -> str | None:
     return None if cell is None or cell != cell else str(cell).strip() or None
+
+
+table = partial(Format, paper=paper, bibliographic=True)
+"""A format of tables with these columns."""

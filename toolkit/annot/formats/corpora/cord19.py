@@ -1,22 +1,84 @@
-"""CORD-19's full texts: one paper a JSON file, `pdf_json` and `pmc_json`, or many as JSON Lines.
+"""CORD-19: the table of a release with the full texts beside it, or full texts alone, one a JSON file or one a line.
 
-Wang et al.: CORD-19, NLP-COVID at ACL 2020, https://github.com/allenai/cord19 (`json_schema.txt`). A paper is known by
-the SHA-1 of its PDF or by its PMC id; only a parse of a PDF has an abstract. Years, DOIs and PubMed's ids are in
-`metadata.csv`, which the CSV reader reads.
+Wang et al.: CORD-19, NLP-COVID at ACL 2020, https://github.com/allenai/cord19 (`json_schema.txt`). The table,
+`metadata.csv`, has ids, year and abstract of each paper. It names the paper's full texts in the folder
+`document_parses`: they have what the paper cites, and often an abstract if the table has none. A full text alone is
+known by the SHA-1 of its PDF or by its PMC id. It has no year, and only that of a PDF has an abstract.
 """
 
 from __future__ import annotations
 
+import codecs
+import re
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
-from annot.formats.corpora.cutting import Format
+from annot.formats.corpora import columns
+from annot.formats.corpora.cutting import (
+    Broken,
+    Format,
+    Head,
+    Piece,
+    Records,
+    cut_lines,
+    in_one_piece,
+    json_records,
+    opened,
+)
+from annot.formats.corpora.tables import csv_rows
 
+FULL_TEXTS = "document_parses"
+_FILES = ("pdf_json_files", "pmc_json_files")
+"""Columns of the table with the names of full texts; semicolons are between them."""
+_FILE = re.compile(rf"{FULL_TEXTS}/(?:pdf|pmc)_json/[\w-][\w.-]*\.json")
+_TABLE = re.compile(rb'"?cord_uid"?,')
 _CITED = {"DOI": "doi", "PMID": "pmid"}
 
 
+def records(piece: Piece) -> Records:
+    """The rows of the table, each with its full texts as papers; of other files the full texts."""
+    if not _is_table(piece.path):
+        yield from json_records(piece)
+        return
+    folder = Path(piece.path).parent
+    for place, row in csv_rows(piece):
+        if not isinstance(row, dict):
+            yield place, row
+            continue
+        texts = []
+        for path in _full_texts(row, folder):
+            for _, text in json_records(Piece(str(path), piece.format, 0, None)):
+                if isinstance(text, dict):
+                    texts.append(_of_full_text(text))
+                elif isinstance(text, Broken):
+                    faults = tuple(f"{path}: {fault}" for fault in text.faults)
+                    yield place, text._replace(faults=faults)
+        yield place, {**row, FULL_TEXTS: texts}
+
+
+def _full_texts(row: Mapping[str, str], folder: Path) -> list[Path]:
+    """Those that are there; a release can be downloaded without them."""
+    names = [name.strip() for column in _FILES for name in row.get(column, "").split(";")]
+    return [path for name in names if _FILE.fullmatch(name) and (path := folder / name).is_file()]
+
+
 def paper(record: Mapping[str, Any]) -> dict[str, Any]:
-    """The paper of a parse: the paragraphs of its abstract are those that say something."""
+    """The paper of a row, with what its full texts add, or of a full text."""
+    if FULL_TEXTS not in record:
+        return _of_full_text(record)
+    row = columns.paper({name: value for name, value in record.items() if name != FULL_TEXTS})
+    texts = record[FULL_TEXTS]
+    abstracts = (one["abstract"] for one in texts if one["abstract"])
+    return {
+        **row,
+        "abstract": row.get("abstract") or next(abstracts, None),
+        "cited": [cited for one in texts for cited in one["cited"]],
+    }
+
+
+def _of_full_text(record: Mapping[str, Any]) -> dict[str, Any]:
+    """The paragraphs of its abstract are those that say something."""
     metadata, abstract = record.get("metadata"), record.get("abstract")
     paragraphs = [str(one.get("text") or "") for one in _objects(abstract)]
     return {
@@ -46,4 +108,30 @@ def _fits(record: Mapping[str, Any]) -> bool:
     return isinstance(record.get("metadata"), dict) and isinstance(record.get("body_text"), list)
 
 
-CORD19 = Format("cord19", paper=paper, fits=_fits, bibliographic=True)
+def _told(head: Head) -> bool:
+    return _TABLE.match(head.start) is not None
+
+
+def _is_table(name: str) -> bool:
+    with opened(Path(name)) as file:
+        return _TABLE.match(file.read(1 << 6).removeprefix(codecs.BOM_UTF8)) is not None
+
+
+def _cut(name: str) -> list[tuple[int, int | None]]:
+    return in_one_piece(name) if _is_table(name) else cut_lines(name)
+
+
+def _full_texts_of(name: str) -> Path | None:
+    return Path(name).parent / FULL_TEXTS if _is_table(name) else None
+
+
+CORD19 = Format(
+    "cord19",
+    paper=paper,
+    fits=_fits,
+    told=_told,
+    records=records,
+    cut=_cut,
+    brings=_full_texts_of,
+    bibliographic=True,
+)

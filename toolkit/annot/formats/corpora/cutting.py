@@ -16,6 +16,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
+from pydantic_core import from_json
+
 from annot.base.errors import InputError, json_problem
 from annot.formats.corpora.json_texts import NotJson, entries, is_json_text
 
@@ -77,7 +79,7 @@ def json_records(piece: Piece) -> Records:
 
 
 def first_object(name: str) -> Mapping[str, Any]:
-    """The first JSON object of a file, of its first hundred lines or entries; empty where there is none."""
+    """The first JSON object of a file, of its first hundred lines or entries; empty if there is none."""
     first = itertools.islice(json_records(Piece(name, "", 0, None)), _FIRST)
     return next((record for _, record in first if isinstance(record, dict)), {})
 
@@ -106,12 +108,21 @@ def _of_lines(piece: Piece) -> Records:
             yield number, None
             continue
         try:
-            text = line.decode("utf-8")
-            yield number, _object(_DECODER.decode(text.rstrip("\r\n")), text, "one JSON object per line")
-        except UnicodeDecodeError as error:
-            yield number, _not_utf_8(error)
-        except (ValueError, RecursionError) as error:
-            yield number, Broken("not valid JSON", (json_problem(error),), line.decode("utf-8"))
+            # In half the time that Python's own takes, which reads what this does not, and says what is wrong.
+            record = from_json(line, allow_inf_nan=False)
+        except ValueError:
+            record = None
+        yield number, record if isinstance(record, dict) else _of_line(line)
+
+
+def _of_line(line: bytes) -> dict[str, Any] | Broken:
+    try:
+        text = line.decode("utf-8")
+        return _object(_DECODER.decode(text.rstrip("\r\n")), text, "one JSON object per line")
+    except UnicodeDecodeError as error:
+        return _not_utf_8(error)
+    except (ValueError, RecursionError) as error:
+        return Broken("not valid JSON", (json_problem(error),), line.decode("utf-8"))
 
 
 def _object(value: Any, raw: str, expected: str) -> dict[str, Any] | Broken:
@@ -196,7 +207,7 @@ def _unpacked(path: Path) -> IO[bytes]:
 
 @contextmanager
 def opened(path: Path) -> Iterator[IO[bytes]]:
-    """The bytes of a file, decompressed where it is. Raises InputError where it cannot be decompressed to its end."""
+    """The bytes of a file, decompressed where it is. Raises InputError if it cannot be decompressed to its end."""
     try:
         with _unpacked(path) if is_gzip(path) else path.open("rb") as file:
             yield file
@@ -211,7 +222,7 @@ class Head(NamedTuple):
     start: bytes
     """Its first 64 KiB, decompressed."""
     record: Mapping[str, Any]
-    """The first JSON object in it; empty where there is none."""
+    """The first JSON object in it; empty if there is none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,8 +244,10 @@ class Format:
     """Whether its records are those of a library or a database, whose ids there are several of: `paper` gives `doi`,
     `pmid`, `openalex` and `key` in place of `paper_id`. A record for which it gives `paper_id` (a row of a table with
     ids of its own) is none."""
-    remark: Callable[[str], str] = lambda _name: ""
-    """What is said of a file beside its format, such as which sheet is read; "" for nothing."""
+    sheet: Callable[[str], str] = lambda _name: ""
+    """The name of the sheet that is read of a workbook with several; "" for any other file."""
+    brings: Callable[[str], Path | None] = lambda _name: None
+    """The folder whose files belong to the records of this one, and are not read by themselves."""
     by_name: bool = False
     """Whether what is given are names of datasets, not of files."""
 

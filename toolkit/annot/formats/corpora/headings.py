@@ -32,7 +32,7 @@ _LONGEST = 80
 
 
 def parts_of(abstract: str) -> list[tuple[str, str, str]]:
-    """The parts of a structured abstract, as (heading, category, text); empty where the abstract has no heading.
+    """The parts of a structured abstract, as (heading, category, text); empty if the abstract has no heading.
 
     A text before the first heading has the heading and the category "".
 
@@ -56,7 +56,7 @@ def parts_of(abstract: str) -> list[tuple[str, str, str]]:
 
 
 def _category(heading: str, before: str) -> str | None:
-    """The category of what may be a heading, None where it is none.
+    """The category of what may be a heading, None if it is none.
 
     Of several it is the last, as NLM has it for `BACKGROUND AND AIMS`, but results go before all others.
     """

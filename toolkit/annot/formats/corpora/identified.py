@@ -79,7 +79,7 @@ def _cited(given: Any) -> str:
 
 
 def typed(kind: IdKind, raw: object) -> str | None:
-    """An id with its kind; None where it is none of the kind.
+    """An id with its kind; None if it is none of the kind.
 
     >>> typed("doi", "https://doi.org/10.1145/3397271.3401075."), typed("pmid", "PMC123")
     ('doi:10.1145/3397271.3401075', None)
@@ -92,7 +92,7 @@ def typed(kind: IdKind, raw: object) -> str | None:
 
 
 def normalised_id(kind: IdKind, raw: object) -> str | None:
-    """What stands for the id in all its spellings; None where it is none of the kind."""
+    """What stands for the id in all its spellings; None if it is none of the kind."""
     if raw is None or isinstance(raw, bool) or not isinstance(raw, str | int | float):
         return None
     text = str(raw).strip()

@@ -24,7 +24,7 @@ def paper(record: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def cut(name: str) -> list[tuple[int, int | None]]:
-    """One piece: a dataset is read from its beginning. Raises InputError where it is not known or has no documents."""
+    """One piece: a dataset is read from its beginning. Raises InputError if it is not known or has no documents."""
     if not dataset_named(name).has_docs():
         raise InputError(f"{name}: this dataset of ir_datasets has no documents")
     return [(0, None)]
@@ -38,7 +38,7 @@ def records(piece: Piece) -> Records:
 
 
 def dataset_named(name: str) -> Any:
-    """The dataset. Raises InputError, with the near name, where ir_datasets is not there or does not know it."""
+    """The dataset. Raises InputError, with the near name, if ir_datasets is not there or does not know it."""
     try:
         import ir_datasets
     except ModuleNotFoundError:
@@ -53,7 +53,7 @@ def dataset_named(name: str) -> Any:
 
 @contextmanager
 def downloading(name: str) -> Iterator[None]:
-    """Raise InputError where ir_datasets cannot fetch the files of the dataset: it does so when they are first read."""
+    """Raise InputError if ir_datasets cannot fetch the files of the dataset: it does so when they are first read."""
     try:
         yield
     except (RuntimeError, OSError) as error:

@@ -45,7 +45,7 @@ class NotJson(ValueError):
 def entries(file: IO[bytes], longest: int) -> Iterator[Entry]:
     """The records of a file of JSON texts, whatever they are.
 
-    longest: characters of a record. Raises NotJson where the file cannot be read on.
+    longest: characters of a record. Raises NotJson if the file cannot be read on.
     """
     text = _Text(file, longest)
     while first := text.peek():

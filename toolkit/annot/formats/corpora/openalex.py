@@ -112,8 +112,10 @@ def _plain_text(index: Mapping[str, Any]) -> str | None:
     count = len(words)
     if {*map(type, words)} != {int} or count != sum(map(len, index.values())):
         return None
-    whole = min(words) == 0 and max(words) == count - 1
-    return " ".join(map(words.__getitem__, range(count))) if whole else None
+    try:
+        return " ".join(map(words.__getitem__, range(count)))
+    except KeyError:
+        return None
 
 
 def _unusable(name: str, found: str) -> InputError:

@@ -144,7 +144,7 @@ class HeadingCount:
                 self._count(one, 1)
 
     def remember(self, facts: Mapping[str, Any]) -> None:
-        """Count what was counted before; nothing where no abstract was structured."""
+        """Count what was counted before; nothing if no abstract was structured."""
         self._papers += facts.get("papers", 0)
         self._unlabelled += facts.get("unlabelled", 0)
         for name, label, papers in facts.get("headings", ()):
@@ -156,7 +156,7 @@ class HeadingCount:
 
     @property
     def facts(self) -> dict[str, Any]:
-        """What was counted, as the store keeps it; nothing where no abstract was structured."""
+        """What was counted, as the store keeps it; nothing if no abstract was structured."""
         return self.found._asdict() if self._papers else {}
 
     @property

@@ -15,13 +15,11 @@ from pathlib import Path
 from typing import TextIO
 
 from annot.base.errors import InputError
-from annot.formats.corpora.columns import meaning, paper, unusable
-from annot.formats.corpora.cutting import LONGEST_LINE, NOT_WHOLE, Broken, Format, Head, Piece, Records, in_one_piece
+from annot.formats.corpora.columns import HEADER_WITHIN, meaning, table, unusable
+from annot.formats.corpora.cutting import LONGEST_LINE, NOT_WHOLE, Broken, Head, Piece, Records, in_one_piece
 from annot.formats.corpora.text_encoding import not_utf8, text_of
 
 DELIMITERS = ",;\t|"
-HEADER_WITHIN = 10
-"""Lines among which the header is."""
 _LONGEST = 1 << 24
 _ROWS = 1_000
 _SEP = re.compile(r'"?sep=([^"\w\s]|\t)"?\s*', re.IGNORECASE)
@@ -165,7 +163,7 @@ def _has_known_columns(head: Head) -> bool:
 
 
 def row_groups(name: str) -> list[tuple[int, int | None]]:
-    """One piece for each group of rows. Raises InputError where the file is not Parquet."""
+    """One piece for each group of rows. Raises InputError if the file is not Parquet."""
     import pyarrow
     import pyarrow.parquet
 
@@ -193,20 +191,5 @@ def parquet_rows(piece: Piece) -> Records:
         raise InputError(f"{piece.path}: not readable: {error}", hint=NOT_WHOLE) from None
 
 
-CSV = Format(
-    "csv",
-    paper=paper,
-    records=csv_rows,
-    cut=in_one_piece,
-    told=_has_known_columns,
-    endings=(".csv", ".tsv"),
-    bibliographic=True,
-)
-PARQUET = Format(
-    "parquet",
-    paper=paper,
-    records=parquet_rows,
-    cut=row_groups,
-    told=lambda head: head.start.startswith(b"PAR1"),
-    bibliographic=True,
-)
+CSV = table("csv", records=csv_rows, cut=in_one_piece, told=_has_known_columns, endings=(".csv", ".tsv"))
+PARQUET = table("parquet", records=parquet_rows, cut=row_groups, told=lambda head: head.start.startswith(b"PAR1"))

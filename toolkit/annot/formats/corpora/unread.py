@@ -71,8 +71,12 @@ UNREAD = (
 )
 
 
+class UnreadError(InputError):
+    """Raised for a file of a kind that is known and not read; the hint says what to do with it."""
+
+
 def refuse_unread(head: Head) -> None:
-    """Raise InputError for a file that begins as one of a kind that is known and not read."""
+    """Raise UnreadError for a file that begins as one of these kinds."""
     for kind in UNREAD:
         if re.match(kind.begins, head.start, re.DOTALL):
-            raise InputError(f"{head.name}: {kind.name}, which is not read", hint=kind.remedy)
+            raise UnreadError(f"{head.name}: {kind.name}, which is not read", hint=kind.remedy)

@@ -22,20 +22,18 @@ from typing import IO, Any, NamedTuple
 from xml.etree import ElementTree
 
 from annot.base.errors import InputError
-from annot.formats.corpora.columns import meaning, paper, unusable
+from annot.formats.corpora.columns import HEADER_WITHIN, meaning, table, unusable
 from annot.formats.corpora.cutting import (
     LONGEST_LINE,
     NOT_WHOLE,
     UNPACKED,
     Broken,
-    Format,
     Head,
     Piece,
     Records,
     in_one_piece,
     is_gzip,
 )
-from annot.formats.corpora.tables import HEADER_WITHIN
 from annot.formats.corpora.xml_records import XmlRecord, records_in, refuse_entities_in
 
 _WHOLE = 1 << 23
@@ -84,13 +82,13 @@ def records(piece: Piece) -> Records:
                 yield last, record if any(record.values()) else None
 
 
-def sheet_remark(path: str) -> str:
-    """Which sheet is read, if the workbook has several; "" if it has one, or none is read."""
+def sheet_read(path: str) -> str:
+    """The name of the sheet that is read, if the workbook has several; "" if it has one, or none is read."""
     with _opened(path) as workbook:
         if len(workbook.sheets) == 1:
             return ""
         found = workbook.papers()
-        return "" if isinstance(found, Broken) else f"sheet {found[0]!r}"
+        return "" if isinstance(found, Broken) else found[0]
 
 
 @contextmanager
@@ -317,13 +315,6 @@ def _is_workbook(head: Head) -> bool:
     )
 
 
-WORKBOOK = Format(
-    "xlsx",
-    paper=paper,
-    records=records,
-    cut=in_one_piece,
-    told=_is_workbook,
-    remark=sheet_remark,
-    endings=(".xlsx", ".xlsm"),
-    bibliographic=True,
+WORKBOOK = table(
+    "xlsx", records=records, cut=in_one_piece, told=_is_workbook, sheet=sheet_read, endings=(".xlsx", ".xlsm")
 )

@@ -26,7 +26,7 @@ class XmlRecord(NamedTuple):
 def xml_records(path: Path, *, depth: int) -> Iterator[XmlRecord | Broken]:
     """The elements that are in so many others, in order; each leaves the tree once it was read.
 
-    A file that is not well-formed ends where the fault is, with one Broken. Raises InputError where it declares
+    A file that is not well-formed ends where the fault is, with one Broken. Raises InputError if it declares
     entities, or has a record larger than `LONGEST_LINE`.
     """
     refuse_entities(path)
@@ -81,7 +81,7 @@ def _whole(around: tuple[ElementTree.Element, ...], depth: int, still_open: set[
 
 
 def refuse_entities(path: Path) -> None:
-    """Raise InputError where the XML file declares entities of its own: a short file can say a long text with them.
+    """Raise InputError if the XML file declares entities of its own: a short file can say a long text with them.
 
     Only what comes before the first element can declare any.
     """

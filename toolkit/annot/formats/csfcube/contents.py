@@ -44,7 +44,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Files:
-    """The content of each file; None, or empty where several may be there, when there is no such file."""
+    """The content of each file; None, or empty if several may be there, when there is no such file."""
 
     papers: dict[str, Paper] | None
     ratings: dict[str, dict[str, tuple[RatedPair, ...]]]

@@ -65,8 +65,8 @@ class Release(Material):
     facet and id; the types of their papers are in the release's own words, and without a list there are none.
 
     Pools are without ranks, scores and seeds, which the release does not tell. `turn` is the place in the released
-    pool, from 1, with gaps where a candidate was dropped; None where the order is not known. `per_method` counts
-    dropped candidates; it is None where it is not the same for all methods, or not known. `also` is empty for cited
+    pool, from 1, with gaps where a candidate was dropped; None if the order is not known. `per_method` counts
+    dropped candidates; it is None if it is not the same for all methods, or not known. `also` is empty for cited
     papers, which share one list per pool.
     """
 

@@ -47,7 +47,7 @@ Line = tuple[int, str]
 
 
 class RatedPair(NamedTuple):
-    """A candidate, its adjudicated grade, and what each assessor gave; None where no rating was left (-1)."""
+    """A candidate, its adjudicated grade, and what each assessor gave; None if no rating was left (-1)."""
 
     doc_id: str
     grade: int

@@ -39,7 +39,7 @@ def read_topics(source: str) -> TopicFile:
 
 
 def given_topics(path: Path) -> bytes:
-    """The content of the file, unpacked. Raises InputError where there is none, or more than topics can have."""
+    """The content of the file, unpacked. Raises InputError if there is none, or more than topics can have."""
     if not path.is_file():
         found = "a folder" if path.is_dir() else "no such file"
         raise InputError(f"{path}: {found}, expected {EXPECTED}")

@@ -12,7 +12,7 @@ PREFIX = "irds:"
 
 
 def dataset_records(name: str) -> Iterator[Record]:
-    """The queries, in the dataset's order and with its names of their fields. Raises InputError where it has none."""
+    """The queries, in the dataset's order and with its names of their fields. Raises InputError if it has none."""
     dataset = dataset_named(name)
     if not dataset.has_queries():
         raise InputError(f"{name}: this dataset of ir_datasets has no queries")

@@ -227,7 +227,7 @@ def audited_project(
     accounts: Sequence[int],
     people: Mapping[int, str],
 ) -> Audited | None:
-    """The project as it is on the server; None where it is gone, or another one has its number now."""
+    """The project as it is on the server; None if it is gone, or another one has its number now."""
     assert project.remote_id is not None
     there = gateway.project(project.remote_id)
     if there is None or (None not in (there.created, project.created) and there.created != project.created):

@@ -285,7 +285,7 @@ def _day(annotation: Payload) -> str:
 def _findings(
     kind: str, of_kind: Kind, audited: Audited, days: Mapping[str | None, str], *, which: str = ""
 ) -> Iterator[AuditFinding]:
-    """days: by key, the day of what shows it; empty where none is known."""
+    """days: by key, the day of what shows it; empty if none is known."""
     known = {key: day for key, day in days.items() if key is not None and key in audited.own}
     pairs = tuple(sorted(" ".join(audited.own[key].pair) for key in known))
     if pairs:

@@ -112,7 +112,7 @@ def check_outgoing(ws: Workspace, everything: Iterable[Outgoing]) -> None:
 
 
 def _refuse_reasons(tasks: Iterable[Mapping[str, Any]], reasons: Collection[str]) -> None:
-    """Raise LeakError where what was written for a task repeats what a model said of a pair."""
+    """Raise LeakError if what was written for a task repeats what a model said of a pair."""
     written = {cleaned(text) for task in tasks for text in written_on(task)} if reasons else set()
     faults = [f"{text[:60]!r}: a model's words" for text in sorted(written) if any(one in text for one in reasons)]
     if faults:
@@ -132,7 +132,7 @@ def private_words(ws: Workspace, session: Session) -> set[str]:
 
 
 def check_spec(spec: ProjectSpec, person: str, private: Collection[str]) -> None:
-    """Raise LeakError where title or description of a person's project names somebody else, an account or a method.
+    """Raise LeakError if title or description of a person's project names somebody else, an account or a method.
 
     A method whose name is a plain word may stand there: a collection may be called after it.
     """
@@ -213,7 +213,7 @@ def _ids(queries: Mapping[str, Query], pairs: Iterable[tuple[str, str]]) -> set[
 
 
 def labels_asked(ws: Workspace, facet: str) -> list[str]:
-    """The sentence labels of a facet, in the order of the study's; none where the whole is judged."""
+    """The sentence labels of a facet, in the order of the study's; none if the whole is judged."""
     return [label for label in ws.settings.labels.names if label in ws.settings.facets.get(facet, ())]
 
 
@@ -263,7 +263,7 @@ def tasks_of(
 def form_of(ws: Workspace, part: RoundPart, material: TaskMaterial | None) -> TaskForm:
     """The screen of a part; and the task, the guidelines of every facet there is and the keys as its instructions.
 
-    material: None where no pair is judged, so that the screen's own page is all there is to read.
+    material: None if no pair is judged, so that the screen's own page is all there is to read.
     """
     names = [FIRST[part.screen]] if part.screen in FIRST else []
     pages = [guidelines.page(ws, name) for name in (names if material is None else [*names, "general"])]

@@ -69,7 +69,7 @@ class Pulled:
     withdrawn: bool = False
     unreachable: tuple[Unreachable, ...] = ()
     open: int | None = None
-    """Planned judgements that have no answer yet; None where that was not looked at."""
+    """Planned judgements that have no answer yet; None if that was not looked at."""
 
     def finding(self, command: str) -> FindingError | None:
         """What the lead has to decide on or do, if there is anything. command: `annot pull`, or that of a round."""

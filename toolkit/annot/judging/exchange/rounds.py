@@ -130,7 +130,7 @@ class Afterwards(NamedTuple):
     notes: Sequence[str] = ()
     """What a person should know."""
     open: int | None = None
-    """How many answers are to come; None where nobody waits for them."""
+    """How many answers are to come; None if nobody waits for them."""
 
 
 class Round(ABC):
@@ -147,7 +147,7 @@ class Round(ABC):
     hint: str
     """How its tasks are sent, for when none were."""
     noted_as = ""
-    """Under which name a push is noted as made; empty where it is not."""
+    """Under which name a push is noted as made; empty if it is not."""
 
     @abstractmethod
     def prepare(self, ws: Workspace, wishes: Wishes, *, dry_run: bool) -> Prepared:

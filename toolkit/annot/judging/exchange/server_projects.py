@@ -24,7 +24,7 @@ def marker_of(collection: str, round: StoredRound, assessor: str) -> str:
 
 
 def locate(gateway: Gateway, known: Project, *, marker: str, own: Collection[str]) -> StudioProject | None:
-    """The person's project as it is on the server now; None where there is none.
+    """The person's project as it is on the server now; None if there is none.
 
     own: the keys of all tasks that may stand in it. The names in annot.toml and on the server may have changed; the id
     on record counts, unless the server has given it to another project since. A project of our marker that this study

@@ -102,7 +102,7 @@ def is_elsewhere(ws: Workspace, person: str) -> bool:
 
 
 def place_of(ws: Workspace, person: str | None) -> Place:
-    """The server of this person, or the one for all, that this study knows. Raises StudioError where it knows none."""
+    """The server of this person, or the one for all, that this study knows. Raises StudioError if it knows none."""
     if person is not None and is_elsewhere(ws, person):
         path = address_file(ws, person)
         try:
@@ -132,7 +132,7 @@ def owners_of(ws: Workspace, url: str, names: Iterable[str]) -> list[str]:
 
 
 def people_at(ws: Workspace, url: str, names: Iterable[str]) -> list[str]:
-    """Those of these people whose server has this address. Raises InputError where it is nobody's.
+    """Those of these people whose server has this address. Raises InputError if it is nobody's.
 
     In mode `server` nothing goes to an address that is not known as one person's: everything would go there.
     """
@@ -244,7 +244,7 @@ def open_accounts(
 
 
 def refuse_shared(ws: Workspace, gateway: Gateway, person: str, owners: dict[str, str]) -> None:
-    """Raise StudioError where this is the server of somebody else, too. owners: who was met where, by server."""
+    """Raise StudioError if this is the server of somebody else, too. owners: who was met where, by server."""
     identity = gateway.identity()
     with ws.reading() as session:
         others = {project.assessor for project in projects.read_projects(session) if project.server == identity}

@@ -44,7 +44,7 @@ class OnRecord(NamedTuple):
     """What a project's tasks may show beside the pair, each thing in every version that was ever on record."""
 
     help: Mapping[str, Collection[str]] | None
-    """The line above the pair, by facet; None where it is not on record."""
+    """The line above the pair, by facet; None if it is not on record."""
     opinions: Mapping[tuple[str, str], Mapping[str, Sequence[Shown]]]
     """What each assessor said, by pair."""
     gold: Mapping[tuple[str, str], str]

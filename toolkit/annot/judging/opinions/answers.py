@@ -12,7 +12,7 @@ from annot.labelstudio.columns import cleaned
 LONGEST_REASON = 2_000
 """Characters that are kept of a reason."""
 MOST_OBJECTS = 100
-"""Beginnings of objects that are looked at in one answer."""
+"""At most so many beginnings of objects are looked at in one answer."""
 _THOUGHT = re.compile(r"^\s*<think>.*?</think>", re.DOTALL)
 """What some models write before they answer."""
 
@@ -25,7 +25,7 @@ class ReadAnswer(NamedTuple):
 
 
 class Completion(NamedTuple):
-    """What a server's answer holds besides the model's text; None for what it does not tell."""
+    """What a server's answer says besides the model's text; None for what it does not say."""
 
     text: str | None
     model: str | None
@@ -60,10 +60,9 @@ def completion_of(body: str) -> Completion:
 
 
 def read_answer(text: str | None, grades: Collection[int]) -> ReadAnswer | None:
-    """The grade and the reason in a model's text; None where it is not one object with a grade of the scale.
+    """The grade and the reason in a model's text; None if it is not one object with a grade of the scale.
 
-    Words before and after the object do no harm; a second object with a grade does, since it may be the one that is
-    meant.
+    Words before and after the object are allowed. A second object with a grade is not: it may be the one that is meant.
 
     >>> read_answer('I think: {"grade": 2, "reason": "Both use bees."} Done.', range(4))
     ReadAnswer(grade=2, reason='Both use bees.')

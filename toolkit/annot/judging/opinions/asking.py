@@ -1,8 +1,11 @@
 """Asking a model about many pairs: several requests at once, each on record before it is sent and after it is answered.
 
-Whenever the program ends, nothing that came back is lost: an answer is written down before the same connection asks the
-next question. A request that was on its way then is asked again the next time, at most one for each connection; it
-counts with the most that it can have cost, as the server may have answered.
+Whenever the program ends, no answer is lost: each is written down before the same connection asks the next question.
+A request that was on its way is asked again the next time, at most one for each connection. It counts with the most
+that it can have cost, because the server may have answered.
+
+The most money holds as long as no answer is longer than it may be. Some servers count hidden reasoning beyond that. One
+such answer for each connection can exceed the limit; every later request sets aside as much as the longest answer took.
 """
 
 from __future__ import annotations
@@ -28,18 +31,18 @@ from annot.study.adjudication import Pair
 from annot.study.workspace import Workspace
 
 MOST_TRIES = 6
-"""Requests for one opinion that fail one after the other before asking stops."""
+"""Asking stops after so many requests for one opinion have failed in a row."""
 FIRST_WAIT, LONGEST_WAIT = 1.0, 600.0
 """Seconds before a request is sent again, doubled each time; and the longest wait that a server may ask for."""
 REFUSED_IN_A_ROW = 5
-"""So many refusals without an answer between them, and asking stops: they are not about the pair."""
+"""After so many refusals in a row asking stops: the pair is not their reason."""
 FORM_OF_A_CHAT = 64
 """Tokens that a server may put around a prompt."""
 BYTES_OF_A_TOKEN = 4
-"""About, in English."""
+"""In English, about so many."""
 A_MINUTE = 60.0
 PER = 1_000_000
-"""Prices are those of so many tokens."""
+"""Prices are for so many tokens."""
 
 
 class ToAsk(NamedTuple):
@@ -79,8 +82,13 @@ def most_tokens(prompt: str) -> int:
     return len(prompt.encode()) + FORM_OF_A_CHAT
 
 
+def longest_answer(settings: OpinionSettings, calls: Iterable[ModelCall]) -> int:
+    """The most tokens that an answer takes: servers count hidden reasoning, too, however much a model may write."""
+    return max(settings.longest_answer, *(call.tokens_out or 0 for call in calls), 0)
+
+
 def about_tokens(text: str) -> int:
-    """About how many tokens a text is, where no server has counted them."""
+    """About how many tokens a text has, if no server has counted them."""
     return -(-len(text.encode()) // BYTES_OF_A_TOKEN)
 
 
@@ -97,20 +105,22 @@ class Asking:
     """Asks all questions of one opinion."""
 
     ws: Workspace
-    """Its working state is held open."""
+    """It stays open."""
     name: str
     settings: OpinionSettings
     server: ModelServer
     prompt_of: Callable[[Pair], str]
     spent: float
-    """What is on record as spent under this name."""
+    """What was spent under this name, by the record."""
+    longest: int
+    """Tokens to set aside for an answer: as many as a model may write, or as were counted for the longest answer."""
     advance: Advance = lambda done, total: None
     tell: Callable[[str], None] = lambda text: None
     clock: Clock = field(default_factory=Clock)
     stopped: str = ""
     """Why asking ended before all was asked."""
     refused: dict[Pair, str] = field(default_factory=dict)
-    """Pairs about which the server does not take the question, with its words."""
+    """Pairs that the server refuses to be asked about, with its words."""
 
     def __post_init__(self) -> None:
         self._left: deque[ToAsk] = deque()
@@ -147,7 +157,7 @@ class Asking:
                 self.advance(self._done, self._total)
 
     async def _settle(self, question: ToAsk) -> None:
-        """Ask one question until there is an answer, or the right to ask again is used up."""
+        """Ask one question until it is answered, refused, or unreadable too often."""
         prompt = self.prompt_of(question.pair)
         attempts, unreadable, failed = question.attempts, question.unreadable, 0
         while not self._over:
@@ -171,8 +181,8 @@ class Asking:
                 return
 
     async def _may_send(self, prompt: str) -> bool:
-        """Wait for the server's consent, for tokens and for money; False where there is no money left for it."""
-        tokens = about_tokens(prompt) + self.settings.longest_answer
+        """Wait until the server, tokens and money allow a request; False if not enough money is left."""
+        tokens = about_tokens(prompt) + self.longest
         while not self._over:
             now = self.clock.now()
             most = self.settings.most_money
@@ -191,7 +201,7 @@ class Asking:
         return False
 
     def _wait_for_tokens(self, tokens: float, now: float) -> float:
-        """Seconds until so many tokens may be sent; 0 now. What is more than a minute's worth goes alone."""
+        """Seconds until so many tokens may be sent, 0 for now. A request with more than a minute's is sent alone."""
         most = self.settings.tokens_a_minute
         while self._sent and self._sent[0][0] <= now - A_MINUTE:
             self._sent.popleft()
@@ -200,7 +210,7 @@ class Asking:
         return self._sent[0][0] + A_MINUTE - now
 
     def _most_cost(self, prompt: str) -> float:
-        return cost_of(self.settings, most_tokens(prompt), self.settings.longest_answer)
+        return cost_of(self.settings, most_tokens(prompt), self.longest)
 
     async def _send(self, question: ToAsk, attempt: int, prompt: str) -> tuple[ModelCall, ServerReply]:
         """One request, on record before it is sent and as soon as it is answered."""
@@ -220,10 +230,11 @@ class Asking:
         with self.ws.writing() as session:
             opinions.note_answer(session, call)
         self.spent += call.cost - most
+        self.longest = max(self.longest, call.tokens_out or 0)
         return call, reply
 
     def _answered(self, call: ModelCall, reply: ServerReply, prompt: str) -> ModelCall:
-        """The request with what came of it. One that the server may have answered unheard keeps its highest cost."""
+        """The request with its result. It keeps its highest cost if the server may have answered unheard."""
         noted = call._replace(state="failed", seconds=reply.seconds, status=reply.status, answer=reply.body)
         if not reply.came:
             return noted if reply.status is None else noted._replace(cost=0.0)
@@ -247,7 +258,7 @@ class Asking:
         )
 
     def _put_off(self, reply: ServerReply, failed: int) -> None:
-        """Let all connections wait before the next request; stop where the server has failed too often."""
+        """Let all connections wait before the next request; stop if the server has failed too often."""
         wait = reply.wait if reply.wait is not None else FIRST_WAIT * 2 ** (failed - 1)
         if failed >= MOST_TRIES or wait > LONGEST_WAIT:
             self._error = self._unusable(reply, f"{counted(failed, 'request')} failed one after the other")
@@ -256,7 +267,7 @@ class Asking:
         self.tell(f"{_words(reply)}; asking again in {wait:.0f} s")
 
     def _refuse(self, question: ToAsk, reply: ServerReply) -> None:
-        """Leave out a pair that the server does not take; stop where that is not due to the pair."""
+        """Leave out a pair that the server refuses; stop if the pair is not the reason."""
         self._in_a_row += 1
         self.refused[question.pair] = _words(reply)
         if reply.status in (401, 403, 404) or self._in_a_row >= REFUSED_IN_A_ROW:

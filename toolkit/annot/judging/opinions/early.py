@@ -1,4 +1,4 @@
-"""A model's opinion before people have judged: it may sway them, so it needs the lead's reason, which is published."""
+"""A model's opinion before people have judged: it may sway them, so the lead has to give a reason that is published."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def is_early(ws: Workspace, session: Session, what: What) -> bool:
 
 
 def check_early(ws: Workspace, session: Session, what: What, *, why: str | None) -> str | None:
-    """The reason to put on record, or None where it is not early. Raises InputError where it is and there is none."""
+    """The reason to put on record, or None if it is not early. Raises InputError if it is and there is none."""
     if not is_early(ws, session, what):
         return None
     reason = " ".join((why or "").split())

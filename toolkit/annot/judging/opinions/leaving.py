@@ -20,9 +20,9 @@ LEAVES = "may_leave_this_machine"
 
 
 def check_leaving(ws: Workspace, name: str, url: str, may_leave: Callable[[str], bool] | None) -> None:
-    """Let the texts go to an address elsewhere only with the lead's word.
+    """Let the texts go to an address elsewhere only if the lead allows it.
 
-    may_leave: asks the lead; None where nobody can be asked. Raises InputError where they may not leave, and where
+    may_leave: asks the lead; None if nobody can be asked. Raises InputError if they may not leave, and if
     the owner of this machine has not allowed the study to name the address.
     """
     if is_this_machine(url):

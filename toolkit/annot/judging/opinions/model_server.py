@@ -1,7 +1,7 @@
 """A server that speaks OpenAI's chat completions: one request, and what came of it. By httpx alone.
 
 https://platform.openai.com/docs/api-reference/chat/create; ollama, vLLM, llama.cpp and `transformers serve` speak it
-too. The key comes from the environment, goes into one header, and is blotted out of whatever the server sends back.
+too. The key comes from the environment and goes into one header. It is removed from whatever the server sends back.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ LONGEST_BODY = 1_000_000
 """Bytes of one answer; no grade with a reason needs more."""
 BLOTTED = "[the key]"
 TO_COME_AGAIN = (408, 409, 425, 429)
-"""Refusals that hold for the moment only; so do those of 500 and above."""
+"""Refusals that are temporary, as are those of 500 and above."""
 
 
 class ServerReply(NamedTuple):
     """What came of one request."""
 
     status: int | None
-    """HTTP's; None where no whole answer came."""
+    """HTTP's; None if no whole answer came."""
     body: str
     """The answer as it came, or what went wrong."""
     seconds: float
@@ -115,7 +115,7 @@ def address_of(settings: OpinionSettings) -> str:
 
 
 def is_this_machine(url: str) -> bool:
-    """Whether the address is one of this machine's own, which no other machine can be reached by.
+    """Whether the address can only be this machine.
 
     >>> is_this_machine("http://localhost:11434/v1"), is_this_machine("http://10.0.0.7/v1")
     (True, False)
@@ -127,7 +127,7 @@ def is_this_machine(url: str) -> bool:
 
 
 def _asked_to_wait(headers: httpx.Headers) -> float | None:
-    """The seconds of `Retry-After`, or until its moment; None where the server does not ask for a wait."""
+    """The seconds of `Retry-After`, or until its moment; None if the server does not ask for a wait."""
     said = headers.get("Retry-After", "")
     if said.replace(".", "", 1).isdecimal():
         return float(said)

@@ -1,8 +1,8 @@
 """The prompt: the study's guidelines, and the pair as the assessor sees it, behind a mark that no text can fake.
 
 Texts of papers and topics are not trusted: they may contain orders. Each of their lines begins with `QUOTE`, and none
-contains a line end, so a text cannot leave its place. The prompt of a facet is written without any pair first; what is
-quoted is put in last, in one pass, so that nothing in a text is read as a part of the prompt.
+contains a line end, so a text cannot leave its place. The prompt of a facet is first written without any pair. Then the
+quoted texts are put in, in one pass, so that nothing in a text is read as a part of the prompt.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from annot.study.workspace import Workspace
 QUOTE, MARKED = "| ", "| >> "
 """How each quoted line begins; a sentence that the screen marks begins with the second."""
 TOPIC, DOCUMENT = "[the topic]", "[the document]"
-"""What stands for the pair in a prompt without one."""
+"""In a prompt without a pair, they are in its place."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class Prompts:
     frames: Mapping[str, str]
     """By facet, the prompt without any text of a paper or topic."""
     examples: Mapping[str, Sequence[Gold]]
-    """By facet, the gold pairs that it shows."""
+    """By facet, the gold pairs that its prompt shows."""
 
     def of(self, pair: Pair) -> str:
         """The whole prompt that asks for an opinion of this pair."""
@@ -110,7 +110,7 @@ def sha256_of(prompt: str) -> str:
 
 
 def as_seen(pair_html: str) -> tuple[str, str]:
-    """The two columns of a task as quoted lines: the title behind its word, then the sentences with their marks.
+    """The two columns of a task as quoted lines: the title, then the sentences with their marks.
 
     >>> html = '<div class="a-pair"><div class="a-side a-query"><h2><span>Query</span> On bees</h2>'
     >>> html += '<div class="a-text"><p class="a-s a-hit">Bees &amp; hives.</p></div></div>'

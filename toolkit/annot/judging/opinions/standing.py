@@ -25,14 +25,14 @@ class Standing:
     unreadable: int
     requests: int
     failed: int
-    """Requests without an answer, those included that were under way when the program ended."""
+    """Requests without an answer, including those that were on their way when the program ended."""
     tokens_in: int
     tokens_out: int
     estimated: int
     """Answers whose tokens the server did not count."""
     cost: float
     served: tuple[str, ...]
-    """The names and versions that the server gave, in the order in which they came."""
+    """The names and versions that the server gave, oldest first."""
     prompt_sha256: str
     since: str
     early: tuple[str, ...]
@@ -64,7 +64,7 @@ def standing_of(record: AskedModel, calls: Sequence[ModelCall]) -> Standing:
 
 
 def changes_of_model(calls: Sequence[ModelCall]) -> Iterator[str]:
-    """What the lead is told where the server did not answer with one model throughout."""
+    """A note for the lead if the server did not answer with one model throughout."""
     served = served_models(calls)
     if len(served) > 1:
         parts = [

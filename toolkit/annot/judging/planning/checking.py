@@ -39,7 +39,7 @@ def faults_of(
     """Every fault of the plan, in words.
 
     documents: the pool of each query; a query without one is not held against it, since its judgements were imported.
-    per_pair: None where the plan is what was imported. left: people who left. answered: (assessor, what was asked)
+    per_pair: None if the plan is what was imported. left: people who left. answered: (assessor, what was asked)
     with an answer that counts. settling: by pair, the adjudicators who have it as a task or settled it. may_assess:
     whether they may be its assessors, too.
     """

@@ -234,7 +234,7 @@ def _on_record(ws: Workspace) -> _OnRecord:
 def _given(
     ws: Workspace, everyone: Sequence[str], names: Sequence[str], tasks: Mapping[Asked, Any]
 ) -> dict[Asked, str]:
-    """Who has which papers already. Raises StudioError where a server cannot be asked: nobody knows then."""
+    """Who has which papers already. Raises StudioError if a server cannot be asked: nobody knows then."""
     keys = {pair_key(*asked): asked for asked in tasks}
     given: dict[Asked, str] = {}
 

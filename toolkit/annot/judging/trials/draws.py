@@ -196,7 +196,7 @@ def draw_substudy(
     final: the final grade of each settled pair. Only queries with enough settled candidates are drawn, and of two
     queries of one paper one where others are left. The candidates are drawn from the grades in turn, at random within
     each: so all grades of a query are among them as far as they go.
-    Raises InputError where a facet has too few such queries.
+    Raises InputError if a facet has too few such queries.
     """
     candidates: dict[str, dict[int, list[str]]] = {}
     known = {query.query_id: query for query in sorted(queries, key=lambda query: query.query_id)}

@@ -51,7 +51,7 @@ WITHOUT_VARIATION = "without variation, agreement cannot be distinguished from c
 
 
 def coefficient(name: str, ratings: Ratings, grades: Sequence[int]) -> float:
-    """The coefficient `name`, a key of `COEFFICIENTS`. Raises UndefinedStatistic with the reason where it has none.
+    """The coefficient `name`, a key of `COEFFICIENTS`. Raises UndefinedStatistic with the reason if it has none.
 
     Gwet's AC1 and AC2 are 1 even if all assessors always give the same grade. Percentages are 0..100.
     """

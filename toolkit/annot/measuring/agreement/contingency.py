@@ -39,7 +39,7 @@ class Counts:
     agreement: shape (..., K, K), Gwet's: each pair judged twice or more adds its ordered twos / (m (m - 1)), that is 1.
     shares: shape (..., K), Gwet's: each pair judged at all adds the share of its judgements at each grade, that is 1.
     margins: shape (..., M, K), how often each assessor gave each grade to pairs judged twice or more.
-    units: shape (N, K), how often each of all these pairs was given each grade; None where the counts are weighted, or
+    units: shape (N, K), how often each of all these pairs was given each grade; None if the counts are weighted, or
     are those of many sets.
     """
 

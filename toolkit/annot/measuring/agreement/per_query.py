@@ -227,7 +227,7 @@ def too_thin(weights: Array) -> Undefined | None:
 
 
 def not_settled(queries: Iterable[tuple[QueryAgreement, CountedQuery]]) -> Undefined | None:
-    """Why the queries together have no figure after adjudication; None where every pair is settled.
+    """Why the queries together have no figure after adjudication; None if every pair is settled.
 
     Undisputed pairs are settled first: alone they would show perfect agreement.
     """

@@ -75,7 +75,7 @@ def higher(values: Array, second: Mask, unit: Integers) -> Test | None:
 
     values, second, unit: shape (Q,), of each query; unit numbers its unit of chance. It is Welch's t-test (1947,
     Biometrika 34, 28-35), of the units' sums: what the two groups share of a unit moves both alike.
-    None where a group has fewer than two units, or all are equal.
+    None if a group has fewer than two units, or all are equal.
     """
     from scipy.special import stdtr
 
@@ -99,7 +99,7 @@ def variance_between(values: Array, group: Integers, unit: Integers) -> Test | N
     values, group, unit: shape (Q,), of each query; its group and its unit of chance by number. Units of several queries
     move the means of groups more, or less, than as many single queries: F is divided by the ratio (Rao and Scott 1981,
     Journal of the American Statistical Association 76, 221-230).
-    None where there are no more units than groups, or no group has two different values.
+    None if there are no more units than groups, or no group has two different values.
     """
     from scipy.special import fdtrc, gammaln
 

@@ -137,7 +137,7 @@ class _Asked:
     def clearest(self) -> tuple[int, int] | None:
         """The question with the clearest difference by Student's t, and the assessor who differs most in it.
 
-        Only what holds counts; None where nothing does. Whoever was compared with a strict person is lenient by a part
+        Only what holds counts; None if nothing does. Whoever was compared with a strict person is lenient by a part
         of that, and may be so more evenly.
         """
         holds = self.n_tests * self.p <= ALPHA

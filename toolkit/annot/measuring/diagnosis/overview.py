@@ -39,7 +39,7 @@ class Diagnosed:
     severities: tuple[matrices.Severity, ...]
     diagnosis: Diagnosis | Undefined
     self_consistency: tuple[matrices.SelfConsistency, ...]
-    """Who agrees with themselves; empty where nothing was asked twice."""
+    """Who agrees with themselves; empty if nothing was asked twice."""
 
 
 @dataclass(frozen=True, slots=True)

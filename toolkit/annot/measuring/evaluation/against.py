@@ -40,13 +40,13 @@ class Published(BaseModel):
     convention: str
     """By which the paper computed its figures."""
     facets: tuple[str, ...]
-    """Those that `together` is over; empty where the queries have none."""
+    """Those that `together` is over; empty if the queries have none."""
     measures: tuple[str, ...]
     note: str = ""
     misprints: tuple[str, ...] = ()
     """`facet system measure` of figures that cannot be right."""
     queries: dict[str, tuple[str, ...]] = {}
-    """The query papers of each facet, by which the collection is known; empty where the table does not name them."""
+    """The query papers of each facet, by which the collection is known; empty if the table does not name them."""
     pairs: dict[str, int] = {}
     """The judged pairs of each facet."""
     figures: dict[str, dict[str, tuple[float, ...]]]
@@ -110,7 +110,7 @@ def beside(published: Published, lines: Iterable[RunMeasures]) -> tuple[Beside, 
     """Every figure that both have, of systems whose names are alike but for case and signs; `together` only where the
     facets are the paper's.
 
-    lines: in the paper's convention. Raises InputError where no run is a system of the paper.
+    lines: in the paper's convention. Raises InputError if no run is a system of the paper.
     """
     of_convention = [line for line in lines if line.convention == published.convention]
     found = tuple(_beside(published, of_convention))
@@ -129,7 +129,7 @@ def same_collection(published: Published, queries: Sequence[Query], pairs_of: It
 
     pairs_of: the judged pairs, or those of which a sample was judged.
 
-    None where the table names no queries.
+    None if the table names no queries.
     """
     if not published.queries:
         return None

@@ -91,7 +91,7 @@ class Verdict:
     smallest_p: float
     """The smallest corrected p that so few papers allow. Above `ALPHA` no difference can hold."""
     detectable: float | None
-    """About the difference that would hold with a chance of `POWER`, for a typical pair; None where none can hold."""
+    """About the difference that would hold with a chance of `POWER`, for a typical pair; None if none can hold."""
 
 
 def compare_runs(

@@ -105,7 +105,7 @@ class _Average(NamedTuple):
     folds: tuple[tuple[str, ...], ...]
     kind: str
     topics: Mapping[str, str] | None
-    """None where queries are independent."""
+    """None if queries are independent."""
 
     @property
     def unit(self) -> str:

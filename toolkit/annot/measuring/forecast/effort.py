@@ -1,7 +1,7 @@
 """What the pairs of a draw will take: judgements, repeats, disputes, hours and their cost.
 
-How many pairs a draw has is chance, too: a range of hours holds the draw's own deviation beside what is uncertain in
-the times. The two are independent, so the squares of their widths add up.
+How many pairs a draw has is chance, too. A range of hours includes this chance and the uncertainty of the times. The
+two are independent, so the squares of their widths add up.
 """
 
 from __future__ import annotations
@@ -37,14 +37,14 @@ class Effort:
     repeats: float
     """The share of each assessor's pairs that is asked a second time."""
     fewest_for_repeats: int
-    """Who has fewer pairs has no repeats."""
+    """An assessor with fewer pairs has no repeats."""
     names: Sequence[str]
     """Whose times `speed` is from."""
     speed: Speed | Undefined
     seconds: float | None
-    """Of a judgement, where they are given; None takes `speed`."""
+    """Seconds of a judgement, if they are given; None takes `speed`."""
     disputed: float | None
-    """The share of pairs that an adjudicator must settle; None where no pair was judged by so many people yet."""
+    """The share of pairs that an adjudicator must settle; None if no pair was judged by so many people yet."""
     settling: Settling
     rules: Rules
 
@@ -106,7 +106,7 @@ class Effort:
                 yield times(settling_hours(self.settling, whole, self.rules), n / whole)
 
     def _given(self, hours: float) -> Estimate:
-        """By a time that was given: it has no range."""
+        """By a given time, which has no range."""
         return Estimate(hours, Interval(hours, hours, self.rules.level, "prediction"))
 
 

@@ -16,9 +16,9 @@ ASSUMED_LEVEL = (1.25, 0.24, 0.11, 0.026, 0.0043, 0.0)
 ASSUMED_DIFFERENCE = (2.3, 0.65, 0.34, 0.092, 0.0095, 0.0)
 ASSUMED_BIAS = (0.041, 0.018, 0.012, 0.0083, 0.0033, 0.0)
 ASSUMED_DEVIATION = 0.16
-"""What two collections showed that were judged whole, by `benchmarks/sample_shares.py`: NDCG of 17 systems on CSFCube's
-two shared facets (33 queries) and on Cranfield (217). Of both the larger figure; of the standard deviation over topics
-the smaller, which makes intervals narrow and the bias beside them large."""
+"""The results on two collections that were judged whole, by `benchmarks/sample_shares.py`: NDCG of 17 systems on
+CSFCube's two shared facets (33 queries) and on Cranfield (217). Each is the larger of both figures; of the standard
+deviation over topics the smaller, which makes intervals narrow and the bias beside them large."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +73,7 @@ class SharesForecast:
     """Of the intervals that widen."""
     currency: str
     seen_on: SeenOn | None
-    """None where certainty is assumed."""
+    """None if certainty is assumed."""
     why_assumed: str
     rows: tuple[ShareForecast, ...]
     notes: tuple[str, ...]
@@ -97,7 +97,7 @@ def row_of(share: float, pairs: ExpectedPairs, effort: Effort, found: Certainty)
 
 
 def assumed(share: float, *, topics: int, level: float) -> Certainty:
-    """What a share is taken to do where nothing is judged; straight between the shares that were tried.
+    """The assumed effects of a share if nothing is judged yet, by straight lines between the shares that were tried.
 
     topics, level: of the study, and of its intervals.
     """

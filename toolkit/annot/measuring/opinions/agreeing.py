@@ -1,6 +1,6 @@
 """How an opinion agrees with each assessor, with the final grades and with itself, next to how people agree.
 
-Every figure is of all pairs together, and its interval is the jackknife over whole topics, as everywhere
+Every figure is over all pairs together. Its interval is the jackknife over whole topics
 (`annot.measuring.agreement.pooled`). A pair that one side did not grade is left out. In a sampled study each pair
 counts 1 / pi, so that figures describe the whole pools.
 
@@ -34,12 +34,12 @@ ON_ALL_GRADES = ("percent", "kappa", "alpha_ordinal", "kappa_linear")
 ON_TWO = ("percent", "kappa", "alpha_ordinal")
 """Weighted kappa is kappa on two grades."""
 COMPARED_BY = "alpha_ordinal"
-"""The coefficient by which the opinion is compared with people: it takes missing grades and distances."""
+"""The opinion is compared with people by this coefficient, which allows for missing grades and for distances."""
 
 
 @dataclass(frozen=True, slots=True)
 class OpinionAgreement:
-    """One row: an opinion and somebody else, or people with each other."""
+    """One row: an opinion with a person or the final grades, or people with each other."""
 
     whom: str
     """An assessor's pseudonym, or one of `FINAL`, `EACH` and `PEOPLE`."""
@@ -50,7 +50,7 @@ class OpinionAgreement:
 
 
 class _Ratings(NamedTuple):
-    """Of one query: shape (M, N), nan where there is none, and the weights of the pairs, shape (N,)."""
+    """The grades on one query, shape (M, N), nan where there is none, and the weights of the pairs, shape (N,)."""
 
     query_id: str
     ratings: Array
@@ -109,7 +109,7 @@ def behind_people(
 
 
 def with_itself(repeats: Mapping[Pair, Sequence[int]], scale: Scale) -> Between:
-    """How the repeats of an opinion agree. repeats: the readable grades of each pair; those with one do not count."""
+    """How the repeats of an opinion agree. repeats: the readable grades of each pair; one alone does not count."""
     by_query: dict[str, list[Sequence[int]]] = {}
     for (query_id, _), given in sorted(repeats.items()):
         if len(given) > 1:
@@ -137,7 +137,7 @@ def confusion(
 
 
 def _rows(queries: Sequence[QueryRatings], opinion: Mapping[Pair, int]) -> dict[str, list[_Ratings]]:
-    """The grades behind each row of the table, by query; the rows of a matrix are those who are compared."""
+    """The grades behind each row of the table, by query. The rows of a matrix are the two or more who are compared."""
     assessors = sorted({name for query in queries for name in query.assessors})
     rows: dict[str, list[_Ratings]] = {name: [] for name in (FINAL, *assessors, EACH, PEOPLE)}
     for query in queries:
@@ -174,7 +174,7 @@ def _between(rows: Sequence[_Ratings], scale: Scale, binarised_at: int | None) -
 
 
 def _pooled(rows: Sequence[_Ratings], grades: Sequence[int], topics: Mapping[str, str] | None) -> PooledCounts | None:
-    """The counts of these queries together; None without any."""
+    """The counts of these queries together; None if there are no queries."""
     if not rows:
         return None
     met, tables = zip(*(tables_between(row.ratings, grades, row.weights) for row in rows), strict=True)

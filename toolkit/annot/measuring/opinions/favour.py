@@ -8,11 +8,11 @@ the final grade, the topic, the length, or on what all runs agree on, such an ex
 is linear in the grades and its ideal stays the same, so the mean over all exchanges needs no drawing: each opinion is
 replaced by the mean of its like.
 
-What is left, less what is left of the other runs on average, is `beyond`: by how much the run gains more than they do
-and the model's errors explain. A run is favoured if this is shown to be above `least`, by the step-down maximum of t
-over whole topics (`annot.base.stats.significance.max_t_tests`), which corrects for the number of runs and bears errors
-that go together within a topic. A run that is shown to be below -`least` loses. The report names it, but that alone
-does not make a judge unfair. `benchmarks/opinion_judges.py` counts how often planted judges are told apart.
+The rest, less the average rest of the other runs, is `beyond`: by how much the run gains more than they do and than the
+model's errors explain. A run is favoured if this is shown to be above `least`, by the step-down maximum of t over whole
+topics (`annot.base.stats.significance.max_t_tests`), which corrects for the number of runs and allows for errors that
+go together within a topic. A run that is shown to be below -`least` loses. The report names it, but that alone does not
+make a judge unfair. `benchmarks/opinion_judges.py` counts how often planted judges are told apart.
 
 A judge who sees more within a grade than people noted down rewards the runs that see the same. What the runs share is
 taken out; what one run alone shares with the judge is favour by this definition, whoever is right.
@@ -34,16 +34,16 @@ from annot.base.stats.values import Interval, Undefined
 from annot.measuring.evaluation.gradings import Family
 
 ALIKE = 8
-"""Pairs that are taken for alike, about."""
+"""About so many pairs are taken as alike."""
 LEAST = 0.015
-"""What a run must gain more than the others do to be named: a fair judge's errors never go through the matching whole,
-and with many topics even a trace of them would be shown."""
+"""A run must gain so much more than the others to be named. Matching never removes all of a fair judge's errors, and
+with many topics even a trace of them would be significant."""
 FEWEST_TOPICS = 6
-"""With fewer no p is below .05: there are 2^(n - 1) ways of turning signs."""
+"""With fewer, no p is below .05: there are 2^(n - 1) ways to turn signs."""
 FUSED_AT = 60
-"""Of reciprocal rank fusion (Cormack, Clarke and Buettcher 2009): how high the other runs rank a document."""
+"""k of reciprocal rank fusion (Cormack, Clarke and Buettcher 2009): how high the other runs rank a document."""
 UNRANKED = 1e-4
-"""What fusion gives a document that no other run has: below the last of a long list."""
+"""The score in the fusion of a document that no other run has: below the last of a long list."""
 
 
 class OpinedPair(NamedTuple):
@@ -54,14 +54,14 @@ class OpinedPair(NamedTuple):
     final: int
     opinion: int
     weight: float
-    """1 / pi where a sample was drawn, else 1."""
+    """1 / pi if a sample was drawn, else 1."""
     length: int
     """Of the document, in characters or words."""
 
 
 @dataclass(frozen=True, slots=True)
 class FavourRule:
-    """What the figures depend on besides the grades."""
+    """The settings that the figures depend on."""
 
     name: str
     """Of the measure, a kind of NDCG."""
@@ -98,7 +98,7 @@ class RunUnderOpinion:
 
     @property
     def explained(self) -> float:
-        """The part of the plain difference that the model's errors explain, and what all runs gain."""
+        """The part of the plain difference that the model's errors explain, together with what all runs gain."""
         return self.gain - self.beyond
 
 
@@ -158,15 +158,15 @@ class RankedPairs:
     fused: Array
     """The sum over the runs, shape (N,)."""
     own: Array
-    """Of it the part of each run, shape (R, N)."""
+    """The part of each run in that sum, shape (R, N)."""
     same: Integers
-    """Which query and final grade each pair has, shape (N,)."""
+    """The number of each pair's query and final grade, shape (N,)."""
     discount: Array
-    """What a grade at its place counts, shape (R, N); 0 beyond the cut and where it is not submitted."""
+    """The discount at the pair's rank, shape (R, N); 0 beyond the cut and where the run does not have it."""
     submitted: Mask
     """Shape (R, N)."""
     cut: Integers
-    """Ranks of each run that count, shape (R, Q)."""
+    """How many ranks of each run count, shape (R, Q)."""
 
     @staticmethod
     def of(
@@ -176,7 +176,7 @@ class RankedPairs:
         *,
         topics: Mapping[str, str] | None,
     ) -> RankedPairs:
-        """The opinions in `pairs` are not looked at."""
+        """Does not use the opinions in `pairs`."""
         names = sorted({one.query_id for one in pairs})
         place = {query_id: at for at, query_id in enumerate(names)}
         rows = [(place[one.query_id], one.doc_id) for one in pairs]
@@ -248,9 +248,9 @@ class RankedPairs:
         return Favour(rule.name, rule.least, n_topics, tuple(runs))
 
     def alike(self, row: int, opinion: Array) -> Integers:
-        """Of each pair, which of the groups of about `ALIKE` it is in: those of its query and final grade whose opinion
-        is expected to be nearest, from how high the runs but this one rank the document and from its length. Expected
-        by least squares within queries, for each final grade on its own. Shape (N,).
+        """The group of about `ALIKE` pairs that each pair is in, shape (N,). A group has pairs of one query and final
+        grade whose expected opinions are nearest. The expected opinion follows from how high the other runs rank the
+        document and from its length, by least squares within queries, for each final grade on its own.
         """
         others = np.log(UNRANKED + (self.fused - self.own[row]) / (len(self.own) - 1))
         same = self.same
@@ -269,7 +269,7 @@ class RankedPairs:
         return found
 
     def _summed(self, row: int, values: Array) -> Array:
-        """By query, what the values add up to at their places in a run: shape (Q,)."""
+        """The sum of the values at their places in a run, by query: shape (Q,)."""
         return np.bincount(self.query, self.discount[row] * self.weights * values, len(self.topics)).astype(np.float64)
 
     def _means(self, grades: Array, rule: FavourRule) -> list[float]:

@@ -1,17 +1,17 @@
 """The alternative annotator test: may a model replace one of the people of a study?
 
 Calderon, Reichart and Dror 2025, The Alternative Annotator Test for LLM-as-a-Judge: How to Statistically Justify
-Replacing Human Annotators with LLMs, ACL, 16051-16081 (https://aclanthology.org/2025.acl-long.782). Each person is
-left out in turn. On each pair the model and this person are held against the other people who judged it: the score is
-the root of the mean squared distance to their grades, the smaller the better. W_model is 1 where the model is at least
-as near as the person, W_person where the person is at least as near as the model. The model wins against this person
-if the mean of W_person - W_model is shown to be below epsilon, by which the person is handicapped for being slower and
-dearer. The paper advises 0.2 against experts, 0.15 against skilled and 0.1 against crowd workers. The p-values are
-corrected by Benjamini and Yekutieli 2001 (Annals of Statistics 29, 1165-1188). The winning rate omega is the share of
-people it wins against; at 0.5 or more it may replace one.
+Replacing Human Annotators with LLMs, ACL, 16051-16081 (https://aclanthology.org/2025.acl-long.782). Each person is left
+out in turn. On each pair the model and this person are held against the other people who judged it: the score is the
+root of the mean squared distance to their grades; smaller is better. W_model is 1 if the model is at least as near as
+the person, W_person is 1 if the person is at least as near as the model. The model wins against this person if the mean
+of W_person - W_model is shown to be below epsilon: a handicap, because people are slower and cost more. The paper
+advises 0.2 against experts, 0.15 against skilled and 0.1 against crowd workers. The p-values are corrected by Benjamini
+and Yekutieli 2001 (Annals of Statistics 29, 1165-1188). The winning rate omega is the share of people it wins against;
+at 0.5 or more it may replace one.
 
-The paper's t test takes pairs for independent. Pairs of one topic are not: here whole topics are the units of chance
-(`standing_in`), and `plain` is the published test, for comparison. In a sampled study each pair counts 1 / pi.
+The paper's t test assumes that pairs are independent. Pairs of one topic are not, so here whole topics are the units of
+chance (`standing_in`). `plain` is the published test, for comparison. In a sampled study each pair counts 1 / pi.
 """
 
 from __future__ import annotations
@@ -47,13 +47,13 @@ class AgainstOne:
     n_units: int
     """Topics, the units of chance; in the published test, pairs."""
     behind: float
-    """The share of pairs on which the person is nearer, less that on which the model is: below epsilon it wins."""
+    """The share of pairs on which the person is nearer, less that on which the model is. Below epsilon it wins."""
     model_as_near: float
     """The share of pairs on which the model is at least as near: the paper's advantage probability rho."""
     p: float
-    """Of the hypothesis that it is behind by epsilon or more."""
+    """The p-value of the hypothesis that the model is behind by epsilon or more."""
     wins: bool
-    """After correction for the number of people."""
+    """Whether the model wins, after correction for the number of people."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,13 +71,13 @@ class StandingIn:
 
     @property
     def may(self) -> bool | None:
-        """Whether the model may replace one person; None is not known."""
+        """Whether the model may replace one person; None if that is not known."""
         return None if isinstance(self.omega, Undefined) else self.omega >= ENOUGH
 
 
 @dataclass(frozen=True, slots=True)
 class _Compared:
-    """Of one person, by pair."""
+    """One person's comparisons, by pair."""
 
     behind: Array
     """W_person - W_model: 1, 0 or -1."""
@@ -94,7 +94,7 @@ def standing_in(
     level: float,
     topics: Mapping[str, str] | None,
 ) -> StandingIn:
-    """The test with whole topics for the units of chance. level: .95 keeps the false discovery rate at .05.
+    """The test with whole topics as the units of chance. level: .95 keeps the false discovery rate at .05.
 
     topics: the topic of each query; None takes the queries as independent.
     """
@@ -112,7 +112,7 @@ def standing_in(
 
 
 def plain(queries: Sequence[QueryRatings], opinion: Mapping[Pair, int], *, epsilon: float, level: float) -> StandingIn:
-    """The test as it was published: pairs are taken for independent and count the same."""
+    """The test as published: pairs are taken as independent, and all count the same."""
 
     def p_of(one: _Compared) -> tuple[float, int]:
         n = len(one.behind)
@@ -161,7 +161,7 @@ def _tested(
 
 
 def _compared(queries: Sequence[QueryRatings], opinion: Mapping[Pair, int]) -> dict[str, _Compared]:
-    """Of each person, the pairs that somebody else judged too and the model has an opinion of."""
+    """By person, the pairs that another person judged too and that the model has an opinion on."""
     found: dict[str, list[tuple[float, bool, str, float]]] = {}
     for query in queries:
         of_model = np.array([opinion.get((query.query_id, doc_id), np.nan) for doc_id in query.doc_ids])
@@ -208,7 +208,9 @@ def _too_few_pairs(n: int) -> Undefined:
 
 
 def _below(off: float, variance: float, n: int) -> float:
-    """The chance of a mean so far below its bound, by Student's t with n - 1 degrees; without variation 0 or 1."""
+    """The chance of a mean so far below its bound, by Student's t with n - 1 degrees of freedom; without variation 0 or
+    1.
+    """
     from scipy.special import stdtr
 
     if variance <= 0:

@@ -1,4 +1,4 @@
-"""What one opinion is worth on one study: every figure, and the one sentence that they come to.
+"""What one opinion is worth on one study: every figure, and one sentence that sums them up.
 
 The sentence is one of four. The first whose rule holds is taken:
 
@@ -16,9 +16,9 @@ agrees as people do
 fair, agreement not known
     That test cannot be run, and its agreement is not shown to be lower: too little is known of people to say more.
 noisy but fair
-    Otherwise. If nothing is known of the runs, it is called noisy, and the sentence says why fairness is not known.
+    All other cases. If the runs are not known, it is called noisy, and the sentence says why fairness is not known.
 
-Nothing is said as long as no pair has both an opinion and a final grade.
+Until a pair has both an opinion and a final grade, nothing is said.
 """
 
 from __future__ import annotations
@@ -58,11 +58,11 @@ ALWAYS_THE_SAME = 0.99
 GENERIC = frozenset(
     ("base", "chat", "instruct", "large", "latest", "mini", "model", "preview", "small", "tiny", "turbo")
 )
-"""Parts of models' names that say nothing of their family."""
+"""Parts of models' names that say nothing about their family."""
 
 
 class OpinionVerdict(StrEnum):
-    """The four sentences, the one that is said where too few people judged a pair, and that nothing can be said yet."""
+    """The four sentences, one for too few people on each pair, and one for too little to say anything yet."""
 
     DOES_NOT_JUDGE = "does not judge"
     FAVOURS = "favours"
@@ -74,7 +74,7 @@ class OpinionVerdict(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Worth:
-    """One opinion held against people."""
+    """One opinion compared with people."""
 
     name: str
     model: str
@@ -94,7 +94,7 @@ class Worth:
     ahead: Estimate
     """By how much its ordinal alpha with the assessors is above theirs with each other."""
     itself: Between | None
-    """Over repeats; None where each pair was asked about once."""
+    """Over repeats; None if each pair was asked about once."""
     grades: tuple[int, ...]
     confusion: tuple[tuple[int, ...], ...]
     """Pairs by final grade (rows) and by its grade (columns), the last column for answers that cannot be read."""
@@ -122,10 +122,10 @@ class Judged:
 def worth(
     name: str, model: str, answers: Mapping[Pair, Sequence[int | None]], judged: Judged, *, declared: Sequence[str] = ()
 ) -> Worth:
-    """Hold an opinion against people.
+    """Compare an opinion with people.
 
-    answers: of each pair one grade a repeat, None where the answer could not be read. The middle one counts, and of two
-    in the middle the lower. declared: runs that the lead declares to be of the model's family.
+    answers: by pair, one grade for each repeat, None if the answer could not be read. The middle grade counts, and of
+    two in the middle the lower. declared: runs that the lead declares to be of the model's family.
     """
     readable = {pair: [one for one in given if one is not None] for pair, given in answers.items()}
     opinion = {pair: median_low(given) for pair, given in sorted(readable.items()) if given}
@@ -181,12 +181,12 @@ def worth(
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """What the sentence rests on."""
+    """The figures behind the sentence."""
 
     unreadable: float
     given: Counter[int]
     final: Counter[int]
-    """Of the pairs with both."""
+    """The final grades of the pairs with both."""
     rho: Estimate
     ahead: Estimate
     standing_in: StandingIn
@@ -194,7 +194,7 @@ class _Found:
 
     @property
     def same(self) -> int | None:
-        """The grade that it gives to everything, where people do not."""
+        """The grade that it gives to nearly everything, unless people do too."""
         ((grade, times),) = self.given.most_common(1) or ((0, 0),)
         whole = self.given.total()
         if not whole or times < ALWAYS_THE_SAME * whole:

@@ -44,7 +44,7 @@ class Certificate:
     verdict: str
     """`fair`, `care`, or `unknown`."""
     papers_needed: int | None
-    """With about so many topics it would be known, were their losses like these; None where it is known, or where
+    """With about so many topics it would be known, were their losses like these; None if it is known, or if
     these are more than `MOST_PAPERS` or not known."""
     tolerance: float
     """Of the loss."""

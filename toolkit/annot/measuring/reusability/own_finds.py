@@ -63,7 +63,7 @@ class Loss:
     """Of the loss, beside the tolerance: `above` or `below` with its whole interval, else `open`. A method without
     which no paper loses anything is below."""
     papers_needed: int | None
-    """With so many topics the interval would be clear of the tolerance, had they this mean and spread; None where
+    """With so many topics the interval would be clear of the tolerance, had they this mean and spread; None if
     these are more than `MOST_PAPERS` or not known."""
 
 

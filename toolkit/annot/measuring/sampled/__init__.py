@@ -12,5 +12,5 @@ The draw is `annot.pools.pair_sample`. From there to an evaluation:
     found[tag].evaluation                                                     # as `measures.evaluate` gives it
     design_variance(found[a].effects[name], weights, found[b].effects[name])  # the sample's part
 
-Begin with `grades` (one query's pool), `lists` (measures of lists of a query) and `estimates` (runs).
+Read `grades` first (one query's pool), then `lists` (measures of lists of a query) and `estimates` (runs).
 """

@@ -27,11 +27,11 @@ OTHERS = "ir_measures counts judged documents only, and there is no estimator fo
 
 @dataclass(frozen=True, slots=True)
 class SampledEvaluation:
-    """One run in one convention, estimated, and what the sample did to it."""
+    """The estimates of one run in one convention, with the effects of the sample."""
 
     evaluation: Evaluation
-    """As for a pool that was judged whole. `relevant` is rounded. `unjudged` and `judged_at_20` are about the pool, and
-    a pair that was not drawn is in it. A query is without a relevant document if no drawn one is relevant."""
+    """As for a pool that was judged whole. `relevant` is rounded. `unjudged` and `judged_at_20` are about the pool,
+    which includes the pairs that were not drawn. A query has no relevant document if no drawn one is relevant."""
     effects: dict[str, dict[str, Array]]
     """By measure, then query: the sum of squares is the design variance (`design_variance`)."""
     outside: dict[str, tuple[str, ...]]
@@ -69,9 +69,10 @@ def pools_of(
 def so_far(
     pi: Mapping[str, Mapping[str, float]], drawn: Mapping[str, Sequence[str]], judged: Mapping[str, Mapping[str, int]]
 ) -> dict[str, dict[str, float]]:
-    """The probabilities of being drawn and finished, as if chance had picked each query's finished pairs.
+    """The probabilities that pairs were drawn and are finished, as if chance had picked each query's finished pairs.
 
-    Each is multiplied by the share of its query's drawn pairs that have a grade, which is the assumption to print.
+    Each is multiplied by the share of its query's drawn pairs that have a grade. Print this assumption with the
+    figures.
     """
     found: dict[str, dict[str, float]] = {}
     for query_id, of in pi.items():
@@ -129,8 +130,10 @@ def estimates(
 def chance_floor(
     pools: Mapping[str, PoolGrades], *, convention: str, relevant_from: int, measures: Sequence[str] = ()
 ) -> dict[str, dict[str, float]]:
-    """The expected value of each measure, by `query_id`, when the pool is put in random order, as
-    `annot.measuring.evaluation.measures.chance_floor` has it of judged documents."""
+    """The expected value of each measure, by `query_id`, if the pool is put in random order.
+
+    `annot.measuring.evaluation.measures.chance_floor` is the same for judged documents.
+    """
     ties = {query_id: tuple(ScoredDoc(doc_id, 0.0) for doc_id in pool.doc_ids) for query_id, pool in pools.items()}
     (found,) = estimates(
         {"chance": ties},
@@ -148,8 +151,8 @@ def design_variance(
 ) -> float:
     """The variance over draws of the weighted sum of a measure over queries, or of its difference between two runs.
 
-    first, second: `SampledEvaluation.effects` of one measure. weights: of each query in the mean, summing to 1. Over
-    the whole variance, of which an interval over topics is made, it is the sample's part: the interval is wider by
+    first, second: `SampledEvaluation.effects` of one measure. weights: of each query in the mean, summing to 1. An
+    interval over topics follows from the whole variance, and this is the sample's part of it: the interval is wider by
     sqrt(whole / (whole - design)).
     """
     parts = []

@@ -2,8 +2,8 @@
 
 The difference estimator of each grade's indicator: h = f + (g - f) / pi for a pair that was drawn, h = f for one that
 was not (Saerndal, Swensson and Wretman 1992, Model Assisted Survey Sampling, chapter 6). f is the predicted probability
-of the grade, g is 1 for the grade that was given, pi the probability of being drawn. Its expectation over draws is g
-whatever f is, as long as f does not follow from the pair's own draw; f decides how far it scatters. With f = 0 it is
+of the grade, g is 1 for the grade that was given, pi the probability of being drawn. Its expectation over draws is
+g for any f that does not follow from the pair's own draw; f decides how far it scatters. With f = 0 it is
 the estimator of Horvitz and Thompson (1952). Pairs are drawn independently, so the expectation of a product of two
 pairs' estimates is the product of what they stand for.
 
@@ -30,13 +30,13 @@ Predicted = Mapping[str, Sequence[float]]
 
 
 class Scored(NamedTuple):
-    """A value of each document that is linear in the indicators of its grade. Each has shape (n,)."""
+    """Values of documents that are linear in the indicators of their grades. Each array has shape (n,)."""
 
     estimate: Array
     moves: Array
     """By how much the estimate moves in a replicate."""
     found: Array
-    """What it is by the grades that are known, 0 where there is none."""
+    """The value by the grades that are known; 0 for a document without one."""
 
 
 @dataclass(frozen=True)

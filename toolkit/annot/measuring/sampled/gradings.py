@@ -1,4 +1,4 @@
-"""Runs measured under many gradings of the same drawn pairs. Each gives an estimate for the whole pool.
+"""Runs measured under many gradings of the same drawn pairs. Each measure is an estimate for the whole pool.
 
 Predictions are those of the final grades. They do not follow from the draw of their own topic, so the estimates have no
 bias under other grades either, and two gradings differ only in their grades.
@@ -26,7 +26,7 @@ class SampledGradings:
 
     pi: Mapping[str, Mapping[str, float]]
     judged: Mapping[str, Mapping[str, int]]
-    """The final grades: what a grading does not have is taken from here."""
+    """The final grades. They fill in what a grading does not have."""
     predicted: Mapping[str, Predicted] | None
     highest: int
 

@@ -1,4 +1,4 @@
-"""Estimated measures of several ranked lists of one query, and what the draw of each pair adds to their scatter.
+"""Estimated measures of several ranked lists of one query, and how much of their scatter is from the draw.
 
 Linear measures weigh the gain or the hit of each document by its rank: DCG, P@k, the hits of R@k. Average precision
 multiplies the hits of two documents, whose draws are independent; a document's product with itself is its hit. The
@@ -32,7 +32,7 @@ class Estimates(NamedTuple):
     """One measure of S lists of a query."""
 
     values: Array
-    """Shape (S,). They may be outside the range of the measure: cutting them off would bias the mean."""
+    """Shape (S,). They may be outside the range of the measure: if they were cut off, the mean would be biased."""
     effects: Array
     """Shape (S, E): the sum of squares is the design variance, and that of two lists' differences is that of their
     difference."""
@@ -46,9 +46,9 @@ class _Moving(NamedTuple):
     value: Array
     """Shape (S,)."""
     moves: Array
-    """Shape (S, 2 B): what is added to it, first by the signs and then by their opposites."""
+    """Shape (S, 2 B): what each replicate adds, first by the signs and then by their opposites."""
     least: Array
-    """Shape (S,): what it cannot be below."""
+    """Shape (S,): the least that it can be."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ class Lists:
 
     @classmethod
     def of(cls, lists: Sequence[Sequence[Sequence[str]]], grades: PoolGrades) -> Lists:
-        """lists: the ids of each, best first, those that tie together."""
+        """lists: the ids of each, best first; documents that tie are together in a group."""
         at = {doc_id: place for place, doc_id in enumerate(grades.doc_ids)}
         first = np.zeros((len(lists), len(at)), dtype=np.int64)
         ties = np.ones_like(first)
@@ -104,7 +104,7 @@ class Lists:
         )
 
     def in_pool(self, k: int) -> Array:
-        """The share of the first k documents, of all where there are fewer, that are in the pool: shape (S,)."""
+        """The share of the first k documents, or of all if there are fewer, that are in the pool: shape (S,)."""
         within = np.minimum(k, self.lengths)
         return np.asarray(self._weights(None, within).sum(axis=1) / np.maximum(1, within))
 
@@ -132,7 +132,7 @@ class Lists:
         )
 
     def _members(self, family: Family) -> tuple[Array, Integers]:
-        """The sets of documents whose grades make the ideal and the number relevant, and which set is whose."""
+        """The sets of documents whose grades make the ideal and the number relevant, and the set of each list."""
         if family.of_submitted:
             return self._submitted
         return np.ones((1, self.first.shape[1])), np.zeros(len(self.first), dtype=np.int64)
@@ -220,7 +220,7 @@ def _gained(counts: Array, discounts: Array) -> Array:
 
 
 class _Around(NamedTuple):
-    """Of each document of lists in order, shape (S, n)."""
+    """About each document of lists in order, shape (S, n)."""
 
     before: Array
     """The hits before its tie."""

@@ -1,4 +1,4 @@
-"""Sampled pools as something that measures runs (`annot.measuring.evaluation.graded_pools`)."""
+"""Sampled pools that measure runs (`annot.measuring.evaluation.graded_pools`)."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class SampledPools:
         return asked.of({query.query_id: query.values for query in found.queries})
 
     def one_assessor(self, asked: MeasuresAsked) -> dict[str, Values]:
-        """Nobody ranked the whole pool."""
+        """Empty, because no assessor graded the whole pool."""
         return {}
 
     def of(self, query_ids: Collection[str]) -> dict[str, PoolGrades]:

@@ -108,7 +108,7 @@ class CollectionFacts:
     """How abstracts, full texts and final grades agree, two by two, and seconds a pair; None without a sub-study."""
 
     def total(self, count: str) -> Any:
-        """The sum over facets of a count; None where one has none."""
+        """The sum over facets of a count; None if one has none."""
         counts = [facet[count] for facet in self.facets]
         return None if None in counts else sum(counts)
 
@@ -229,7 +229,7 @@ def _topics(study: Snapshot) -> tuple[int, int]:
 def _facets(study: Snapshot, agreement: AgreementTable) -> Iterator[dict[str, Any]]:
     """Each facet's counts.
 
-    `labels`: the sentence labels that make it; none where no sentence of its queries is on record. `grades[g]`: pairs
+    `labels`: the sentence labels that make it; none if no sentence of its queries is on record. `grades[g]`: pairs
     with the final grade g. `overruled`: as the report counts them; None while disputes are open. `doubly`: the pairs
     with two grades or more, among which they are counted.
     """

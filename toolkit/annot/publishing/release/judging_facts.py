@@ -24,7 +24,7 @@ def judging_facts(study: Snapshot, *, missing: str) -> dict[str, Any]:
     where it differed. `repeats`: answers to hidden repeats where both times a grade was given; `repeats_same`: those
     with the same grade again. `audit`: see `annot.measuring.results.read_audit`. `not_counted`: (why judgements do not
     count, how many). `simulated`: whether programs stood in for the assessors. `imported`: `release`, `file`, or None
-    where the judgements were made here; no plan and no audit of ours stands behind imported ones.
+    if the judgements were made here; no plan and no audit of ours stands behind imported ones.
     `given_to`: (assessors of a pair, planned pairs that have so many). `pairs_by_judgements`: (judgements of a pair,
     pairs that have so many), of the judged pairs; `decided_by_judgements`: of those with a final grade. `per_item`: how
     many judgements a pair has, `2` or `1 to 3`. `accepted`: (why, pairs with a final grade although they have fewer

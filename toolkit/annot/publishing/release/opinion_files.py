@@ -1,6 +1,7 @@
-"""What a release has of models' opinions: each with its prompts, settings and costs, in a folder of its own.
+"""The models' opinions in a release: each with its prompts, settings and costs, in a folder of its own.
 
-Reasons may quote the papers, so they go out with the papers' texts only. The address of the server stays here.
+Reasons may quote the papers, so they are published only with the papers' texts. The server's address is never
+published.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ def opinions_on_record(ws: Workspace) -> tuple[OpinionOnRecord, ...]:
 
 
 def opinion_files(found: Sequence[OpinionOnRecord], terms: Terms, *, currency: str) -> dict[str, str]:
-    """Two files for each opinion: prompts, settings and costs; and what was said of each pair."""
+    """Two files for each opinion: its prompts, settings and costs, and its answer for each pair."""
     files = {}
     for one in found:
         files[f"{FOLDER}{file_name(one.asked.name, '.json')}"] = _described(one, terms, currency)

@@ -23,7 +23,7 @@ from annot.publishing.terms import known_licence, licence_named
 
 def fill(template: str, facts: CollectionFacts, *, overrides: Path | None, **values: Any) -> str:
     """The template, told the facts and the licences of judgements, of topics where they have one of their own, and of
-    texts where they are released; None where they are not known ones.
+    texts where they are released; None if they are not known ones.
 
     overrides: a folder of templates that win over the package's.
     """

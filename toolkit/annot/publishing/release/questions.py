@@ -171,7 +171,7 @@ def answers_file(ws: Workspace) -> Path:
 
 
 def read_answers(ws: Workspace) -> Answers:
-    """What people have answered; nothing where the file is not there yet. Raises InputError with every fault in it."""
+    """What people have answered; nothing if the file is not there yet. Raises InputError with every fault in it."""
     path = answers_file(ws)
     if not path.exists():
         return {}
@@ -184,7 +184,7 @@ def open_questions(answers: Answers, *, topics: bool) -> tuple[OpenQuestion, ...
 
 
 def describe_open(missing: tuple[OpenQuestion, ...]) -> tuple[str, ...]:
-    """How many questions are open, in which file, and which are the first; nothing where none is.
+    """How many questions are open, in which file, and which are the first; nothing if none is.
 
     The file asks them in full, and no other place repeats it.
     """

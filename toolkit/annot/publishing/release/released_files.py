@@ -64,7 +64,7 @@ def release_files(
     citations, labels: what the papers in queries and pools cite, and the labels of their sentences. report: its files
     by name. words: what people wrote that goes out. runs, notes: see `run_files`. opinions: of models, by
     path.
-    missing: what a draft lists as missing; None where it is no draft.
+    missing: what a draft lists as missing; None if it is no draft.
     """
     with_text, name = facts.terms.with_text, facts.collection.name
     qrels = study.outcome.qrels

@@ -1,9 +1,8 @@
-"""A release of pools of which a sample was judged: the table of all pairs, a page that evaluates runs by it, warnings.
+"""What a release of a sampled study has: the table of all pairs, a program that evaluates runs by it, and warnings.
 
-`qrels.txt` has what was judged. TREC's form for samples, the prels of the Million Query Track (topic, document,
+`qrels.txt` has the judged pairs. TREC's form for samples, the prels of the Million Query Track (topic, document,
 judgement, 1, probability; Carterette, Pavlu, Fang and Kanoulas 2009, Million Query Track 2009 Overview), has no place
-for pairs that were not drawn nor for what is predicted of them, so that there is one table, from which `PRELS` makes
-that form.
+for pairs that were not drawn, nor for predictions. So there is one table, and `PRELS` makes that form from it.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ from annot.study.snapshot import Snapshot
 SAMPLE_FILE = "sample.tsv"
 EVALUATOR_FILE = "evaluate_sample.py"
 COLUMNS = ("query_id", "doc_id", "grade", "probability")
-"""Of the table; then f0, f1, ..., the predicted probability of each grade."""
+"""The first columns of the table. After them: f0, f1, ..., the predicted probability of each grade."""
 PRELS = f"awk -F'\\t' 'NR > 1 && $3 != \"\" {{print $1, $2, $3, 1, $4}}' {SAMPLE_FILE} > prels.txt"
 
 
@@ -35,7 +34,7 @@ class SampleInWords:
     certificate: str
     """How much was judged, and what that costs; the same in the report."""
     warning: str
-    """That evaluating the qrels as they are is wrong, and by how much."""
+    """By how much a plain evaluation of the qrels is wrong."""
     n_grades: int
     opinion: str = ""
     """The opinion that predicts grades besides the rankings; empty if there is none."""
@@ -43,7 +42,7 @@ class SampleInWords:
 
 
 def sampled_of(study: Study) -> SampleInWords | None:
-    """None where all pairs of the pools were to be judged."""
+    """None if all pairs of the pools were to be judged."""
     if study.sample_cost is None:
         return None
     off = list(_plainly_off(study))
@@ -81,7 +80,7 @@ def _plainly_off(study: Study) -> Iterator[float]:
 
 
 def sample_files(study: Snapshot) -> dict[str, str]:
-    """The table and the page that reads it; none where all pairs of the pools were to be judged."""
+    """The table and the program that reads it; none if all pairs of the pools were to be judged."""
     if not study.samples:
         return {}
     drawn = drawn_pairs(study, study.outcome.qrels, unfinished=True)
@@ -91,7 +90,7 @@ def sample_files(study: Snapshot) -> dict[str, str]:
 
 
 def sample_table(drawn: DrawnPairs) -> str:
-    """A line for each pair of the pools; the grade is empty where it was not drawn, and 0 where nobody could judge it.
+    """A line for each pair of the pools; the grade is empty if it was not drawn, and 0 if nobody could judge it.
 
     Probabilities are those on record. In a draft with drawn pairs that have no grade yet they are multiplied by the
     share of the drawn pairs of the query that have one, as in `annot evaluate --so-far`.

@@ -73,7 +73,7 @@ class Number:
     raw: float | Undefined | None
     kind: Quantity
     interval: Interval | Undefined | None = None
-    """Or why there is none, where one was looked for."""
+    """Or why there is none, if one was looked for."""
     after: str = ""
     """What the figure rests on, where that differs from the rest of its row."""
     rests_on: tuple[tuple[str, int], ...] = ()

@@ -127,7 +127,7 @@ class Document:
 
     title: str
     subtitle: str
-    """Empty where the answers say it."""
+    """Empty if the answers say it."""
     notice: str | None = None
     """What a reader must know before believing any number in it."""
     answers: tuple[Reply, ...] = ()

@@ -181,7 +181,7 @@ def runs(
     """A dot and its interval a run, best first, chance as a line with a band; beside it which runs differ.
 
     holds: by the better run and the other one. A square at the better run's row, in the other's column: full where the
-    difference holds, empty where it may be chance.
+    difference holds, empty if it may be chance.
     """
     names = list(values)
 

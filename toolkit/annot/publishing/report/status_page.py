@@ -56,7 +56,7 @@ class Shown:
     role: str
     done: int
     of: int | None
-    """None where it is not known how much there will be."""
+    """None if it is not known how much there will be."""
     days: tuple[int, ...]
     last: datetime | None
     left: bool
@@ -85,7 +85,7 @@ def page(
     trouble: str,
     overrides: Path | None,
 ) -> str:
-    """The page. look: None where nothing is planned. now: in the lead's time zone.
+    """The page. look: None if nothing is planned. now: in the lead's time zone.
 
     every: seconds between two pages. papers: query papers with complete pairs. trouble: why nothing could be pulled.
     """

@@ -202,7 +202,7 @@ class Study:
 
     @property
     def certificate(self) -> str:
-        """How much of the pools was judged, and what that costs; empty where all of it was."""
+        """How much of the pools was judged, and what that costs; empty if all of it was."""
         measure = None if isinstance(self.evaluated, Undefined) else self.evaluated.measure
         return sentence("sample.certificate", cost=self.sample_cost, measure=measure) if self.sample_cost else ""
 

@@ -126,7 +126,7 @@ class Comment:
     """What one assessor wrote of one pair."""
 
     judged_at: str | None
-    """ISO 8601, UTC; None where an imported judgement has no moment."""
+    """ISO 8601, UTC; None if an imported judgement has no moment."""
     assessor: str
     query_id: str
     doc_id: str

@@ -36,7 +36,7 @@ class TracedPaper:
     """The document that it is a passage of."""
     sentences: tuple[Sentence, ...]
     labels_origin: str | None
-    """`carried` by the corpus, `corrected` by a person, or `predicted:<model>`; None where there are no labels."""
+    """`carried` by the corpus, `corrected` by a person, or `predicted:<model>`; None if there are no labels."""
     sha256: str
     """Of the record as JSON, its keys sorted."""
 
@@ -102,7 +102,7 @@ class ShownGrades:
 
 @dataclass(frozen=True, slots=True)
 class InRun:
-    """What one run did with the document for this query; rank None where it left it out."""
+    """What one run did with the document for this query; rank None if it left it out."""
 
     tag: str
     rank: int | None
@@ -129,7 +129,7 @@ class Trace:
     had_by: tuple[Draw, ...]
     """Of a document that is not in the pool: the rankings that have it, with its rank."""
     sampled: SampledPair | None
-    """With which probability it is judged; None where the pools are judged whole."""
+    """With which probability it is judged; None if the pools are judged whole."""
     given_to: tuple[tuple[str, int, int], ...]
     """(assessor, place in their sequence, occasion: 2 for a hidden repeat); of judgements that were imported nobody was
     given anything here, and the place is that in the imported records."""
@@ -148,7 +148,7 @@ class Trace:
     adjudicator: str | None
     reason: str | None
     qrel: int | None
-    """In exports/qrels.txt; None where the file or the line is not there: unjudged, which is not 0."""
+    """In exports/qrels.txt; None if the file or the line is not there: unjudged, which is not 0."""
     runs: tuple[InRun, ...]
 
 

@@ -105,7 +105,7 @@ def tau(effect: AssessorEffect) -> Number:
 
 
 def best(evaluated: Evaluated | Undefined) -> Best | None:
-    """The best run on all queries; None where there is none."""
+    """The best run on all queries; None if there is none."""
     if isinstance(evaluated, Undefined) or all(line.run == CHANCE for line in evaluated.lines):
         return None
     lines, chance = of_all(evaluated)

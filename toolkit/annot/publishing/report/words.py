@@ -49,18 +49,18 @@ def with_p(value: float | Undefined) -> str:
 
 
 def capitalised(text: str) -> str:
-    """`text` with a capital; a pseudonym or a run such as `a1`, or a path, keeps its small letter.
+    """`text` with a capital; a pseudonym, a path, or names before a colon keep their small letters.
 
-    >>> capitalised("nobody changes"), capitalised("a1 changes")
-    ('Nobody changes', 'a1 changes')
+    >>> capitalised("nobody changes"), capitalised("a1 changes"), capitalised("mine: no pair")
+    ('Nobody changes', 'a1 changes', 'mine: no pair')
     """
-    return text if re.match("[a-z]+[0-9_/]", text) else text[:1].upper() + text[1:]
+    return text if re.match(r"[a-z]+[0-9_/]|(\S+, )*\S+: ", text) else text[:1].upper() + text[1:]
 
 
 @cache
 def _templates() -> Environment:
     # Blanks and ends of lines are one blank in the end; none may vanish between two sentences.
-    found = environment(overrides=None).overlay(trim_blocks=False)
+    found = environment(overrides=None).overlay(trim_blocks=False, bytecode_cache=None)
     found.filters.update(listed=listed, with_p=with_p, capitalised=capitalised, measured=cells.measured)
     found.globals.update({name: kind for name, kind in vars(cells).items() if isinstance(kind, cells.Quantity)})
     found.globals.update(NONE=cells.NONE, number=cells.Number, coefficient=cells.coefficient, p_value=p_value)

@@ -25,7 +25,7 @@ USUAL_OF_TEXTS = tuple(name.replace("fabs_", terms.WHOLE) for name in USUAL)
 def systems_of(names: Sequence[str], *, vectors: Path | None, weights: Path | None) -> tuple[System, ...]:
     """The systems of these names: registered ones, and what a study's folders hold under the name.
 
-    vectors, weights: these folders; None where there is none. Raises InputError with the near name.
+    vectors, weights: these folders; None if there is none. Raises InputError with the near name.
     """
     own: dict[str, System] = {}
     for name in (name for name in names if Path(name).name == name):

@@ -26,7 +26,7 @@ class AbstractSystem(System):
     """Its vectors come from a folder, or from its weights; without weights a folder is all there is."""
 
     lacks: str = ""
-    """What the weights lack of the system as published; empty where they lack nothing."""
+    """What the weights lack of the system as published; empty if they lack nothing."""
 
     def rank(self, inputs: SystemInputs) -> RankedPools:
         """By the metric of the vectors' space; a document whose vector is zero comes last.

@@ -150,7 +150,7 @@ def _in_batches(
 
 
 def _sentence_transformer(folder: Path, device: str | None, *, half: bool) -> Any:
-    """The sentence-transformers model in the folder. Raises InputError where there is none, and for modules that are
+    """The sentence-transformers model in the folder. Raises InputError if there is none, and for modules that are
     not the library's own: their code would come with the weights."""
     prepare_libraries(folder)
     from sentence_transformers import SentenceTransformer

@@ -30,7 +30,7 @@ class PooledQuery:
     """Whether these are all sentences of the abstract."""
     doc_ids: tuple[str, ...]
     text: str | None = None
-    """What a topic that is a text is ranked by; None where it is a paper."""
+    """What a topic that is a text is ranked by; None if it is a paper."""
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ class Grades(Protocol):
     ) -> tuple[Sequence[str], Sequence[tuple[str, str]]]:
         """The candidates that both sides have, and pairs of query papers that each judges for the other.
 
-        documents: of each query. Raises LeakError where a figure would be void.
+        documents: of each query. Raises LeakError if a figure would be void.
         """
 
 
@@ -106,7 +106,7 @@ class SystemInputs(Protocol):
         """The vectors of the sentences of all papers. Raises MissingInput when the weights are not there."""
 
     def own_vectors(self, name: str) -> Vectors | None:
-        """The vectors in `corpus/vectors/NAME`; None where there is no such folder."""
+        """The vectors in `corpus/vectors/NAME`; None if there is no such folder."""
 
     def paper_vectors(self, weights: EncoderWeights) -> Vectors:
         """A vector for each paper's title and abstract, and for each text. Raises MissingInput when the weights are not

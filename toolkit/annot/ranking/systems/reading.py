@@ -42,7 +42,7 @@ class InContext(NamedTuple):
 def load(folder: Path, device: str | None = None, *, half: bool = False) -> Loaded:
     """The model in a folder, on a device of torch; None takes the GPU where there is one. half: in half precision.
 
-    Raises MissingInput without the libraries, InputError where the folder or the device is not usable.
+    Raises MissingInput without the libraries, InputError if the folder or the device is not usable.
     """
     prepare_libraries(folder)
     import torch
@@ -64,7 +64,7 @@ def load(folder: Path, device: str | None = None, *, half: bool = False) -> Load
 
 
 def usable_device(name: str | None) -> Any:
-    """The torch device of this name; None is a GPU where there is one. Raises InputError where it cannot be used."""
+    """The torch device of this name; None is a GPU where there is one. Raises InputError if it cannot be used."""
     import torch
 
     try:
@@ -78,7 +78,7 @@ def usable_device(name: str | None) -> Any:
 
 
 def prepare_libraries(folder: Path) -> None:
-    """Progress is ours to show. Raises MissingInput where the libraries are not installed."""
+    """Progress is ours to show. Raises MissingInput if the libraries are not installed."""
     try:
         import sentence_transformers  # noqa: F401
         from transformers.utils import logging

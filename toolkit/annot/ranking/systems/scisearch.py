@@ -34,13 +34,13 @@ class SciSearchSystem(System):
     """What its network is trained by."""
 
     loss: Loss | None
-    """None where nothing is trained."""
+    """None if nothing is trained."""
 
     def rank(self, inputs: SystemInputs) -> RankedPools:
         """Train on the grades and rank every pool; the untrained one ranks without grades.
 
         Folds on record are each ranked by what was learned from all other queries; what is in none of them is not
-        ranked. Raises MissingInput without grades or libraries, LeakError where a near-copy of a query paper is learned
+        ranked. Raises MissingInput without grades or libraries, LeakError if a near-copy of a query paper is learned
         from.
         """
         features, topics = inputs.features(inputs.settings.features), self.topics(inputs)
@@ -94,7 +94,7 @@ def _prepare_libraries() -> None:
 def _in_both_sides(
     grades: Grades, queries: Sequence[Query], folds: Sequence[Sequence[str]], documents: Documents
 ) -> dict[str, list[int]]:
-    """For each fold, how much it shares with what is learned from. Raises LeakError where a figure would be void."""
+    """For each fold, how much it shares with what is learned from. Raises LeakError if a figure would be void."""
     counts: dict[str, list[int]] = {"candidates_in_both_sides": [], "pairs_the_other_way_round": []}
     for number, fold in enumerate(folds, start=1):
         candidates: set[str] = set()

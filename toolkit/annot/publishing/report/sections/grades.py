@@ -211,7 +211,7 @@ def _cited(study: Study) -> Iterator[Table]:
 
 
 def _group(facet: str) -> str:
-    """What a group of bars is called: nothing where there is one for all."""
+    """What a group of bars is called: nothing if there is one for all."""
     return facet if called().faceted else ""
 
 

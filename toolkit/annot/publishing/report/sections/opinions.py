@@ -50,7 +50,7 @@ def appendix(study: Study) -> Iterator[Chapter]:
     if study.opinions:
         yield Chapter(
             "opinions-all",
-            "Opinions of models, held against people",
+            "Opinions of models, compared with people",
             method(study.opinions),
             tuple(tables(study.opinions)),
         )

@@ -35,7 +35,7 @@ MOST_CONTEXTS = 10
 
 
 class Example(NamedTuple):
-    """One example; `negative` is None where another example of the batch gives it."""
+    """One example; `negative` is None if another example of the batch gives it."""
 
     query: Side
     positive: Side
@@ -55,7 +55,7 @@ def as_record(example: Example) -> dict[str, Any]:
 class Examples:
     """The examples of one file, read where they are asked for: what is kept in memory is where each line begins.
 
-    Raises MissingInput without the file, InputError where it is empty.
+    Raises MissingInput without the file, InputError if it is empty.
     """
 
     def __init__(self, path: Path) -> None:

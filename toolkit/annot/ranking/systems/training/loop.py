@@ -39,7 +39,7 @@ class Point:
     learning_rate: float
     """Of the step just taken."""
     train_loss: float | None
-    """The mean since the look before; None where no example counted, and before the first step."""
+    """The mean since the look before; None if no example counted, and before the first step."""
     dev_loss: float
     dev_accuracy: float
     """The share of dev examples whose positive comes before the negative, or before all of its batch."""

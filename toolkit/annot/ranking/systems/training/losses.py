@@ -110,7 +110,7 @@ def by_themselves(query: Any, other: Any) -> AlignedSentences:
 
 
 def negatives_within(papers: Sequence[Sequence[str]], random: np.random.Generator) -> list[int | None]:
-    """For each example of a batch the place of one that shares no paper with it, drawn; None where there is none."""
+    """For each example of a batch the place of one that shares no paper with it, drawn; None if there is none."""
     found: list[int | None] = []
     for own in papers:
         others = [at for at, theirs in enumerate(papers) if not set(own) & set(theirs)]
@@ -139,7 +139,7 @@ class Losses:
     align: TextEncoder | None
 
     def of(self, batch: Sequence[Example], random: np.random.Generator | None) -> BatchLoss | None:
-        """The loss of a batch; None where no example of it counts.
+        """The loss of a batch; None if no example of it counts.
 
         random: draws the negatives within the batch; None is for dev examples, which have theirs, and which are
         measured with the distance that the system ranks with.
