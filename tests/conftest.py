@@ -1,9 +1,11 @@
-"""What the tests share: where the real data lies, and a folder and an environment of their own for each test."""
+"""What the tests share: the folder of real data, and a folder and an environment of its own for each test."""
 
 from __future__ import annotations
 
 import gc
+import itertools
 import os
+import re
 import signal
 import tempfile
 from collections.abc import Iterator
@@ -79,8 +81,21 @@ def studies(tmp_path_factory: pytest.TempPathFactory) -> None:
     study_stages.keep_in((folder.parent if "PYTEST_XDIST_WORKER" in os.environ else folder) / "studies")
 
 
+FOLDERS = itertools.count()
+
+
+@pytest.fixture
+def tmp_path(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An empty folder of the test's own. To find a free name, pytest's own fixture lists the folders of all tests
+    before: half a minute in each worker."""
+    name = re.sub(r"\W", "_", request.node.name)[:30]
+    folder = tmp_path_factory.getbasetemp() / f"{name}-{next(FOLDERS)}"
+    folder.mkdir(mode=0o700)
+    return folder
+
+
 @pytest.fixture(autouse=True)
-def clean_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def clean_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     """No setting of the developer's own machine reaches a test."""
     for name in (*study_stages.ENVIRONMENT, "COLUMNS"):
         monkeypatch.delenv(name, raising=False)

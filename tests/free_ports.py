@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import socket
+import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from pathlib import Path
 
 
 class FreePorts:
@@ -20,6 +23,8 @@ class FreePorts:
         own.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         own.bind(("127.0.0.1", 0))
         port: int = own.getsockname()[1]
+        # A server of an earlier run of the tests may have had it, and its folder may still be there.
+        (Path(tempfile.gettempdir()) / f"annot-{os.getuid()}-port-{port}.lock").unlink(missing_ok=True)
         return port
 
 

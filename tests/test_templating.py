@@ -62,6 +62,17 @@ def test_the_workspace_file_of_the_same_name_wins(tmp_path: Path) -> None:
     assert render("judge.xml.j2", {}, overrides=folder) == "<View>mine</View>"
 
 
+def test_a_template_that_was_changed_or_is_of_another_study_is_compiled_again(tmp_path: Path) -> None:
+    folder, other = (write(tmp_path / name, "x.txt.j2", f"{name} {{{{ n }}}}") for name in ("one", "two"))
+    assert render("x.txt.j2", {"n": 1}, overrides=folder) == "one 1"
+    assert render("x.txt.j2", {"n": 1}, overrides=other) == "two 1"
+    write(folder, "x.txt.j2", "changed\n{{ nothing }}")
+    with pytest.raises(InputError, match=r"one/x\.txt\.j2:2: 'nothing' is undefined"):
+        render("x.txt.j2", {"n": 1}, overrides=folder)
+    with pytest.raises(InputError, match=r"two/x\.txt\.j2:1: 'n' is undefined"):
+        render("x.txt.j2", {}, overrides=other)
+
+
 def test_a_packaged_template_is_found_where_the_workspace_has_none(tmp_path: Path) -> None:
     assert render(
         "screen.css.j2", {"label_keys": [{"value": "method", "key": "m"}]}, overrides=tmp_path / "absent"

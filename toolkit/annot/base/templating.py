@@ -7,9 +7,11 @@ from collections.abc import Mapping
 from importlib.resources import files
 from pathlib import Path
 from traceback import extract_tb
+from types import CodeType
 from typing import Any
 
 from jinja2 import (
+    BytecodeCache,
     FileSystemLoader,
     StrictUndefined,
     TemplateError,
@@ -17,6 +19,7 @@ from jinja2 import (
     TemplateSyntaxError,
     select_autoescape,
 )
+from jinja2.bccache import Bucket
 from jinja2.sandbox import SandboxedEnvironment
 
 from annot.base.errors import InputError
@@ -51,6 +54,27 @@ def harmless(text: str) -> str:
     return _TAG.sub("&lt;", text)
 
 
+class Compiled(BytecodeCache):
+    """The templates that this process has compiled; one that was changed is compiled again.
+
+    Compiling takes much longer than rendering, and the pages of a report or a release are many.
+    """
+
+    def __init__(self) -> None:
+        self._code: dict[tuple[str, str], CodeType] = {}
+
+    def load_bytecode(self, bucket: Bucket) -> None:
+        bucket.code = self._code.get((bucket.key, bucket.checksum))
+
+    def dump_bytecode(self, bucket: Bucket) -> None:
+        assert bucket.code is not None
+        self._code[bucket.key, bucket.checksum] = bucket.code
+
+
+_COMPILED = {False: Compiled(), True: Compiled()}
+"""By whether values are made harmless Markdown, which is a part of the code."""
+
+
 def environment(*, overrides: Path | None, markdown: bool = False) -> SandboxedEnvironment:
     """The environment over the packaged templates; a file of the same name in the folder `overrides` wins.
 
@@ -69,6 +93,7 @@ def environment(*, overrides: Path | None, markdown: bool = False) -> SandboxedE
         lstrip_blocks=True,
         keep_trailing_newline=True,
         finalize=_harmless if markdown else None,
+        bytecode_cache=_COMPILED[markdown],
     )
     made.filters |= {"counted": counted, "verb": verb, "said": said}
     made.globals |= {"counted": counted, "called": called}

@@ -193,7 +193,7 @@ def _readings(text: str) -> list[str]:
     the numbers of the lines stay.
     """
     lines = text.split("\n")
-    readings = ["\n".join(_folded(line) for line in lines)]
+    readings = [text.lower() if text.isascii() else "\n".join(_folded(line) for line in lines)]
     escaped = [line if "\\" in line or "%" in line or "&" in line else "" for line in lines]
     if any(escaped):
         for undo in (_unescape_json, _unescape_url, _unescape_html, _unescape_all):
@@ -207,14 +207,21 @@ def _unescape_all(text: str) -> str:
 
 
 def _unescape_url(text: str) -> str:
+    if "%" not in text:
+        return text
     return unquote(re.sub("%0[AaDd]", " ", text))
 
 
 def _unescape_html(text: str) -> str:
+    if "&" not in text:
+        return text
     return html.unescape(re.sub("&#(?:1[03]|[xX]0*[AaDd]);", " ", text))
 
 
 def _unescape_json(text: str) -> str:
+    if "\\" not in text:
+        return text
+
     def unescape(match: re.Match[str]) -> str:
         if match[1]:
             return chr(int(match[1], 16)).replace("\n", " ")
@@ -243,10 +250,12 @@ def _is_id(secret: Secret) -> bool:
 def _search(secret: Secret) -> _Search:
     value = secret.value.strip()
     folded = _folded(value)
+    needles: tuple[str, ...] = ()
     if secret.kind == "name":
-        parts = [re.escape(part) for part in re.split(r"[\W_]+", folded) if part]
+        parts = [part for part in re.split(r"[\W_]+", folded) if part]
         orders = {r"[\W_]{1,3}".join(parts), r"[\W_]{1,3}".join([*parts[-1:], *parts[:-1]])}
         pattern = rf"(?<![^\W_])(?:{'|'.join(sorted(orders))})(?![^\W_])"
+        needles = (max(parts, key=len),) if parts else ()
     elif secret.kind == "studio id":
         pattern = rf"(?<!\w){re.escape(folded)}(?!\w)"
     elif secret.kind == "studio address":
@@ -255,7 +264,7 @@ def _search(secret: Secret) -> _Search:
     else:
         pattern = re.escape(folded)
     encoded = _base64_forms(value) if len(value) >= SHORT_NUMBER else ()
-    return _Search(f"a known {secret.kind}", (), re.compile(pattern), value, encoded)
+    return _Search(f"a known {secret.kind}", needles, re.compile(pattern), value, encoded)
 
 
 def _base64_forms(value: str) -> tuple[str, ...]:
