@@ -213,7 +213,13 @@ def test_before_people_have_judged_nothing_is_said_of_it() -> None:
     judged = study(8)
     found = worth("m", "x", {("q99", "d"): [1]}, judged)
     assert found.verdict is OpinionVerdict.UNKNOWN
-    assert found.sentence == "m is not measured yet: no pair has both an opinion and a final grade."
+    assert found.sentence == "m is not measured yet: no pair has both an opinion and a final grade, and 30 are needed."
+    of_all = said(judged, "final")
+    few = worth("m", "x", {pair: of_all[pair] for pair in [*of_all][:29]}, judged)
+    assert few.verdict is OpinionVerdict.UNKNOWN
+    assert few.sentence.startswith("m is not measured yet: 29 pairs have both")
+    enough = worth("m", "x", {pair: of_all[pair] for pair in [*of_all][:30]}, judged)
+    assert enough.verdict is not OpinionVerdict.UNKNOWN
 
 
 def ten_runs(asked: Mapping[str, str], texts: Mapping[str, tuple[str, str]]) -> dict[str, np.ndarray]:
