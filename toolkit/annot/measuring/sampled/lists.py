@@ -204,7 +204,7 @@ class Lists:
         ratios = (top.value[:, None] + top.moves) / np.maximum(whole.value[:, None] + whole.moves, least[:, None])
         effects = (ratios - value[:, None]) / np.sqrt(len(self._signs))
         sets, of = self._members(family)
-        raised = (whole.value < least - ROUNDING) & sets.any(axis=1)[of]
+        raised = (whole.value < least - ROUNDING) & np.asarray(sets.any(axis=1))[of]
         return Estimates(2 * value - ratios.mean(axis=1), effects, raised)
 
 
