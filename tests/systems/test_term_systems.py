@@ -133,7 +133,6 @@ def test_the_baselines_keep_their_order_and_come_near_the_known_figures(csfcube:
     known = {("tfidf", "background"): 58.72, ("tfidf", "method"): 32.54}
     known |= {("bm25", "background"): 61.36, ("bm25", "method"): 35.44}
     assert {key: found[key] for key in known} == pytest.approx(known, abs=0.5)
-    print(found)
     for facet in ("background", "method"):
         order = [found[name, facet] for name in ("bm25", "tfidf", "tfidfcbow200", "cbow200")]
         assert order == sorted(order, reverse=True)
