@@ -9,8 +9,10 @@ from __future__ import annotations
 import copy
 import re
 import uuid
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from types import MappingProxyType
 from typing import Any
 from xml.etree import ElementTree
 
@@ -47,9 +49,14 @@ class Refused(Exception):
 class OnTasks(dict[int, Record]):
     """What is on tasks, by its number and by task: a look through all of it for each task would take the longest."""
 
-    def __init__(self) -> None:
+    def __init__(self, every: Mapping[int, Record] = MappingProxyType({})) -> None:
         super().__init__()
         self._of: dict[int, dict[int, Record]] = {}
+        for number, one in every.items():
+            self[number] = one
+
+    def __reduce__(self) -> tuple[type[OnTasks], tuple[dict[int, Record]]]:
+        return OnTasks, (dict(self),)
 
     def __setitem__(self, number: int, one: Record) -> None:
         super().__setitem__(number, one)
