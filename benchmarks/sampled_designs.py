@@ -74,13 +74,30 @@ class Collection:
         return pool_grades(dict.fromkeys(of, 1.0), grades, None, highest=HIGHEST, query_id=query_id)
 
     def measured(self, query_id: str, grades: PoolGrades) -> tuple[np.ndarray, list[np.ndarray], bool]:
-        """Every measure of every system: shape (M, S); its effects; whether the first measure's ideal was raised."""
+        """Every measure of every system: shape (M, S); its effects; whether the first measure's ideal was raised.
+
+        The last is the first over the true ideal, which only full judging knows.
+        """
         lists, found = replace(self.lists[query_id], grades=grades), []
         for convention, name in self.whole.measures:
             family = family_of(convention, name)
             assert family is not None
             found.append(lists.measured(*family, relevant_from=self.whole.relevant_from))
-        return np.stack([one.values for one in found]), [one.effects for one in found], bool(found[0].floored.any())
+        values, effects = self._over_true_ideal(query_id, lists)
+        return (
+            np.stack([*(one.values for one in found), values]),
+            [*(one.effects for one in found), effects],
+            bool(found[0].floored.any()),
+        )
+
+    def _over_true_ideal(self, query_id: str, lists: Lists) -> tuple[np.ndarray, np.ndarray]:
+        found = family_of(*self.whole.measures[0])
+        assert found is not None
+        family, k = found
+        cuts = np.array([family.cut(int(n), k) for n in lists.lengths])
+        ideal = self.lists[query_id]._ideal(family, k, cuts).value
+        gained = lists._linear(lists.grades.gains, lists._weights(family, cuts))
+        return gained.value / ideal, gained.moves / ideal[:, None] / np.sqrt(gained.moves.shape[1])
 
     def drawn_topics(self, seed: int) -> Topics:
         """The topics of one redraw."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from collections.abc import Callable
@@ -11,7 +12,9 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
-from annot.base.arrow_arrays import integers_of, lists_of, mask_of, numbers, strings_of, truths
+from annot.base.arrow_arrays import each_once, integers_of, lists_of, mask_of, numbers, strings_of, truths
+from hypothesis import given
+from hypothesis import strategies as st
 
 TEXTS, LISTS = pa.string(), pa.list_(pa.string())
 MASK = np.array([True, False, False, True, True, False, True, False, True])
@@ -53,13 +56,24 @@ def test_an_array_is_read_as_pyarrow_reads_it_also_a_part_of_it() -> None:
     assert truths(pa.chunked_array([mask[1:4], mask[:2]])).tolist() == [False, False, True, True, False]
 
 
+@given(st.lists(st.lists(st.tuples(*[st.sampled_from(["", "a", "b", "é", "éé"])] * 2), max_size=6), max_size=4))
+def test_of_rows_that_come_again_the_first_stay_in_their_order(parts: list[list[tuple[str, str]]]) -> None:
+    columns = [pa.chunked_array([[row[at] for row in part] for part in parts], TEXTS) for at in (0, 1)]
+    found = each_once(pa.table(columns, ["one", "other"]))
+    rows = [row for part in parts for row in part]
+    assert [tuple(row.values()) for row in found.to_pylist()] == list(dict.fromkeys(rows))
+
+
 def test_adding_papers_does_not_wait_for_pandas(tmp_path: Path) -> None:
     abstract = "A sentence of five words. Another one of as many. The third has five, too."
-    (tmp_path / "p.ris").write_text(f"TY  - JOUR\nTI  - A\nAB  - {abstract}\nDO  - 10.1/x\nER  - \n")
+    (tmp_path / "p.ris").write_text(f"TY  - JOUR\nTI  - A\nAB  - {abstract}\nDO  - 10.1000/x\nER  - \n")
+    works = {"id": "https://openalex.org/W1", "doi": "10.1000/x", "referenced_works": ["https://openalex.org/W2"]}
+    (tmp_path / "w.json").write_text(json.dumps(works | {"title": "A", "abstract": abstract}))
     program = """
 import sys
 from annot.cli.main import run
-for words in (["init", "s"], ["corpus", "add", "p.ris", "-C", "s"], ["corpus", "add", "p.ris", "-C", "s"]):
+add = ["corpus", "add", "p.ris", "w.json", "-C", "s"]
+for words in (["init", "s"], add, add):
     sys.argv = ["annot", *words]
     try:
         run()
@@ -69,5 +83,6 @@ assert "pandas" not in sys.modules
 """
     done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    assert "1 paper read, 1 kept; the corpus now has 1" in done.stdout
-    assert "1 paper read, 0 kept; the corpus now has 1" in done.stdout
+    assert "2 papers read, 1 kept; the corpus now has 1" in done.stdout
+    assert "2 papers read, 0 kept; the corpus now has 1" in done.stdout
+    assert "1 citation by papers in the corpus" in done.stdout

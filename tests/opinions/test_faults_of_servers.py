@@ -59,10 +59,16 @@ def test_a_server_that_stays_away_ends_the_asking_and_what_was_answered_stays(ws
 
 
 def test_a_server_that_is_not_there_is_an_error_in_words(ws: Workspace) -> None:
+    heard: list[str] = []
     with serving() as server:
         url = server.url
-    with pytest.raises(ModelError, match=r"127\.0\.0\.1:\d+/v1/chat/completions: 6 requests failed .*ConnectError"):
-        ask(with_model(ws, url), selection=ONE_QUERY, clock=Hurried())
+    with pytest.raises(
+        ModelError, match=r"127\.0\.0\.1:\d+/v1/chat/completions: 6 requests failed .*ConnectError"
+    ) as e:
+        ask(with_model(ws, url, requests_at_once=4), selection=ONE_QUERY, clock=Hurried(), tell=heard.append)
+    assert "check that the server runs" in (e.value.hint or "")
+    # All four connections wait, and one line says so.
+    assert [line.rpartition("again in ")[2] for line in heard] == ["1 s", "2 s", "4 s", "8 s", "16 s"]
 
 
 @pytest.mark.parametrize(

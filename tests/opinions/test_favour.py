@@ -8,10 +8,12 @@ from itertools import permutations, product
 import ir_measures
 import numpy as np
 import pytest
+from annot.base.records import Qrel, ScoredDoc
 from annot.base.stats.values import Undefined
 from annot.measuring.evaluation.gradings import family_of
+from annot.measuring.evaluation.measures import evaluate
 from annot.measuring.opinions import favour as module
-from annot.measuring.opinions.favour import Favour, FavourRule, OpinedPair, RankedPairs, favour
+from annot.measuring.opinions.favour import Favour, FavourRule, OpinedPair, RankedPairs, RunUnderOpinion, favour
 
 FAMILY = family_of("trec", "nDCG")
 assert FAMILY is not None
@@ -34,28 +36,55 @@ def small(seed: int, *, queries: int = 6, documents: int = 9, runs: int = 2):
     return pairs, ranked
 
 
-def ndcg(run: dict[str, tuple[str, ...]], grades: dict[tuple[str, str], int]) -> dict[str, float]:
+def ndcg(run: dict[str, tuple[str, ...]], grades: dict[tuple[str, str], int], measure: str) -> dict[str, float]:
     scored = [
         ir_measures.ScoredDoc(query, doc, float(len(docs) - at))
         for query, docs in run.items()
         for at, doc in enumerate(docs)
     ]
     qrels = [ir_measures.Qrel(*pair, grade) for pair, grade in grades.items()]
-    return {one.query_id: one.value for one in ir_measures.iter_calc([ir_measures.nDCG], qrels, scored)}
+    return {
+        one.query_id: one.value for one in ir_measures.iter_calc([ir_measures.parse_measure(measure)], qrels, scored)
+    }
 
 
-def test_plain_means_are_those_of_ir_measures() -> None:
+@pytest.mark.parametrize("measure", ["nDCG", "nDCG@5"])
+def test_plain_means_are_those_of_ir_measures(measure: str) -> None:
     pairs, runs = small(1, runs=4)
-    found = favour(pairs, runs, RULE, topics=None)
+    runs["r3"] = {query: docs[4:] for query, docs in runs["r3"].items()}
+    family = family_of("trec", measure)
+    assert family is not None
+    found = favour(
+        pairs, runs, FavourRule(measure, *family, least=0.0, level=0.95, permutations=9, seed=1), topics=None
+    )
     assert isinstance(found, Favour)
     for one in found.runs:
         for mean, grades in (
             (one.by_people, {pair[:2]: pair.final for pair in pairs}),
             (one.by_model, {pair[:2]: pair.opinion for pair in pairs}),
         ):
-            assert mean == pytest.approx(np.mean([*ndcg(runs[one.run], grades).values()]))
+            assert mean == pytest.approx(np.mean([*ndcg(runs[one.run], grades, measure).values()]))
         assert one.gain == pytest.approx(one.explained + one.beyond)
     assert [one.by_people for one in found.runs] == sorted((one.by_people for one in found.runs), reverse=True)
+
+
+@pytest.mark.parametrize("measure", ["NDCG%50", "NDCG@5"])
+def test_plain_means_of_csfcube_have_the_ideal_of_what_a_run_submits(measure: str) -> None:
+    pairs, runs = small(9, runs=3)
+    runs["r2"] = {query: docs[3:] for query, docs in runs["r2"].items()}
+    family = family_of("csfcube", measure)
+    assert family is not None
+    found = favour(
+        pairs, runs, FavourRule(measure, *family, least=0.0, level=0.95, permutations=9, seed=1), topics=None
+    )
+    assert isinstance(found, Favour)
+    qrels = [Qrel(pair.query_id, pair.doc_id, pair.opinion) for pair in pairs]
+    asked = {"convention": "csfcube", "relevant_from": 1, "ties": "order", "measures": (measure,)}
+    for one in found.runs:
+        run = {
+            query: [ScoredDoc(doc, -float(at)) for at, doc in enumerate(docs)] for query, docs in runs[one.run].items()
+        }
+        assert one.by_model == pytest.approx(evaluate(run, qrels, **asked).mean[measure])  # type: ignore[arg-type]
 
 
 def test_what_is_beyond_is_the_difference_to_the_mean_over_all_exchanges(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -107,6 +136,10 @@ def test_only_pairs_of_one_query_and_one_final_grade_are_alike() -> None:
     for own in members.values():
         assert len({(pair.query_id, pair.final) for pair in own}) == 1
     assert 5 <= np.median([len(own) for own in members.values()]) <= 11
+
+
+def test_what_is_expected_bends_with_the_square_of_the_distance_to_the_mean() -> None:
+    assert [of.tolist() for of in module._curved(np.array([1.0, 2.0, 6.0]))] == [[1, 2, 6], [4, 1, 9]]
 
 
 def test_a_run_does_not_say_which_pairs_are_alike_for_it() -> None:
@@ -167,6 +200,43 @@ def test_a_gain_has_to_be_shown_to_be_above_the_least() -> None:
     assert 0.02 < gain[0.0][1] < 0.5
 
 
+def test_a_pair_has_the_reciprocal_of_its_rank_and_no_discount_beyond_the_cut() -> None:
+    family = family_of("trec", "nDCG@2")
+    assert family is not None
+    pairs = [OpinedPair("q", doc, 1, 1, 1.0, 100) for doc in "abcd"]
+    rule = FavourRule("nDCG@2", *family, least=0.0, level=0.95, permutations=9, seed=1)
+    ranked = RankedPairs.of(pairs, {"r": {"q": ("b", "x", "a")}, "s": {"q": ("d",)}}, rule, topics={"q": "t"})
+    assert ranked.topics == ("t",)
+    assert ranked.own[0].tolist() == [1 / 63, 1 / 61, 0, 0]
+    assert ranked.fused.tolist() == [1 / 63, 1 / 61, 0, 1 / 61]
+    assert ranked.discount.tolist() == [[0, 1, 0, 0], [0, 0, 0, 1]]
+    assert ranked.submitted.tolist() == [[True, True, False, False], [False, False, False, True]]
+    assert module.UNRANKED < 1 / (module.FUSED_AT + 5000)
+
+
+def test_of_two_runs_one_loses_as_surely_as_the_other_gains() -> None:
+    pairs, runs = small(8, queries=10)
+    found = favour(pairs, runs, replace(RULE, least=0.005), topics=None)
+    assert isinstance(found, Favour)
+    one, other = found.runs
+    assert one.beyond == pytest.approx(-other.beyond)
+    assert (one.p_gains, one.p_loses) == pytest.approx((other.p_loses, other.p_gains))
+    assert min(one.p_gains, one.p_loses) < 1
+
+
+def test_the_runs_that_gain_or_lose_most_are_named_first() -> None:
+    def run(name: str, beyond: float) -> RunUnderOpinion:
+        return RunUnderOpinion(
+            *(name, 0.5, 0.5, beyond, Undefined("made up"), 0.0, 0.0), gains=beyond > 0.1, loses=beyond < -0.1
+        )
+
+    found = Favour(
+        "nDCG", 0.0, 6, tuple(run(*of) for of in (("a", 0.2), ("b", 0.0), ("c", 0.3), ("d", -0.2), ("e", -0.4)))
+    )
+    assert found.gaining == ("c", "a")
+    assert found.losing == ("e", "d")
+
+
 def test_without_runs_pairs_or_topics_it_is_not_known() -> None:
     pairs, runs = small(7)
     reasons = []
@@ -180,3 +250,5 @@ def test_without_runs_pairs_or_topics_it_is_not_known() -> None:
         "no pair has both a final grade and an opinion",
         "2 topics, and the test needs 6",
     ]
+    of_three = favour(pairs, runs, RULE, topics={f"q{at}": f"t{at // 2}" for at in range(6)})
+    assert of_three == Undefined("3 topics, and the test needs 6")

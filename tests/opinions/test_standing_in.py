@@ -208,6 +208,19 @@ def test_with_few_pairs_or_few_topics_it_is_not_known() -> None:
     found = standing_in(queries, opinion, epsilon=0.2, level=0.95, topics=None)
     assert found.may is None
     assert found.left_out["a0"] == "3 queries, expected 4 or more"
+    queries, opinion = study(7, people=2, gaps=0.0, model_off=0.3, queries=4)
+    assert not standing_in(queries, opinion, epsilon=0.2, level=0.95, topics=None).left_out
+
+
+def test_without_variation_the_model_wins_if_it_is_nearer_than_the_handicap() -> None:
+    queries, _ = study(8, people=3, gaps=0.0, model_off=0.0)
+    same = {}
+    for query in queries:
+        query.ratings[:] = query.final
+        same |= {(query.query_id, doc): int(grade) for doc, grade in zip(query.doc_ids, query.final, strict=True)}
+    for epsilon, p, may in ((0.2, 0.0, True), (0.0, 1.0, False)):
+        found = standing_in(queries, same, epsilon=epsilon, level=0.95, topics=None)
+        assert ({one.p for one in found.against}, found.may) == ({p}, may)
 
 
 def test_half_of_the_people_are_enough() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +14,7 @@ from annot.base.stats.values import Undefined
 from annot.measuring.agreement.per_query import QueryRatings
 from annot.measuring.evaluation.gradings import family_of
 from annot.measuring.opinions.agreeing import Scale
-from annot.measuring.opinions.favour import Favour, FavourRule
+from annot.measuring.opinions.favour import Favour, FavourRule, OpinedPair, favour
 from annot.measuring.opinions.worth import Judged, OpinionVerdict, worth
 from needs import unavailable
 
@@ -98,6 +99,43 @@ def test_one_grade_nearly_always_is_no_judging_unless_people_gave_it_as_often() 
     assert "it gives grade" not in found.sentence
 
 
+def test_a_judge_who_gives_one_grade_often_but_not_always_judges() -> None:
+    judged = study(2)
+    answers = {pair: [grade if grade == 3 else 0] for pair, (grade,) in said(judged, "final").items()}
+    assert max(worth("m", "x", answers, judged).given.values()) > 0.8 * len(answers)
+    assert worth("m", "x", answers, judged).verdict is not OpinionVerdict.DOES_NOT_JUDGE
+
+
+def test_favour_is_of_the_pairs_with_a_final_grade_their_weights_and_lengths() -> None:
+    rng = np.random.default_rng(9)
+    judged = study(9)
+    lengths = {doc: int(rng.integers(50, 900)) for doc in judged.lengths}
+    queries = [replace(query, weights=rng.choice((1.0, 3.0), len(query.doc_ids))) for query in judged.queries]
+    queries[0].final[0] = np.nan
+    answers = {
+        pair: [int(np.clip(grade + rng.integers(-1, 2), 0, 3))] for pair, (grade,) in said(study(9), "final").items()
+    }
+    for given in (judged.queries, queries):
+        found = worth("m", "x", answers, replace(judged, queries=given, lengths=lengths))
+        pairs = [
+            OpinedPair(
+                *(query.query_id, doc, int(final), answers[query.query_id, doc][0]),
+                *(1.0 if query.weights is None else float(query.weights[at]), lengths[doc]),
+            )
+            for query in given
+            for at, (doc, final) in enumerate(zip(query.doc_ids, query.final, strict=True))
+            if not np.isnan(final)
+        ]
+        assert found.n_compared == len(pairs) == len(answers) - 1
+        expected = favour(pairs, judged.runs, RULE, topics=None)
+        assert isinstance(found.favour, Favour)
+        assert isinstance(expected, Favour)
+        for one, by_hand in zip(found.favour.runs, expected.runs, strict=True):
+            assert (one.by_people, one.by_model, one.beyond) == pytest.approx(
+                (by_hand.by_people, by_hand.by_model, by_hand.beyond)
+            )
+
+
 def test_a_judge_who_lifts_one_run_is_called_by_that_run() -> None:
     judged = study(3, queries=20, documents=40)
     rng = np.random.default_rng(3)
@@ -163,7 +201,7 @@ def test_runs_of_the_models_family_are_marked() -> None:
     judged = Judged(
         *(
             judged.queries,
-            {"llama-dense": judged.runs["r0"], "instruct-bm25": judged.runs["r1"], "x1": judged.runs["r2"]},
+            dict(zip(("llama-dense", "instruct-bm25", "x1", "meta-bm25"), judged.runs.values(), strict=True)),
         ),
         *(judged.lengths, SCALE, RULE, 0.2),
     )
@@ -175,7 +213,13 @@ def test_before_people_have_judged_nothing_is_said_of_it() -> None:
     judged = study(8)
     found = worth("m", "x", {("q99", "d"): [1]}, judged)
     assert found.verdict is OpinionVerdict.UNKNOWN
-    assert found.sentence == "m is not measured yet: no pair has both an opinion and a final grade."
+    assert found.sentence == "m is not measured yet: no pair has both an opinion and a final grade, and 30 are needed."
+    of_all = said(judged, "final")
+    few = worth("m", "x", {pair: of_all[pair] for pair in [*of_all][:29]}, judged)
+    assert few.verdict is OpinionVerdict.UNKNOWN
+    assert few.sentence.startswith("m is not measured yet: 29 pairs have both")
+    enough = worth("m", "x", {pair: of_all[pair] for pair in [*of_all][:30]}, judged)
+    assert enough.verdict is not OpinionVerdict.UNKNOWN
 
 
 def ten_runs(asked: Mapping[str, str], texts: Mapping[str, tuple[str, str]]) -> dict[str, np.ndarray]:

@@ -253,6 +253,13 @@ def test_a_sample_that_contradicts_itself_is_refused_with_every_fault() -> None:
     )
 
 
+def test_an_empty_pool_has_no_grades() -> None:
+    for predicted in (None, {}):
+        found = pool_grades({}, {}, predicted, highest=3, query_id="q")
+        assert found.at_least.shape == found.moves.shape == (0, 3)
+        assert found.certain
+
+
 def test_with_some_pairs_unfinished_probabilities_fall_by_the_share_of_the_query() -> None:
     pi = {"q": {"a": 1.0, "b": 0.5, "c": 0.2}, "r": {"a": 0.5}}
     found = so_far(pi, {"q": ("a", "b"), "r": ()}, {"q": {"b": 1}})

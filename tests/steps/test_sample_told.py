@@ -126,9 +126,9 @@ PLAIN: Any = {"grades": (0, 1, 2, 3), "missing": "drop", "binarised_at": None, "
 def test_missing_judgements_never_count_as_grade_0_in_a_sample(half: Workspace, tmp_path: Path) -> None:
     zero = half.replaced("judging", missing="zero")
     for measure in (agreement_of, assessors_of):
-        with pytest.raises(InputError, match="a sample is judged"):
+        with pytest.raises(InputError, match="a sample of the pools is judged"):
             measure(read_snapshot(zero))
-    with pytest.raises(InputError, match="a sample is judged"):
+    with pytest.raises(InputError, match="a sample of the pools is judged"):
         judged(pooled(tmp_path).replaced("judging", missing="zero"), share=0.5)
 
 

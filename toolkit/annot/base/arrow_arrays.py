@@ -98,6 +98,18 @@ def truths(array: Any) -> NDArray[np.bool_]:
     return np.unpackbits(bits, count=end, bitorder="little")[array.offset :].astype(bool)
 
 
+def each_once(table: Any) -> Any:
+    """The different rows of an Arrow table of strings, in the order in which they first come."""
+    keys = np.zeros(len(table), np.int64)
+    for column in table.columns:
+        codes = np.concatenate(
+            [np.zeros(0, np.int32), *(numbers(c.indices) for c in column.dictionary_encode().chunks)]
+        )
+        # Few columns have so many different values that their product does not fit.
+        keys = keys * (int(codes.max(initial=0)) + 1) + codes
+    return table.take(integers_of(np.sort(np.unique(keys, return_index=True)[1])))
+
+
 def _in_one(array: Any) -> Any:
     return array.combine_chunks() if hasattr(array, "combine_chunks") else array
 

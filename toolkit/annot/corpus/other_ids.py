@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from annot.base.arrow_arrays import integers_of, mask_of, numbers, strings_of
+from annot.base.arrow_arrays import each_once, integers_of, mask_of, numbers, strings_of
 from annot.corpus.corpus_filters import Tally, hashes_of
 from annot.formats.corpora.identified import Identified
 from annot.store import citations
@@ -105,7 +105,7 @@ class BesidePapers:
         import pyarrow
         import pyarrow.parquet
 
-        table = pyarrow.concat_tables(tables).group_by(["paper_id", "id"], use_threads=False).aggregate([])
+        table = each_once(pyarrow.concat_tables(tables))
         table = _without(table, _hashed(citations.id_files(corpus), table["paper_id"]))
         if len(table):
             part = scratch / "ids.parquet"
@@ -151,8 +151,7 @@ class BesidePapers:
     def _cited(self) -> Iterator[Any]:
         for works, rows in self._lots:
             if rows.cited:
-                table = self._of_papers(works, rows.cited).rename_columns(["citing", "cited"])
-                table = table.group_by(["citing", "cited"], use_threads=False).aggregate([])
+                table = each_once(self._of_papers(works, rows.cited).rename_columns(["citing", "cited"]))
                 if len(table):
                     yield table
 
@@ -161,7 +160,8 @@ class BesidePapers:
         import pyarrow
         import pyarrow.parquet
 
-        table = pyarrow.parquet.read_table(path)
+        # `read_table` imports pandas where that is installed.
+        table = pyarrow.parquet.ParquetFile(path).read()
         owners = self.tally.owners(works)[numbers(table["at"])]
         table = table.filter(mask_of(owners >= 0))
         ids = self.tally.ids_at(owners[owners >= 0])

@@ -37,7 +37,7 @@ _UNPRINTABLE = re.compile("[\0-\x1f\x7f-\x9f\ud800-\udfff\ue000-\uf8ff\U000f0000
 
 # A set comes first: strings are searched for that many times as fast.
 _BEYOND_LATIN = re.compile("[\u0300-\U0010ffff][\u0300-\U0010ffff]{30,}")
-_PRINTABLE_FAULT = re.compile("[\ufb00-\ufb06\ufffd]")
+_PRINTABLE_FAULTS = "\ufb00\ufb01\ufb02\ufb03\ufb04\ufb05\ufb06\ufffd"
 MOST_MARKS = 30
 """Combining marks kept in a row: more are in no language, and putting them in order costs the square of their number
 (Unicode Standard Annex #15, section 13, Stream-Safe Text Format)."""
@@ -86,9 +86,12 @@ def _is_plain(text: str) -> bool:
     """Whether nothing but the white space at the ends can need cleaning."""
     if not text.isprintable() or "  " in text or _may_have(text, "&") or _may_have(text, "<"):
         return False
-    return text.isascii() or not (
-        _PRINTABLE_FAULT.search(text) or _BEYOND_LATIN.search(text) or not unicodedata.is_normalized("NFC", text)
-    )
+    if text.isascii():
+        return True
+    # Each character beyond Latin has two bytes or more: few texts have enough of them for a long row of marks.
+    if len(text.encode()) - len(text) > MOST_MARKS and _BEYOND_LATIN.search(text):
+        return False
+    return unicodedata.is_normalized("NFC", text) and not any(char in text for char in _PRINTABLE_FAULTS)
 
 
 def _may_have(text: str, sign: str) -> bool:

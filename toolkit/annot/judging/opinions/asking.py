@@ -34,6 +34,8 @@ MOST_TRIES = 6
 """Asking stops after so many requests for one opinion have failed in a row."""
 FIRST_WAIT, LONGEST_WAIT = 1.0, 600.0
 """Seconds before a request is sent again, doubled each time; and the longest wait that a server may ask for."""
+A_MOMENT = 0.5
+"""Seconds; waits that differ by less are one wait to a reader."""
 REFUSED_IN_A_ROW = 5
 """After so many refusals in a row asking stops: the pair is not their reason."""
 FORM_OF_A_CHAT = 64
@@ -263,8 +265,10 @@ class Asking:
         if failed >= MOST_TRIES or wait > LONGEST_WAIT:
             self._error = self._unusable(reply, f"{counted(failed, 'request')} failed one after the other")
             return
-        self._not_before = max(self._not_before, self.clock.now() + wait)
-        self.tell(f"{_words(reply)}; asking again in {wait:.0f} s")
+        until = self.clock.now() + wait
+        if until > self._not_before + A_MOMENT:  # Else another connection has said so just now.
+            self.tell(f"{_words(reply)}; asking again in {wait:.0f} s")
+        self._not_before = max(self._not_before, until)
 
     def _refuse(self, question: ToAsk, reply: ServerReply) -> None:
         """Leave out a pair that the server refuses; stop if the pair is not the reason."""
@@ -277,7 +281,12 @@ class Asking:
         hint = "run the same command again when the server answers; what was answered is on record"
         if reply.status in (401, 403):
             hint = f"set the environment variable {KEY_VARIABLE} to a key that this server accepts"
-        elif reply.status is not None and 300 <= reply.status < 500 and reply.status != 429:
+        elif reply.status is None:
+            hint = (
+                f"check that the server runs and that url in [opinions.{self.name}] of annot.toml is right. Then run "
+                "the same command again; what was answered is on record"
+            )
+        elif 300 <= reply.status < 500 and reply.status != 429:
             hint = f"check url and model in [opinions.{self.name}] of annot.toml"
         return ModelError(f"{address_of(self.settings)}: {what}: {_words(reply)}", hint=hint)
 

@@ -18,7 +18,7 @@ fair, agreement not known
 noisy but fair
     All other cases. If the runs are not known, it is called noisy, and the sentence says why fairness is not known.
 
-Until a pair has both an opinion and a final grade, nothing is said.
+Until 30 pairs have both an opinion and a final grade, nothing else is said.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ from annot.measuring.opinions.agreeing import (
     with_itself,
 )
 from annot.measuring.opinions.favour import Favour, FavourRule, OpinedPair, favour
-from annot.measuring.opinions.standing_in import StandingIn, standing_in
+from annot.measuring.opinions.standing_in import FEWEST_PAIRS, StandingIn, standing_in
 
 MOST_UNREADABLE = 0.5
 ALWAYS_THE_SAME = 0.99
@@ -207,7 +207,7 @@ def verdict_of(found: _Found) -> OpinionVerdict:
     """The first of the four whose rule holds."""
     if found.unreadable > MOST_UNREADABLE:
         return OpinionVerdict.DOES_NOT_JUDGE
-    if not found.final:
+    if found.final.total() < FEWEST_PAIRS:
         return OpinionVerdict.UNKNOWN
     if found.same is not None or not _above(found.rho):
         return OpinionVerdict.DOES_NOT_JUDGE
@@ -234,7 +234,11 @@ def _below(one: Estimate) -> bool:
 def sentence_of(verdict: OpinionVerdict, found: _Found, agreement: Sequence[OpinionAgreement]) -> str:
     """What follows the opinion's name."""
     if verdict is OpinionVerdict.UNKNOWN:
-        return "is not measured yet: no pair has both an opinion and a final grade"
+        pairs = counted(found.final.total(), "pair") if found.final else "no pair"
+        return (
+            f"is not measured yet: {pairs} {verb(found.final.total() or 1, 'has', 'have')} both an opinion and a final "
+            f"grade, and {FEWEST_PAIRS} are needed"
+        )
     if verdict is OpinionVerdict.DOES_NOT_JUDGE:
         return f"does not judge: {_why_not(found)}"
     if verdict is OpinionVerdict.FAVOURS:

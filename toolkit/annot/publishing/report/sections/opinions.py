@@ -99,7 +99,7 @@ def overview(found: Sequence[MeasuredOpinion]) -> Table:
         [
             Column[MeasuredOpinion]("Opinion", lambda one: one.worth.name),
             Column("Model", lambda one: one.worth.model),
-            Column("It", lambda one: str(one.worth.verdict), "verdict"),
+            Column("Verdict", lambda one: str(one.worth.verdict)),
         ],
         [
             Column("Pairs", lambda one: one.worth.n_pairs),
