@@ -11,7 +11,7 @@ import pytest
 from annot.base.errors import InputError
 from annot.base.settings import Settings
 from annot.base.settings.sections import CorpusSettings, IdKind
-from annot.formats.corpora.identified import ID_KINDS, identified, normalised_id
+from annot.formats.corpora.identified import ID_KINDS, identified, normalised_id, typed
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
@@ -88,6 +88,11 @@ def test_all_spellings_of_a_pmid_are_its_digits(raw: object, pmid: str | None) -
 )
 def test_openalex_ids_and_keys(kind: IdKind, raw: object, expected: str | None) -> None:
     assert normalised_id(kind, raw) == expected
+
+
+def test_what_looks_like_a_work_of_openalex_is_one_only_if_it_is_called_so() -> None:
+    found = [typed(kind, "W12") for kind in ("openalex", "key", "pmid", "doi")]
+    assert found == ["openalex:W12", "key:W12", None, None]
 
 
 @given(st.sampled_from(ID_KINDS), st.text(max_size=60) | st.text("10./(<>)W%3C pmid:&;", max_size=60))

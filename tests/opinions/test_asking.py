@@ -82,6 +82,16 @@ def test_no_more_requests_are_under_way_than_were_allowed(ws: Workspace) -> None
     assert server.most_at_once == 3
 
 
+def test_an_error_that_is_not_the_servers_ends_the_command(ws: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*given: object) -> None:
+        raise InputError("the disk is full")
+
+    monkeypatch.setattr("annot.store.opinions.note_answer", full)
+    with serving() as server, pytest.raises(InputError, match="the disk is full"):
+        ask(with_model(ws, server.url, requests_at_once=2))
+    assert len(server.requests) <= 2
+
+
 def test_named_and_planned_pairs_are_asked_alone(ws: Workspace, tmp_path: Path) -> None:
     named = tmp_path / "pairs.txt"
     named.write_text("p1-method d03\np2-method 0 d04 1\n", encoding="utf-8")

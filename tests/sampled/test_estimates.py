@@ -190,6 +190,23 @@ def test_the_ideal_is_never_below_what_was_found_nor_below_one_document() -> Non
     assert found.outside["P@20"] == ("none",)
 
 
+def test_a_query_that_a_run_leaves_out_has_no_ideal_that_was_raised() -> None:
+    """By CSFCube's convention the ideal is of what a run submits; trec_eval's is of the whole pool."""
+    pi = dict.fromkeys("abcd", 0.5)
+    pools = pools_of({"q": pi}, {"q": {"a": 0, "b": 0}}, None, highest=1)
+    runs: dict[str, dict[str, tuple[ScoredDoc, ...]]] = {
+        "none": {}, "strangers": {"q": (ScoredDoc("x", 1.0),)}, "some": {"q": (ScoredDoc("a", 1.0),)}
+    }  # fmt: skip
+    for convention, measures, raised in (
+        ("csfcube", ("NDCG@5", "AP"), (False, False, True)),
+        ("trec", ("nDCG@5", "AP"), (True, True, True)),
+    ):
+        found = estimates(runs, pools, convention=convention, relevant_from=1, ties="order", measures=measures)
+        for measure in measures:
+            assert tuple(one.floored[measure] == ("q",) for one in found.values()) == raised, (convention, measure)
+            assert [one.evaluation.mean[measure] for one in found.values()] == [0, 0, 0]
+
+
 def test_the_signs_of_replicates_are_balanced() -> None:
     for pairs in (0, 1, 2, 3, 7, 8, 33):
         found = signs(pairs)

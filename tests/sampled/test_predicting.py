@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 from annot.measuring.sampled.predicting import features, predicted
@@ -53,6 +55,26 @@ def test_predictions_are_probabilities_of_every_grade_and_follow_the_ranks() -> 
     of_grade_2 = {doc_id: row[2] for doc_id, row in found["t3-result"].items()}
     assert of_grade_2["d00"] > 0.6 > 0.3 > of_grade_2["d20"]
     assert not rows[:, 3].any()
+
+
+def test_the_features_of_a_document_are_its_ranks() -> None:
+    found = features({"m": {"a": 2}}, {"a": 3, "b": None}, methods=("m", "n"), cited={"b"})
+    assert found == {
+        "a": (1 / 2, 0, 1 / 12, 0, 1, 0, pytest.approx(math.log(3)), 1 / 3, 1, 0),
+        "b": (0, 0, 0, 0, 0, 0, 0, 0, 0, 1),
+    }
+
+
+def test_the_unit_of_a_feature_and_one_that_is_always_the_same_change_nothing() -> None:
+    judged, known, topics = study()
+    other = {
+        query_id: {doc_id: (1000 * row[0], *row[1:], 7.0) for doc_id, row in of.items()}
+        for query_id, of in known.items()
+    }
+    first, second = (predicted(judged, one, topics, highest=3) for one in (known, other))
+    for query_id, of in first.items():
+        for doc_id, row in of.items():
+            assert row == pytest.approx(second[query_id][doc_id], abs=2e-6)
 
 
 def test_one_topic_alone_has_nothing_to_learn_from() -> None:

@@ -34,14 +34,14 @@ FORMATS = {
         *(PUBMED, ACL, PARQUET, WORKBOOK, RIS, MEDLINE, BIBTEX, CSV, IRDS),
     )
 }
-"""Those that people name, in the order in which they are told."""
+"""The formats that people name, in the order in which they are listed."""
 _ALL = FORMATS | {JOINED.name: JOINED}
 _TEXTS = {form.name for form in (RIS, MEDLINE, BIBTEX, CSV)}
-"""Those of text that may be in another encoding than UTF-8."""
+"""The text formats that may be in an encoding other than UTF-8."""
 
 
 def format_named(name: str) -> Format:
-    """The format of this name. Raises InputError with the near one."""
+    """The format of this name. Raises InputError with the nearest name."""
     if name not in _ALL:
         check_name(name, tuple(FORMATS), what="format")
     return _ALL[name]
@@ -50,8 +50,8 @@ def format_named(name: str) -> Format:
 def format_of(name: str, form: str | None) -> str:
     """The format of a file: the one that is named, or the one that its beginning tells, whatever its name.
 
-    A file without anything but white space has the format of JSON Lines; reading it tells that it is empty. Raises
-    InputError for a kind that is not read, and for a file whose beginning tells nothing.
+    A file without anything but white space has the format of JSON Lines; when it is read, it turns out to be empty.
+    Raises InputError for a kind that is not read, and for a file whose beginning tells nothing.
     """
     if form is not None:
         return format_named(form).name

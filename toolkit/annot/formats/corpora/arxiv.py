@@ -12,7 +12,7 @@ _YEAR = re.compile(r"\b(?:19|20)\d\d\b")
 
 
 def paper(record: Mapping[str, Any]) -> dict[str, Any]:
-    """The year is that of the first version: `Mon, 2 Apr 2007 19:18:42 GMT`."""
+    """The year of the first version: `Mon, 2 Apr 2007 19:18:42 GMT`."""
     versions = record.get("versions")
     first = versions[0] if isinstance(versions, list) and versions else None
     dates = [first.get("created") if isinstance(first, dict) else None, record.get("update_date")]

@@ -2,7 +2,7 @@ r"""BibTeX and biblatex, as managers of references, publishers and DBLP write th
 
 The syntax is BibTeX's (Patashnik: BibTeXing, 1988; Markey: Tame the BeaST, 2009), the fields are BibTeX's and
 biblatex's (https://ctan.org/pkg/biblatex). More is allowed than by BibTeX: no comma, or several, between fields; a key
-of any characters; a field twice, of which the first counts; a macro that is not defined, which says its name.
+of any characters; a field twice, of which the first counts; a macro that is not defined, which becomes its name.
 Encodings: `text_encoding`; JabRef's `% Encoding: ...` counts in a file that is not UTF-8.
 """
 
@@ -27,7 +27,7 @@ _BLOCK = 1 << 20
 _INDENT = 200
 _MOST_JOINED = 100
 _LONGEST_VALUE, _MOST_IN_MACROS = 1 << 20, 1 << 24
-"""Characters of a value put together from macros, and of all macros: they can double in each line."""
+"""The most characters of a value with macros, and of all macros together: each line of macros can double them."""
 _START = re.compile(r"@[ \t]*[A-Za-z](?:[\w-]*[ \t]*[{(]|[^\s{}()]*,[ \t]*\n)")
 """An entry; also one whose brace is missing, `@articlekey,` on a line of its own."""
 _SHAPE = re.compile(
@@ -36,7 +36,7 @@ _SHAPE = re.compile(
     r"\s*+[A-Za-z][\w-]*+\s*+=\s*+[\w{\"])",
     re.IGNORECASE,
 )
-"""An entry of a paper with its first field, or one of no paper."""
+"""The beginning of a paper's entry with its first field, or of an entry that is no paper."""
 _HEAD = re.compile(r"@[ \t]*([A-Za-z][\w-]*)[ \t]*([{(])")
 _KEY = re.compile(r"\s*+((?![A-Za-z][\w-]*\s*=\s*[{\"\d])[^,\n}]*?)\s*(?=[,\n}]|$)")
 _BETWEEN = re.compile(r"(?:[\s,]++|%[^\n]*)*")
@@ -64,7 +64,7 @@ _READ = frozenset(
         *("pmid", "eprint", "eprinttype", "archiveprefix", "note"),
     )
 )
-"""The fields that mean something here."""
+"""The fields that are used here."""
 _YEAR = re.compile(r"(?<!\d)\d{4}(?!\d)")
 _DOI_LINK = re.compile(r"doi\.org/(10\.\d[^\s{}]*)", re.IGNORECASE)
 _PMID = re.compile(r"\bPMID:?\s*(\d+)", re.IGNORECASE)
@@ -73,7 +73,7 @@ _OF_ONE_BYTE = re.compile(r"(?:cp|iso8859|mac|koi8)[\w-]*")
 
 
 class _Fault(Exception):
-    """Something at this place of the text keeps the entry from being read."""
+    """The entry cannot be read because of something at this place of the text."""
 
     def __init__(self, at: int, words: str) -> None:
         self.at, self.words = at, words
@@ -83,11 +83,11 @@ class _Entry(NamedTuple):
     kind: str
     key: str
     fields: dict[str, str]
-    """Their names in lower case, macros put in; TeX as it is. Of an entry of papers those of `_READ`."""
+    """By name in lower case, with macros filled in and TeX as it is. A paper's entry has only the fields of `_READ`."""
 
 
 class _Macros:
-    """What each macro says. Every style defines the months."""
+    """The text of each macro. Every style defines the months."""
 
     def __init__(self) -> None:
         self._values = {month[:3].lower(): month for month in _MONTHS}
@@ -103,7 +103,7 @@ class _Macros:
 
 
 def records(piece: Piece) -> Records:
-    """The entries, each at the line where it begins; macros hold from their definition on."""
+    """The entries, each with the line where it begins; a macro applies from its definition on."""
     macros, line = _Macros(), 0
     with _text(Path(piece.path)) as text:
         for line, part in _joined(_parts(text, piece.path)):
@@ -134,7 +134,7 @@ def _of_one_byte(java_name: str) -> str:
 
 
 def _parts(text: TextIO, name: str) -> Iterator[tuple[int, str]]:
-    """What the file has from each `@word{` to the next, with its line. Before the first one all is comment."""
+    """The text from each `@word{` to the next, with its line. Everything before the first one is comment."""
     rest, line = "", 1
     while block := text.read(_BLOCK):
         rest += block
@@ -183,7 +183,7 @@ def _depth(part: str) -> int:
 
 
 def _record(part: str, line: int, macros: _Macros) -> dict[str, Any] | Broken | None:
-    """The entry of a part, if it is one of a paper. Macros that it defines are put to the others."""
+    """The entry of a part, if it is a paper's. Macros that it defines are added to the others."""
     head = _HEAD.match(part)
     if head is None:
         found = part.partition("\n")[0].strip()
@@ -262,7 +262,7 @@ def _value(text: str, at: int, macros: _Macros) -> tuple[str, int]:
 
 
 def _closed(text: str, at: int) -> int:
-    """Where the group ends that opens here."""
+    """The end of the group that opens here."""
     depth = 0
     for brace in _BRACE.finditer(text, at):
         depth += 1 if brace[0] == "{" else -1
@@ -272,7 +272,7 @@ def _closed(text: str, at: int) -> int:
 
 
 def _quoted(text: str, at: int) -> int:
-    """Where the text in quotation marks ends that begins here; those in braces are part of it."""
+    """The end of the text in quotation marks that begins here; marks in braces are part of it."""
     depth = 0
     for found in _IN_QUOTES.finditer(text, at + 1):
         if found[0] == '"' and depth == 0:

@@ -32,7 +32,7 @@ HEADER_WITHIN = 10
 _LISTED = ("citations", "outbound_citations")
 _OTHERS = ("title", "abstract", "year", "metadata", "labels", "pred_labels", "pred_labels_truncated")
 COLUMNS = FIELDS | {*_OTHERS, *_LISTED}
-"""Of a table with ids of its own; they mean what they mean in JSON Lines."""
+"""Columns of a table with ids of its own; they mean the same as in JSON Lines."""
 _NAMES = {
     "title": ("title", "article title", "document title", "paper title", "titel"),
     "abstract": ("abstract", "abstract note", *TEXTS),
@@ -47,7 +47,7 @@ _ID_NAMES = {
     "openalex": ("openalex id",),
     "key": ("key", "citation key", "ut (unique wos id)", "eid", "cord uid", "publication id", "lens id"),
 }
-"""The first of the names that is there counts."""
+"""The first of these names that the table has counts."""
 _TAGS = {"TI": "title", "AB": "abstract", "PY": "year", "DI": "doi", "PM": "pmid", "UT": "key"}
 """Web of Science's; its ID are keywords."""
 _BETWEEN = re.compile(r"[\s;,|]+")
@@ -58,7 +58,7 @@ _NO_ABSTRACT = "[No abstract available]"
 
 @lru_cache(maxsize=64)
 def meaning(header: tuple[str, ...]) -> dict[str, str]:
-    """Field by column, of those that mean something.
+    """The field of each column that is used.
 
     >>> meaning(("Article Title", "Abstract", "DOI", "Language"))
     {'Article Title': 'title', 'Abstract': 'abstract', 'DOI': 'doi'}

@@ -29,7 +29,7 @@ UNPACKED = 100
 """A compressed file holds at most so many times its size, and `LONGEST_LINE`: text has about ten times."""
 NOT_WHOLE = "the file may be incomplete; download it again"
 _FIRST = 100
-"""A file is told by its first record that can be read, of so many."""
+"""The first readable record among so many decides the format of a file."""
 _GZIP = b"\x1f\x8b"
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _DECODER = json.JSONDecoder(parse_constant=lambda _: None)
@@ -52,10 +52,10 @@ class Broken(NamedTuple):
     """A record that cannot be read."""
 
     reason: str
-    """What it has in common with others, to be counted by."""
+    """The reason, by which such records are counted."""
     faults: tuple[str, ...]
     record: str
-    """As it stands in the file."""
+    """The text in the file."""
 
 
 Records = Iterator[tuple[int, dict[str, Any] | Broken | None]]
@@ -176,7 +176,7 @@ def is_gzip(path: Path) -> bool:
 
 
 class _Unpacking(io.RawIOBase):
-    """What is in a compressed file, up to `UNPACKED` times its size."""
+    """The content of a compressed file, up to `UNPACKED` times its size."""
 
     def __init__(self, path: Path) -> None:
         self.name = str(path)
@@ -216,7 +216,7 @@ def opened(path: Path) -> Iterator[IO[bytes]]:
 
 
 class Head(NamedTuple):
-    """How a file begins, by which its format is told."""
+    """How a file begins, which decides its format."""
 
     name: str
     start: bytes
@@ -237,7 +237,7 @@ class Format:
     records: Callable[[Piece], Records] = json_records
     cut: Callable[[str], list[tuple[int, int | None]]] = cut_lines
     told: Callable[[Head], bool] = lambda _head: False
-    """Whether a file that begins so is of this format, where it is not JSON."""
+    """Whether a file that begins so is of this format, if it is not JSON."""
     endings: tuple[str, ...] = ()
     """Of the names of files, compressed or not, that are of this format if their beginning tells no other."""
     bibliographic: bool = False
@@ -249,9 +249,9 @@ class Format:
     brings: Callable[[str], Path | None] = lambda _name: None
     """The folder whose files belong to the records of this one, and are not read by themselves."""
     by_name: bool = False
-    """Whether what is given are names of datasets, not of files."""
+    """Whether it reads datasets by name instead of files."""
 
 
 def in_one_piece(_name: str) -> list[tuple[int, int | None]]:
-    """How a file is cut that has to be read from its beginning."""
+    """How to cut a file that has to be read from its beginning."""
     return [(0, None)]

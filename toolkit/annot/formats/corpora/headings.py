@@ -1,6 +1,6 @@
 """The headings of a structured abstract that comes as one text: `BACKGROUND: ... METHODS: ...`.
 
-PubMed prints the abstracts of its journals so, and what others export from it has them so. A heading is in capitals,
+PubMed prints abstracts like this, and so do exports from it. A heading is in capitals,
 with a colon after it, where the abstract or a sentence begins; at least one of its words is one of those that the
 headings of MEDLINE have. Each such word belongs to one of the five categories of the National Library of Medicine:
 Ripple, Mork, Knecht and Humphreys: A retrospective cohort study of structured abstracts in MEDLINE, 1992-2006. Journal

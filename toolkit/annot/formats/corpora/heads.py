@@ -1,4 +1,4 @@
-"""How a file begins, and what is said of one whose beginning tells no format."""
+"""How a file begins, and the error for a file whose beginning fits no format."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from annot.formats.corpora.cutting import Head, first_object, opened
 HEAD_BYTES = 1 << 16
 _SHOWN = 40
 PROLOG = rb"(?>\s*(?:<\?.*?\?>\s*|<!--.*?-->\s*|<!DOCTYPE[^>\[]*(?:\[.*?\]\s*)?>\s*)*)"
-"""A regular expression of what comes before the first element of XML; it never goes back over it."""
+"""A regular expression of the text before the first element of XML; it never backtracks."""
 _ROOT = re.compile(PROLOG + rb"<([^\s<>/?!]+)", re.DOTALL)
 
 
@@ -30,7 +30,7 @@ def head_of(name: str) -> Head:
 
 
 def unknown(head: Head) -> InputError:
-    """The error for a file whose beginning tells nothing."""
+    """The error for a file whose beginning fits no format."""
     if b"\0" in head.start:
         what = f"not text; it begins with the bytes {head.start[:8].hex(' ')}"
     elif root := _ROOT.match(head.start):

@@ -1,4 +1,4 @@
-"""By which ids a record of a library or a database is known, and which of them becomes the id of its paper.
+"""Which ids a record of a library or a database has, and which of them becomes the id of its paper.
 
 A DOI, a PMID and an OpenAlex id are the same paper's everywhere, and are written down with their kind: `doi:10.1/x`,
 `pmid:123`, `openalex:W1`. A citation key is one file's own: it may be the id of a paper, but never says of two records
@@ -21,15 +21,15 @@ from annot.formats.cleaning import clean
 from annot.formats.same_work import work_text
 
 ID_KINDS: tuple[IdKind, ...] = get_args(IdKind)
-"""In the order in which a paper takes its id from them, unless the settings state another."""
+"""A paper takes its id from the first of these kinds that it has, unless the settings state another order."""
 GLOBAL: tuple[IdKind, ...] = ("doi", "pmid", "openalex")
 _IN_PLACE = {*ID_KINDS, "cited"}
 """The fields of a record in whose place its paper has an id."""
 MADE = "made-"
-"""How an id begins that was made from a title and a year."""
+"""The beginning of an id that was made from a title and a year."""
 LONGEST = 500
 _PLAIN_DOI = re.compile(r"(?:https://doi\.org/)?(10\.[0-9]{4,9}/[a-z0-9./_-]*[a-z0-9])")
-"""As nearly all are written; found in a quarter of the time."""
+"""The usual form, which is found in a quarter of the time."""
 _DOI = re.compile(r"10\.[0-9]{4,9}(?:\.[0-9]+)*/\S+")
 _URL = re.compile("https?://", re.IGNORECASE)
 _PLAIN_WORK = re.compile("W([1-9][0-9]{0,14})")
@@ -39,14 +39,14 @@ _PAIRS = {")": "(", "]": "[", ">": "<", "}": "{"}
 
 
 class Identified(NamedTuple):
-    """A record whose paper has its id."""
+    """A record with the id of its paper."""
 
     record: dict[str, Any]
     """In the fields that `paper_lines.read_papers` knows."""
     ids: tuple[str, ...]
     """With their kinds, in the order of `GLOBAL`; a citation key is none of them."""
     cites: tuple[str, ...]
-    """What it cites, each once: an id with its kind, or several of one work with blanks between them."""
+    """The cited works, each once: an id with its kind, or several ids of one work with blanks between them."""
     made: bool
     """Whether the id of the paper was made."""
 
@@ -72,7 +72,7 @@ def identified(record: Mapping[str, Any], order: Sequence[IdKind]) -> Identified
 
 
 def _cited(given: Any) -> str:
-    """One cited work: `(kind, raw)`, or several of these that are ids of one."""
+    """One cited work: `(kind, raw)`, or several of these if it has several ids."""
     if isinstance(given[0], str):
         return typed(*given) or ""
     return " ".join(dict.fromkeys(filter(None, (typed(kind, raw) for kind, raw in given))))
@@ -92,7 +92,7 @@ def typed(kind: IdKind, raw: object) -> str | None:
 
 
 def normalised_id(kind: IdKind, raw: object) -> str | None:
-    """What stands for the id in all its spellings; None if it is none of the kind."""
+    """The form of the id that is the same for all its spellings; None if it is none of the kind."""
     if raw is None or isinstance(raw, bool) or not isinstance(raw, str | int | float):
         return None
     text = str(raw).strip()
@@ -130,7 +130,7 @@ def _openalex(text: str) -> str | None:
 
 
 def _key(text: str) -> str | None:
-    """A key that is a number is none: it counts the records of a file, and every file has a first one."""
+    """A number is no key: it counts the records of a file, and every file has a first one."""
     return None if text.isdecimal() else "_".join(text.split())
 
 

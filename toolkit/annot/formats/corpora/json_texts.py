@@ -23,18 +23,18 @@ _BLOCK = 1 << 18
 _UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _SPACE = re.compile(r"[ \t\n\r]*")
 _TOKEN = 16
-"""No number's sign, escape or word of JSON is longer: a fault so near to the end may be that there is more to come."""
+"""No sign, escape or word of JSON is longer. A fault this near to the end may mean that the text goes on."""
 _INNER = re.compile(rb'"(?:[^"\\]|\\.)*"\s*:|[]},]')
-"""What a line begins with that is part of an object over several lines."""
+"""The beginning of a line that is part of an object over several lines."""
 _SHOWN = 2_000
 _HELD = 50
-"""So many objects under one another, and nothing else, are records by their ids."""
+"""An object with at least so many objects, and nothing else, has records by their ids."""
 _OF_A_RECORD = {"id", "_id", "paper_id", "title", "abstract"}
-"""An object with one of them before its `results` is no page."""
+"""An object with one of these before its `results` is no page."""
 
 
 class NotJson(ValueError):
-    """Raised where a text cannot be read on; its message says where and why."""
+    """Raised when a text cannot be read any further; its message says where and why."""
 
     def __init__(self, reason: str, text: str) -> None:
         super().__init__(reason)
@@ -134,7 +134,7 @@ class _Text:
         self._decoder = codecs.getincrementaldecoder(json.detect_encoding(start))("surrogateescape")
         self._text, self._at = self._decoder.decode(start), 0
         self._line, self._column = 1, 1
-        """Where the text that is held begins."""
+        """The place in the file where the text in memory begins."""
 
     def _more(self) -> bool:
         """Read on; as much again as is held, so that a long value costs no more than its length."""
@@ -174,7 +174,7 @@ class _Text:
             yield self.value()
 
     def names(self) -> Iterator[str]:
-        """The names in the object that begins here, each when its value is next."""
+        """The names in the object that begins here; after each, its value comes next."""
         self._take("{")
         if self.peek() == "}":
             self._take("}")

@@ -28,7 +28,7 @@ _BEGINS = re.compile(rb"(?:^|[\r\n])PMID- *\d+ *(?:[\r\n]|$)")
 _TITLES = ("TI", "BTI", "TT", "CTI")
 _ABSTRACTS = ("AB", "OAB")
 _OF_OTHERS = re.compile(r"\A(?:AAMC|AIDS|KIE|NASA|PIP|Publisher|plain-language-summary):\s*", re.IGNORECASE)
-"""Whose abstract an `OAB` is."""
+"""The kind of text in an `OAB`: whose abstract it is."""
 _NO_ABSTRACT = re.compile(r"abstract available from the publisher\.?", re.IGNORECASE)
 _DATES = ("DP", "DEP", "EDAT")
 _YEAR = re.compile(r"(?:1[4-9]|20)\d\d")
@@ -37,7 +37,7 @@ _READ = {"PMID", "LID", "AID", "AB", "OAB", *_TITLES, *_DATES}
 
 
 def begins(line: str, block: list[str]) -> bool:
-    """Whether a line begins a record: after a blank line, or with a second PMID where there is none between them."""
+    """Whether a line begins a record: after a blank line, or with a second PMID if there is no blank line."""
     if not line.startswith(_FIRST):
         return False
     return not block or block[-1].isspace() or (line.startswith("PMID-") and any(map(_is_pmid, block)))

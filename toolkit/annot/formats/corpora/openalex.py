@@ -16,13 +16,13 @@ from annot.base.errors import InputError
 from annot.formats.corpora.cutting import Format
 
 DELETED = "W4285719527"
-"""All works that were deleted became this one, with the title `Deleted Work`; other works still cite it."""
+"""Deleted works became this one, with the title `Deleted Work`; other works still cite it."""
 _ENTITY = re.compile(r"(?:https?://(?:api\.)?openalex\.org/)?(?:works/)?([A-Z])(\d+)", re.IGNORECASE)
 _ADDRESS = "https://openalex.org/"
 _ADDRESSES = re.compile(rf"{re.escape(_ADDRESS)}W[0-9]+(?:\n{re.escape(_ADDRESS)}W[0-9]+)*")
 _ABSTRACTS = ("abstract_inverted_index", "abstract_inverted_index_v3")
 _MISSING = 100
-"""So many positions may have no word, and as many more as there are words."""
+"""So many positions may have no word, and besides as many as there are words."""
 
 
 def paper(record: Mapping[str, Any]) -> dict[str, Any]:
@@ -102,7 +102,7 @@ def turned_back(index: object, *, name: str) -> str | None:
 
 
 def _plain_text(index: Mapping[str, Any]) -> str | None:
-    """The text of an index with every position from 0 to the last once; None of any other."""
+    """The text of an index that has every position from 0 to the last once; None for any other."""
     if {*map(type, index.values())} != {list}:
         return None
     try:

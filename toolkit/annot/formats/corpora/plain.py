@@ -8,11 +8,11 @@ from typing import Any
 from annot.formats.corpora.cutting import Format
 
 IDS = ("paper_id", "passage_id", "id", "_id", "doc_id", "docid", "document_id", "doc")
-"""Names of the field of the id; the first that is there and not null counts."""
+"""Names of the field of the id; the first one with a value counts."""
 TEXTS = ("text", "contents", "passage")
-"""Of the text, where there is no field `abstract`."""
+"""Names of the field of the text, if there is no field `abstract`."""
 WHOLES = ("document_id", "msmarco_document_id", "doc")
-"""Of the document that a passage is from, where there is no field `part_of` and none of them is the id."""
+"""Names of the field of a passage's document, if there is no field `part_of` and none of them is the id."""
 _WITH_PASSAGE_ID = (*WHOLES, "doc_id", "docid")
 FIELDS = frozenset((*IDS, *TEXTS, *WHOLES, "part_of"))
 

@@ -20,7 +20,7 @@ _ROOT = re.compile(rf"<(?:{'|'.join(_SETS)})[\s>]".encode())
 _RECORDS = ("PubmedArticle", "PubmedBookArticle", "MedlineCitation")
 _YEAR = re.compile(r"\b(?:1[5-9]|20)\d\d\b")
 _NO_TITLE = ("", "[Not Available].", "[In Process Citation]")
-"""What stands for a title that has not been translated, or not entered yet."""
+"""In place of a title that has not been translated, or not entered yet."""
 _NO_HEADING = ("UNLABELLED", "UNASSIGNED")
 _KINDS = {"pubmed": "pmid", "doi": "doi"}
 
@@ -71,7 +71,7 @@ def _title(article: Element) -> str | None:
 
 
 def _abstract(parts: Any) -> dict[str, Any]:
-    """`sections` where a part has a heading or a category, else `abstract`."""
+    """`sections` if a part has a heading or a category, else `abstract`."""
     sections = [(*(_heading(part, name) for name in ("Label", "NlmCategory")), _text(part)) for part in parts]
     if any(heading or category for heading, category, _ in sections):
         return {"sections": sections}
@@ -84,7 +84,7 @@ def _heading(part: Element, name: str) -> str:
 
 
 def _year(article: Element, data: Element) -> str | None:
-    """Of the issue or the book; else of the electronic publication, or of the entry in PubMed."""
+    """The year of the issue or the book; else of the electronic publication, or of the entry in PubMed."""
     for date in _dates(article, data):
         if date is not None and (found := _YEAR.search(" ".join(date.itertext()))):
             return found[0]
@@ -98,7 +98,7 @@ def _dates(article: Element, data: Element) -> Iterator[Element | None]:
 
 
 def _doi(own: Element, article: Element, data: Element) -> str | None:
-    """Of the record's own list of ids, not of a reference's."""
+    """The ids in the record's own list, not in a reference's."""
     for ids in (data.find("ArticleIdList"), own.find("ArticleIdList")):
         for one in () if ids is None else ids:
             if one.get("IdType") == "doi" and _text(one):

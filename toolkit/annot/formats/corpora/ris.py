@@ -39,7 +39,7 @@ _OTHERS = {
     *("IS", "J2", "JA", "JF", "JO", "KW", "L1", "L2", "L4", "LA", "M1", "NV", "OP", "PB", "RI", "RN", "RP", "SE", "SN"),
     *("SP", "T2", "T3", "TA", "TT", "UK", "VL", "Y2"),
 }
-"""The tags of the specification, and of EndNote and the Web of Science, that mean nothing here."""
+"""Tags of the specification, EndNote and the Web of Science that are not used here."""
 _YEAR = re.compile(r"(?<!\d)(?:1[4-9]|20)\d\d(?!\d)|\A(?:1[4-9]|20)\d\d(?=\d{4}\Z)")
 _NAME = r"(10\.\d{4,9}(?:\.\d+)*/\S+)"
 _DOIS = {
@@ -48,7 +48,7 @@ _DOIS = {
     "N1": re.compile(rf"doi:?\s*{_NAME}", re.IGNORECASE),
     "UR": re.compile(r".*?(?:doi\.org|/doi(?:/abs|/full|/pdf)?)/(10\.\d{4,9}[^\s?#]*?/[^\s?#]+?)(?=;\s*http|[\s?#]|$)"),
 }
-"""Where a DOI is in a record without `DO`: the whole note of other programs, or the address of the paper."""
+"""A DOI in a record without `DO`: the whole note of other programs, or the address of the paper."""
 _PMIDS = {
     "PMID": re.compile(r"(\d+)"),
     "N1": re.compile(r"PMID:?\s*(\d+)", re.IGNORECASE),
@@ -57,7 +57,7 @@ _PMIDS = {
 }
 _PMID_OF_DATABASE = {"AN": re.compile("pubmed|medline", re.IGNORECASE), "C2": re.compile("scopus", re.IGNORECASE)}
 _NO_ABSTRACT = re.compile(r"\[?no abstract (?:is )?available\.?\]?", re.IGNORECASE)
-"""What Scopus and others write in place of one."""
+"""The text that Scopus and others write in place of an abstract."""
 _PARAGRAPH = re.compile(r"(?<=[.!?:)\]\"”])\s*\n\s*\n\s*")
 
 

@@ -45,7 +45,7 @@ USUAL: Mapping[str, tuple[str, ...]] = {
 }
 """The headings of each label of a study that has these five."""
 MOST_HEADINGS = 1_000
-"""That are counted by name; all others are one."""
+"""So many headings are counted by name; all others together."""
 NO_HEADING, OTHERS = "(no heading)", "(other headings)"
 
 
@@ -57,7 +57,7 @@ class Heading(NamedTuple):
 
 
 Headings = tuple[Heading, ...]
-"""Of one paper, each once."""
+"""The headings of one paper, each once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,7 @@ class SectionLabels:
     PubMed shows them."""
 
     label_of: Mapping[str, str]
-    """By plain heading, or category."""
+    """The label of each plain heading, or category."""
     faceted: bool
 
     @classmethod
@@ -108,7 +108,7 @@ class Structured(NamedTuple):
 
     papers: int
     unlabelled: int
-    """Those without labels: a part of them has a heading that no label has, or none."""
+    """Those without labels, because a part of them has no heading, or one without a label."""
     headings: tuple[tuple[str, str, int], ...]
     """Heading, label ("" for none), papers; those without a label first, then the most frequent."""
 
@@ -124,7 +124,7 @@ class Structured(NamedTuple):
 
     @property
     def writable(self) -> list[str]:
-        """The headings that a line of annot.toml could name, for want of one that does."""
+        """The headings that no line of annot.toml names, though one could."""
         return [name for name, _ in self.unknown if name not in (NO_HEADING, OTHERS)]
 
 

@@ -27,7 +27,7 @@ _EXPECTED = {int: "a whole number of at most 63 bits", str: "text"}
 
 
 class Spread(NamedTuple):
-    """What became of one file."""
+    """The result of reading one file."""
 
     name: str
     lines: int
@@ -147,4 +147,4 @@ def _paper(record: Mapping[str, Any]) -> dict[str, Any]:
 
 SEMANTIC_SCHOLAR = Format("semantic-scholar", paper=_paper, fits=lambda record: "corpusid" in record)
 JOINED = Format("semantic-scholar-share", paper=_paper, records=joined, cut=in_one_piece)
-"""A folder of one share; nobody names it."""
+"""The name of the folder of one share."""

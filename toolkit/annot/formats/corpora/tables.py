@@ -73,7 +73,7 @@ def csv_rows(piece: Piece) -> Records:
 
 
 class _Lines:
-    """The lines of a text, of which those taken last can be given back."""
+    """The lines of a text; the last ones taken can be given back."""
 
     def __init__(self, text: TextIO) -> None:
         self._text = text
@@ -96,7 +96,7 @@ class _Lines:
         return line
 
     def ahead(self, count: int) -> list[str]:
-        """So many of the first lines, which are not taken by this; fewer of long ones."""
+        """The first lines, so many or fewer if they are long. They are not taken."""
         while len(self._back) < count and sum(map(len, self._back)) < LONGEST_LINE:
             if not (line := self._text.readline()):
                 break
@@ -104,7 +104,7 @@ class _Lines:
         return [*self._back]
 
     def forget(self) -> None:
-        """Those taken so far cannot be given back."""
+        """From here on, the lines taken so far cannot be given back."""
         self._taken.clear()
         self._size = 0
 
@@ -156,7 +156,7 @@ def _alone(line: str, delimiter: str, columns: int) -> list[str]:
 
 
 def _has_known_columns(head: Head) -> bool:
-    """Whether one of the first lines names two columns that are known."""
+    """Whether one of the first lines has the names of two known columns."""
     lines = head.start.decode("utf-8", "replace").splitlines(keepends=True)[:HEADER_WITHIN]
     delimiter, before = _dialect(lines, head.name)
     return before < len(lines) and _known(lines[before], delimiter) > 1

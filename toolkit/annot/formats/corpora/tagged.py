@@ -9,7 +9,7 @@ from annot.formats.corpora.cutting import Broken
 from annot.formats.corpora.text_encoding import lines_in, not_utf8, text_of
 
 LONGEST_RECORD = 1 << 22
-"""Characters: four million, more than a record with thousands of authors or cited works has."""
+"""Four million characters: more than a record with thousands of authors or cited works has."""
 _SHOWN = 1_000
 
 

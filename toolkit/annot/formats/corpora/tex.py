@@ -64,7 +64,7 @@ _SIGNS = {
     "prime": "′", "circ": "∘", "bullet": "∙", "hbar": "ħ", "ell": "ℓ", "varepsilon": "ε", "varphi": "φ",
     "vartheta": "ϑ", "varsigma": "ς",
 }  # fmt: skip
-"""What a command without an argument says; None: itself."""
+"""The text of a command without an argument; None: the command itself."""
 for _name in _GREEK:
     # Unicode has `LAMDA`.
     _letter = _name.upper().replace("LAMBDA", "LAMDA")
@@ -76,7 +76,7 @@ _SHAPES = _words(
     "ensuremath mathrm url path nolinkurl mkbibemph mkbibitalic mkbibbold textsuperscript textsubscript "
     "MakeUppercase MakeLowercase NoCaseChange nocase small"
 )
-"""How what follows looks or where it leads: only the braces around it and the command go."""
+"""Commands for the look or the link of what follows: only they and the braces are removed."""
 _QUOTES = frozenset(("enquote", "mkbibquote"))
 _UNSEEN = frozenset(("href", "foreignlanguage", "textcolor", "noopsort", "hspace", "vspace", "label"))
 """Their first argument is not part of the text."""
@@ -93,7 +93,7 @@ _TOKEN = re.compile(
 )
 _PRINT = {"---": "—", "--": "–", "~": " ", "``": "“", "''": "”"}
 _PLAIN_MATHS = {f"${sign}$": sign for sign in "<>|"}
-"""Signs that old fonts have in maths only."""
+"""Signs that old fonts have only in maths."""
 _DEEPEST = 100
 """Commands inside so many braces are left out: each is applied to all that it encloses."""
 
@@ -129,13 +129,13 @@ def unicode_of(text: str, *, in_print: bool = True) -> str:
 
 
 class _Reading:
-    """What was read so far, and the commands that wait for their argument."""
+    """The text read so far, and the commands that wait for their argument."""
 
     def __init__(self) -> None:
         self._parts: list[str] = []
         self._waiting: list[str] = []
         self._groups: list[tuple[int, list[str]]] = []
-        """Of each open brace: where in the parts it begins, and the commands whose argument it is."""
+        """For each open brace: where in the parts it begins, and the commands whose argument it is."""
 
     def put(self, part: str) -> None:
         """A part of the text, the argument of the commands that wait."""
@@ -169,7 +169,7 @@ class _Reading:
         self._waiting = []
 
     def close(self) -> None:
-        """The end of a group; a brace that closes none is nothing."""
+        """The end of a group; a brace that closes no group is ignored."""
         if not self._groups:
             return
         if self._waiting:

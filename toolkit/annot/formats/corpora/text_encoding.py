@@ -1,4 +1,4 @@
-"""In which encoding a text file is, and its text: exports of libraries are not always UTF-8.
+"""The encoding of a text file, and its text: exports of libraries are not always UTF-8.
 
 The whole file decides, once, by this rule:
 
@@ -80,7 +80,7 @@ _DECODED = {
 
 
 class _Text(io.TextIOWrapper):
-    """A text stream that reads no endless line."""
+    """A text stream that refuses an endless line."""
 
     def readline(self, size: int = -1, /) -> str:  # type: ignore[override]
         line = super().readline(LONGEST_LINE + 1 if size < 0 else size)
@@ -123,7 +123,7 @@ def lines_in(text: TextIO) -> Iterator[str]:
 
 
 def not_utf8(raw: str) -> Broken | None:
-    """The fault of a record in which bytes are not UTF-8, if any."""
+    """The fault of a record with bytes that are not UTF-8, if any."""
     if raw.isascii() or not _broken_bytes(raw):
         return None
     return Broken("not UTF-8", ("not UTF-8",), raw.encode("utf-8", "surrogateescape").decode("utf-8", "replace"))

@@ -1,4 +1,4 @@
-"""Kinds of files that have papers, or are taken for them, and are not read: how each begins, and what to do with it."""
+"""Kinds of files that are not read, although they have papers or seem to: how each begins, and what to do with it."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ _UNPACK = "unpack it, and add the files in it"
 
 
 class Unread(NamedTuple):
-    """A kind of file that is known and not read."""
+    """A known kind of file that is not read."""
 
     name: str
     begins: bytes
-    """A regular expression of how its first 64 KiB begin; `.` is any byte."""
+    """A regular expression for the beginning of its first 64 KiB; `.` is any byte."""
     remedy: str
 
 

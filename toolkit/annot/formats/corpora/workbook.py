@@ -1,6 +1,6 @@
 """Tables of papers in a workbook of Excel, .xlsx or .xlsm (ECMA-376, https://ecma-international.org/publications-and-standards/standards/ecma-376/).
 
-The first visible sheet is read that has columns of papers (`columns`); its header may have other rows before it. A
+The first visible sheet with columns of papers (`columns`) is read; there may be other rows before its header. A
 formula is text, and nothing is computed; macros and links to other files are not looked at. openpyxl reads what the
 workbook says of its sheets and each row; the rows, and the texts that cells share, pass one after another.
 """
@@ -37,7 +37,7 @@ from annot.formats.corpora.cutting import (
 from annot.formats.corpora.xml_records import XmlRecord, records_in, refuse_entities_in
 
 _WHOLE = 1 << 23
-"""The parts that are read at once, such as styles, have at most so many bytes."""
+"""Parts that are read whole, such as styles, have at most so many bytes."""
 _MAIN = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
 _ROW, _VALUE, _INLINE, _TEXT = (f"{_MAIN}{name}" for name in ("row", "v", "is", "t"))
 _RUN = f"{_MAIN}r/{_TEXT}"
@@ -47,7 +47,7 @@ _ESCAPED = re.compile(r"_x([0-9A-Fa-f]{4})_")
 _SAVE_AGAIN = "open it in Excel or LibreOffice, and save it as Excel Workbook (.xlsx)"
 _DATE = re.compile(r"(\d{4})-\d\d-\d\d.*", re.DOTALL)
 _FAULTS = (ValueError, TypeError, AttributeError, LookupError)
-"""What openpyxl raises at XML that is not as it should be."""
+"""The errors of openpyxl for XML that is not as it should be."""
 
 
 class _Row(NamedTuple):
@@ -55,7 +55,7 @@ class _Row(NamedTuple):
 
     number: int
     cells: Mapping[int, str]
-    """By the number of the column; without empty ones."""
+    """The cells by the number of the column, without empty ones."""
 
 
 def records(piece: Piece) -> Records:

@@ -35,7 +35,7 @@ def xml_records(path: Path, *, depth: int) -> Iterator[XmlRecord | Broken]:
 
 
 def records_in(source: IO[bytes], name: str, *, depth: int) -> Iterator[XmlRecord | Broken]:
-    """The same of XML that is no file of its own, and declares no entities."""
+    """The same for XML that is not a file of its own and declares no entities."""
     builder = ElementTree.TreeBuilder()
     parser = ElementTree.XMLParser(target=builder)
     # The tree is looked at after each chunk: to be given each element, as `iterparse` does, takes twice as long.
@@ -59,7 +59,7 @@ def records_in(source: IO[bytes], name: str, *, depth: int) -> Iterator[XmlRecor
 
 
 def _closed(builder: ElementTree.TreeBuilder, file: ElementTree.Element) -> set[int]:
-    """Close the elements that are open, up to the file, and say which these were."""
+    """Close the open elements, up to the whole file, and return them."""
     still_open = set[int]()
     while id(file) not in still_open:
         still_open.add(id(builder.end("")))
@@ -90,7 +90,7 @@ def refuse_entities(path: Path) -> None:
 
 
 def refuse_entities_in(file: IO[bytes], name: str) -> None:
-    """The same of XML that is no file of its own."""
+    """The same for XML that is not a file of its own."""
 
     class Begun(Exception):
         """The first element."""

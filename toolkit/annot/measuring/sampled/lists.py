@@ -91,14 +91,13 @@ class Lists:
         hits = self.grades.relevant(relevant_from)
         if family.kind == "NDCG":
             cuts = np.array([family.cut(int(n), k) for n in self.lengths], dtype=np.int64)
-            return self._ratio(
-                self._linear(self.grades.gains, self._weights(family, cuts)), self._ideal(family, k, cuts)
-            )
+            top = self._linear(self.grades.gains, self._weights(family, cuts))
+            return self._ratio(family, top, self._ideal(family, k, cuts))
         if family.kind == "AP":
-            return self._ratio(self._precisions(hits), self._number(family, hits))
+            return self._ratio(family, self._precisions(hits), self._number(family, hits))
         top = self._linear(hits, self._weights(None, np.minimum(k, self.lengths)))
         if family.kind == "R":
-            return self._ratio(top, self._number(family, hits))
+            return self._ratio(family, top, self._number(family, hits))
         return Estimates(
             top.value / k, top.moves / k / np.sqrt(len(self._signs)), np.zeros(len(self.lengths), np.bool_)
         )
@@ -194,8 +193,8 @@ class Lists:
             moves[row] = np.concatenate([curved + straight, curved - straight])
         return _Moving(value, moves, np.zeros(len(value)))
 
-    def _ratio(self, top: _Moving, whole: _Moving) -> Estimates:
-        """top over whole. If all pairs are certain, 0 over 0 is 0."""
+    def _ratio(self, family: Family, top: _Moving, whole: _Moving) -> Estimates:
+        """top over whole. If all pairs are certain, 0 over 0 is 0. A list without any document of the pool has 0."""
         nothing = np.zeros(len(top.value), dtype=np.bool_)
         if self.grades.certain:
             values = np.divide(top.value, whole.value, out=np.zeros(len(top.value)), where=whole.value > 0)
@@ -204,7 +203,9 @@ class Lists:
         value = top.value / np.maximum(whole.value, least)
         ratios = (top.value[:, None] + top.moves) / np.maximum(whole.value[:, None] + whole.moves, least[:, None])
         effects = (ratios - value[:, None]) / np.sqrt(len(self._signs))
-        return Estimates(2 * value - ratios.mean(axis=1), effects, whole.value < least - ROUNDING)
+        sets, of = self._members(family)
+        raised = (whole.value < least - ROUNDING) & np.asarray(sets.any(axis=1))[of]
+        return Estimates(2 * value - ratios.mean(axis=1), effects, raised)
 
 
 ROUNDING = 1e-9
