@@ -25,7 +25,11 @@ PROCESSES.set_forkserver_preload(
     [
         *("annot.cli.main", "annot.cli.exchange", "annot.cli.people", "annot.steps.push", "annot.steps.pull"),
         *("annot.labelstudio.gateway", "annot.publishing.report.commands", "annot.publishing.report.terminal"),
-        *("label_studio_sdk.client", "scipy.special", "krippendorff", "markdown"),
+        *("annot.cli.judge", "annot.steps.assessor", "annot.steps.check", "annot.steps.plan", "annot.steps.status"),
+        *("annot.steps.training", "label_studio_sdk.client", "label_studio_sdk.organizations.client"),
+        *("label_studio_sdk.organizations.invites.client", "label_studio_sdk.tokens.client_ext", "httpcore"),
+        *("sqlalchemy.dialects.sqlite", "joblib", "yaml"),
+        *("scipy.special", "krippendorff", "markdown"),
     ]
 )
 """Each command is a process of its own, forked off one that has imported already what most of them need."""

@@ -8,6 +8,7 @@ import json
 import re
 import sqlite3
 import sys
+import tempfile
 from collections.abc import Collection, Iterator
 from contextlib import closing
 from dataclasses import dataclass
@@ -76,10 +77,29 @@ def snapshot(folder: Path) -> dict[str, Any]:
         if path.name.startswith(f"{DATABASE}-"):  # the log and the index of an open database
             continue
         if path.name == DATABASE:
-            found[name] = rows_of(path)
+            found[name] = Rows(path)
         else:
             found[name] = path.read_bytes() if path.is_file() else None
     return found
+
+
+class Rows:
+    """All rows of a database as they are now. They are only read if its files differ from those compared with."""
+
+    def __init__(self, database: Path) -> None:
+        log = database.with_name(f"{database.name}-wal")
+        self._files = {path.name: path.read_bytes() for path in (database, log) if path.exists()}
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Rows):
+            return NotImplemented
+        return self._files == other._files or self._read() == other._read()
+
+    def _read(self) -> Any:
+        with tempfile.TemporaryDirectory(prefix="annot-rows-") as folder:
+            for name, content in self._files.items():
+                (Path(folder) / name).write_bytes(content)
+            return rows_of(Path(folder) / DATABASE)
 
 
 def rows_of(database: Path) -> Any:

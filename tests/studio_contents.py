@@ -9,8 +9,10 @@ from __future__ import annotations
 import copy
 import re
 import uuid
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from types import MappingProxyType
 from typing import Any
 from xml.etree import ElementTree
 
@@ -44,14 +46,39 @@ class Refused(Exception):
         self.status, self.detail, self.page = status, detail, page
 
 
+class OnTasks(dict[int, Record]):
+    """What is on tasks, by its number and by task: a look through all of it for each task would take the longest."""
+
+    def __init__(self, every: Mapping[int, Record] = MappingProxyType({})) -> None:
+        super().__init__()
+        self._of: dict[int, dict[int, Record]] = {}
+        for number, one in every.items():
+            self[number] = one
+
+    def __reduce__(self) -> tuple[type[OnTasks], tuple[dict[int, Record]]]:
+        return OnTasks, (dict(self),)
+
+    def __setitem__(self, number: int, one: Record) -> None:
+        super().__setitem__(number, one)
+        self._of.setdefault(one["task"], {})[number] = one
+
+    def __delitem__(self, number: int) -> None:
+        del self._of[self[number]["task"]][number]
+        super().__delitem__(number)
+
+    def of(self, task: int) -> list[tuple[int, Record]]:
+        """What is on the task, with its numbers, the oldest first."""
+        return sorted(self._of.get(task, {}).items())
+
+
 @dataclass
 class StudioContents:
     """All that is on one server, with what people and programs do to it."""
 
     projects: dict[int, Record] = field(default_factory=dict)
     tasks: dict[int, Record] = field(default_factory=dict)
-    annotations: dict[int, Record] = field(default_factory=dict)
-    predictions: dict[int, Record] = field(default_factory=dict)
+    annotations: OnTasks = field(default_factory=OnTasks)
+    predictions: OnTasks = field(default_factory=OnTasks)
     users: dict[int, Record] = field(default_factory=dict)
     now: datetime = field(default_factory=lambda: datetime.now(UTC) - timedelta(hours=1))
     """The server's clock: each write moves it on by a millisecond."""
@@ -91,7 +118,7 @@ class StudioContents:
 
     def annotations_on(self, task: int) -> list[Record]:
         """The annotations of a task, the oldest first."""
-        return [one for number, one in sorted(self.annotations.items()) if one["task"] == task]
+        return [one for _, one in self.annotations.of(task)]
 
     def annotate(self, task: int, result: list[Any], *, email: str, cancelled: bool = False) -> int:
         """A person annotates a task; the annotation's id."""
@@ -115,7 +142,7 @@ class StudioContents:
         self._task(number)
         del self.tasks[number]
         for kept in (self.annotations, self.predictions):
-            for key in [key for key, one in kept.items() if one["task"] == number]:
+            for key, _ in kept.of(number):
                 del kept[key]
 
     def empty_project(self, project: int) -> None:
@@ -205,16 +232,15 @@ class StudioContents:
 
     def _counted_task(self, number: int) -> Record:
         given, cancelled = self._counts(number)
-        filled = sum(one["task"] == number for one in self.predictions.values())
         return {
             **self.tasks[number],
             "total_annotations": given,
             "cancelled_annotations": cancelled,
-            "total_predictions": filled,
+            "total_predictions": len(self.predictions.of(number)),
         }
 
     def _exported(self, number: int) -> Record:
-        filled = [key for key, one in sorted(self.predictions.items()) if one["task"] == number]
+        filled = [key for key, _ in self.predictions.of(number)]
         own = [{**one, "unique_id": str(uuid.UUID(int=one["id"]))} for one in self.annotations_on(number)]
         return {**self._counted_task(number), "annotations": own, "drafts": [], "predictions": filled}
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import re
+import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +25,24 @@ def refuse_constant(name: str) -> Any:
 
 def test_every_command_is_called_in_these_tests() -> None:
     assert set(COMMANDS) == {*map(command_of, USUAL), *WITH_A_SERVER}
+
+
+def test_a_row_that_changed_is_seen_and_the_same_rows_in_another_file_are_no_difference(
+    study: Callable[[str], Path],
+) -> None:
+    folder = study("planned")
+    before = snapshot(folder)
+    file = (folder / "annot.db").read_bytes()
+    with closing(sqlite3.connect(folder / "annot.db")) as database:
+        database.execute("VACUUM")
+        database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        assert (folder / "annot.db").read_bytes() != file
+        assert not difference(before, snapshot(folder))
+        with database:
+            database.execute("UPDATE assessor SET adjudicator = 1 WHERE assessor = 'a1'")
+        # The change is in the log.
+        assert difference(before, snapshot(folder)) == ["annot.db"]
+    assert difference(before, snapshot(folder)) == ["annot.db"]
 
 
 @pytest.mark.parametrize("name", USUAL)

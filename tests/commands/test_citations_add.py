@@ -223,7 +223,7 @@ def test_papers_of_a_format_without_citations_are_refused(library: Workspace, tm
 def test_a_file_without_a_citation_and_one_of_many_columns_are_refused(ws: Workspace, tmp_path: Path) -> None:
     fill(ws, "5")
     for name, text, fault in (
-        ("empty", "\n", "found no line"),
+        ("empty", "\n", "the file is empty"),
         ("wide", "1,2,3\n", "3 columns, expected citing and cited"),
     ):
         path = tmp_path / name

@@ -134,7 +134,7 @@ def test_a_file_without_one_readable_record_keeps_nothing_of_the_others(ws: Work
         add(ws, good, bad, empty)
     faults = "\n".join(caught.value.faults)
     assert f"{bad}:1: not valid JSON" in faults
-    assert f"{empty}: found no line" in faults
+    assert f"{empty}: the file is empty" in faults
     assert list(ws.corpus.glob("*")) == []
 
 

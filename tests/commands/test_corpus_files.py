@@ -85,6 +85,14 @@ def test_two_names_of_one_file_at_once_bring_its_papers_once(ws: Workspace, tmp_
     assert [(one.name, one.read, one.kept) for one in shown(ws).files] == [("one.jsonl", 2, 2)]
 
 
+def test_a_file_that_is_named_twice_is_read_once(ws: Workspace, tmp_path: Path) -> None:
+    folder = tmp_path / "exports"
+    folder.mkdir()
+    (folder / "a.jsonl").write_text(records(1, 2))
+    assert [(one.read, one.kept) for one in add(ws, folder / "a.jsonl", folder / "a.jsonl")] == [(2, 2)]
+    assert [(one.read, one.kept) for one in add(ws, folder, folder / "a.jsonl")] == [(2, 0)]
+
+
 def test_papers_that_wider_limits_let_in_are_those_of_their_file(ws: Workspace, tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
     path.write_text(records(1, 2) + records(3, abstract=SENTENCES[:1]))
@@ -158,7 +166,7 @@ def test_many_files_are_shown_by_their_formats(ws: Workspace, tmp_path: Path) ->
 BROKEN = {
     "a.txt": (b"Dear all", "begins with 'Dear all', expected papers in one of the formats of --format"),
     "b.pdf": (b"%PDF-1.4\n", "a PDF, which is not read"),
-    "c.ris": (b"", "found no line, or only blank ones"),
+    "c.ris": (b"", "the file is empty, or has only blank lines"),
     "d.jsonl": (b'{"a":\n' * 1_200, "not valid JSON in each of 1,200 records"),
     "e.jsonl": (b'{"a":\n' * 3_400, "not valid JSON in each of 3,400 records"),
     "f.jsonl.gz": (gzip.compress(records(*range(999)).encode())[:-9], "cannot be decompressed"),

@@ -193,7 +193,7 @@ def refusal(of: Rejects, *pieces: PieceRead) -> tuple[str, tuple[str, ...]]:
 def test_a_file_of_which_nothing_can_be_read_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     assert refusal(Rejects("paper", told=1), piece_read("f", 0, 0)) == (
         "f: no paper can be read",
-        ("f: found no line, or only blank ones, expected one paper per line",),
+        ("f: the file is empty, or has only blank lines",),
     )
     assert refusal(Rejects("paper", told=1), piece_read("f", 1, 0, (1, "bad")), piece_read("g", 1, 1)) == (
         "f: no paper can be read",
@@ -238,7 +238,7 @@ def test_a_file_of_which_nothing_can_be_read_gives_one_fault_a_reason_with_its_c
 def test_a_file_without_a_record_has_no_line_or_no_paper() -> None:
     assert refusal(Rejects("paper", told=1), piece_read("f", 0, 0, form="acl"))[1] == ("f: found no paper",)
     assert refusal(Rejects("citation", told=1), piece_read("f", 0, 0, form="two columns"))[1] == (
-        "f: found no line, or only blank ones, expected one citation per line",
+        "f: the file is empty, or has only blank lines",
     )
 
 

@@ -72,9 +72,9 @@ class Bad(NamedTuple):
 
 
 BAD = {
-    "nothing": Bad("a.ris", b"", ("a.ris: found no line, or only blank ones",), 1),
-    "blank lines": Bad("a.bib", b" \n\n \n", ("a.bib: found no line, or only blank ones",), 1),
-    "blank, compressed": Bad("a.jsonl.gz", gzip.compress(b"\n\n"), ("found no line, or only blank ones",), 1),
+    "nothing": Bad("a.ris", b"", ("a.ris: the file is empty, or has only blank lines",), 1),
+    "blank lines": Bad("a.bib", b" \n\n \n", ("a.bib: the file is empty, or has only blank lines",), 1),
+    "blank, compressed": Bad("a.jsonl.gz", gzip.compress(b"\n\n"), ("the file is empty, or has only blank lines",), 1),
     "a letter": Bad("a.ris", b"Dear colleague,\nthe list follows.\n", ("begins with 'Dear colleague,'", "--format")),
     "a picture": Bad("a.bib", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", ("not text", "89 50 4e 47")),
     "random bytes": Bad("a.nbib", bytes(range(256)) * 40, ("not text",)),

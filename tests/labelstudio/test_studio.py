@@ -19,10 +19,10 @@ import httpx
 import pytest
 from annot.base.errors import StudioError
 from annot.base.records import Asked
+from annot.labelstudio import delivery, installing
 from annot.labelstudio import gateway as gateway_module
-from annot.labelstudio import installing
 from annot.labelstudio.annotations import read_task, write_result
-from annot.labelstudio.delivery import MOST_UPDATES, behind, deliver
+from annot.labelstudio.delivery import behind, deliver
 from annot.labelstudio.gateway import Gateway
 from annot.labelstudio.screens import screen_of
 from annot.labelstudio.studio_records import Delivery, ProjectSpec
@@ -204,7 +204,7 @@ KILLED_PUSH = """
 import json, sys
 sys.path[:0] = sys.argv[4:]
 from labelling_texts import task
-from annot.labelstudio.delivery import MOST_UPDATES, behind, deliver
+from annot.labelstudio.delivery import deliver
 from annot.labelstudio.gateway import Gateway
 with Gateway(sys.argv[1], sys.stdin.read()) as gateway:
     print("ready", flush=True)
@@ -213,12 +213,12 @@ with Gateway(sys.argv[1], sys.stdin.read()) as gateway:
 
 
 def test_an_import_killed_at_random_moments_leaves_each_task_once(studio: Studio) -> None:
-    count = 400
+    count = 240
     paths = [str(Path(gateway_module.__file__).parents[2]), str(Path(__file__).parent)]
     rng = random.Random(7)
     with studio.gateway() as gateway:
         project = studio.project(gateway, SCREEN, [])
-        for _ in range(6):
+        for _ in range(4):
             command = [sys.executable, "-c", KILLED_PUSH, studio.url, str(project), str(count), *paths]
             with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as push:
                 assert push.stdin is not None
@@ -275,9 +275,13 @@ def predictions(studio: Studio, task_id: int) -> list[dict[str, Any]]:
     return found
 
 
-def test_many_outdated_tasks_are_sent_again_at_once_and_an_answered_one_is_left_alone(studio: Studio) -> None:
+def test_many_outdated_tasks_are_sent_again_at_once_and_an_answered_one_is_left_alone(
+    studio: Studio, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A few are updated where they stand; of many, and behind a new one, the order is kept as well."""
-    count = MOST_UPDATES + 2
+    most = 8
+    monkeypatch.setattr(delivery, "MOST_UPDATES", most)
+    count = most + 2
     tasks = [task(number) for number in range(1, count + 1)]
     renumbered = [task(number, of=count) for number in range(1, count + 1)]
     with studio.gateway() as gateway:
@@ -285,9 +289,9 @@ def test_many_outdated_tasks_are_sent_again_at_once_and_an_answered_one_is_left_
         before = {one.key: one.task_id for one in gateway.tasks_of(project)}
         answered = tasks[0]["data"]["pair_id"]
         gateway.annotate(before[answered], write_result({}, grade=2))
-        some = [*renumbered[: MOST_UPDATES + 1], tasks[-1]]
+        some = [*renumbered[: most + 1], tasks[-1]]
         few = renew(gateway, project, some)
-        assert (few.sent, few.updated, few.renewed, few.task_ids) == (0, MOST_UPDATES, 0, before)
+        assert (few.sent, few.updated, few.renewed, few.task_ids) == (0, most, 0, before)
         assert renew(gateway, project, tasks).task_ids == before
         many = renew(gateway, project, renumbered)
         assert (many.sent, many.updated, many.renewed) == (0, 0, count - 1)

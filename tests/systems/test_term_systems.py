@@ -23,8 +23,10 @@ from command_line import annot_done
 from indexed import decomposed, inputs_of
 from sklearn.decomposition import TruncatedSVD
 from sklearn.feature_extraction.text import TfidfVectorizer
+from study_stages import set_in
 
 WORDS = [f"{stem}{ending}" for stem in ("pars", "tag", "train", "lab", "model") for ending in "abcdefg"]
+EPOCHS = 3
 TERM_SYSTEMS = [system for system in SYSTEMS.values() if isinstance(system, TermSystem)]
 
 
@@ -100,6 +102,8 @@ def csfcube(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("csfcube") / "study"
     annot_done("init", folder, folder=folder.parent)
     annot_done("import", "--as", "csfcube", shared / "csfcube", folder=folder)
+    # Usually 20 passes: the order is the same.
+    set_in(folder, {"word_vectors": {"epochs": EPOCHS}})
     annot_done("qrels", folder=folder)
     annot_done("run", folder=folder)
     return folder

@@ -48,13 +48,13 @@ WRONG: dict[str, Wrong] = {
     "corpus add: an empty file": Wrong(
         "corpus add",
         "papers.jsonl empty.jsonl",
-        ("empty.jsonl: found no line, or only blank ones", "expected one paper per line", "nothing was kept"),
+        ("empty.jsonl: the file is empty, or has only blank lines", "nothing was kept"),
         spoil=write("empty.jsonl", b""),
     ),
     "corpus add: blank lines alone": Wrong(
         "corpus add",
         "blank.jsonl",
-        ("blank.jsonl: found no line, or only blank ones", "expected one paper per line", "nothing was kept"),
+        ("blank.jsonl: the file is empty, or has only blank lines", "nothing was kept"),
         spoil=write("blank.jsonl", b"\n  \n\t\n"),
     ),
     "corpus add: a dataset that is none": Wrong(

@@ -172,10 +172,7 @@ class _OfFile:
         """One fault for each reason why no record can be read, with its count."""
         if not self.reasons:
             lines = self.format not in FORMATS or FORMATS[self.format].records is json_records
-            nothing = (
-                f"found no line, or only blank ones, expected one {what} per line" if lines else f"found no {what}"
-            )
-            return [f"{name}: {nothing}"]
+            return [f"{name}: {'the file is empty, or has only blank lines' if lines else f'found no {what}'}"]
         several = self.reasons.most_common()
         found = [
             self.first.get(reason, f"{name}: {reason}")

@@ -120,7 +120,10 @@ def check(ws: Workspace) -> PlanCheck:
         imported = runs.judgements_imported(session)
         drawn = read_pools(session)
     sample = stage.sample
-    of_sample = () if sample is None else faults_of_sample(sample, drawn, stage.queries, hashes=frozen_hashes(ws))
+    of_sample: tuple[str, ...] = ()
+    if sample is not None:
+        of_label = sample.design.faults_of_label(ws.settings.sample.cheap_label)
+        of_sample = (*faults_of_sample(sample, drawn, stage.queries, hashes=frozen_hashes(ws)), *of_label)
     faults = faults_of(
         plan,
         documents=stage.documents,

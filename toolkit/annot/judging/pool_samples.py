@@ -7,8 +7,9 @@ import json
 from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from annot.base.errors import InputError, MissingInput
-from annot.base.names import counted, known_query
+from annot.base.names import counted, known_query, near
 from annot.base.records import Assignment, Pool, Query, grouped, nested
+from annot.base.settings import Settings
 from annot.base.settings.sections import SampleSettings
 from annot.pools.pair_sample import (
     WHOLE,
@@ -46,15 +47,23 @@ def documents_to_plan(
 
 
 def design_of(
-    settings: SampleSettings, *, share: float | None, seed: int, created: str, before: SampleDesign | None
+    settings: SampleSettings,
+    *,
+    share: float | None,
+    seed: int,
+    created: str,
+    before: SampleDesign | None,
+    judged: bool,
 ) -> SampleDesign:
     """The rule with this share; None takes the share on record.
 
-    Raises InputError if the share on record is larger, or the rule of annot.toml is no longer that on record: what
-    was drawn could no longer be described by one probability a pair.
+    judged: whether any drawn pair is. Raises InputError if the share on record is larger, or the rule of annot.toml
+    is no longer that on record: what was drawn could no longer be described by one probability a pair. And where pairs
+    are judged and another opinion is to predict: what predicts must not be chosen by its results.
     """
+    label = settings.cheap_label
     if before is None:
-        return SampleDesign(share or 1.0, settings.across, settings.floor, settings.unranked, seed, created)
+        return SampleDesign(share or 1.0, settings.across, settings.floor, settings.unranked, seed, created, label)
     if share is not None and share < before.share:
         raise InputError(
             f"--sample {share:g}: {before.share:g} of the pools are drawn already, expected a larger share",
@@ -70,7 +79,37 @@ def design_of(
             ],
             hint="restore [sample] in annot.toml; before the first push, `annot plan --withdraw` takes the plan back",
         )
-    return before if share is None else before._replace(share=share)
+    if judged and (faults := before.faults_of_label(label)):
+        raise InputError(
+            "the opinion that predicts cannot change once judgements of drawn pairs were pulled",
+            faults=faults,
+            hint="restore [sample] in annot.toml",
+        )
+    return before._replace(share=before.share if share is None else share, cheap_label=label)
+
+
+def check_cheap_label(settings: Settings, before: SampleDesign | None, *, samples: bool, topics: int) -> None:
+    """Raise InputError if the opinion that is to predict cannot. samples: whether a sample is planned, of so many
+    topics. What is on record with the sample is not asked about again."""
+    name = settings.sample.cheap_label
+    if name is None:
+        return
+    if not samples:
+        raise InputError(
+            f"sample.cheap_label: {name} cannot predict without a sample",
+            hint="plan with `annot plan --sample`, or delete the line in annot.toml until then",
+        )
+    if name not in settings.opinions and (before is None or before.cheap_label != name):
+        known = f"; {near(name, settings.opinions)}" if settings.opinions else ""
+        raise InputError(
+            f"sample.cheap_label: no opinion is called {name!r}{known}",
+            hint=f"write a section [opinions.{name}] with url and model, or the name of another one",
+        )
+    if topics < 2:
+        raise InputError(
+            f"sample.cheap_label: {name} cannot predict with one topic, as it is calibrated on the others",
+            hint="plan several topics, or delete the line in annot.toml",
+        )
 
 
 def planned_whole(

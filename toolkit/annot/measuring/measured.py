@@ -26,7 +26,7 @@ from annot.measuring.evaluation.comparisons import Restated, ToppedUp, restated_
 from annot.measuring.evaluation.evaluated import CHANCE, PRIMARY, Evaluated, of_runs
 from annot.measuring.evaluation.graded_pools import GradedPools, JudgedWhole
 from annot.measuring.evaluation.measures import CONVENTIONS
-from annot.measuring.sampled_study import sampled_pools, with_cost
+from annot.measuring.sampled_study import drawn_pairs, sampled_pools, with_cost
 from annot.pools.pair_sample import refuse_zero
 from annot.pools.pooling import Version, came_in, versions_of
 from annot.study.adjudication import Pair
@@ -237,12 +237,12 @@ def evaluation_of(
     Where a sample was judged, they are measured on the whole pools by estimates; unfinished: also where drawn pairs
     have no grade yet; queries: of these only.
     """
-    sampled = None
+    drawn = None
     if snapshot.sample is not None:
-        sampled = sampled_pools(snapshot, qrels, unfinished=unfinished, queries=queries)
+        drawn = drawn_pairs(snapshot, qrels, unfinished=unfinished, queries=queries)
     evaluated = of_runs(
         runs,
-        JudgedWhole(qrels, snapshot.outcome.judgements) if sampled is None else sampled,
+        JudgedWhole(qrels, snapshot.outcome.judgements) if drawn is None else drawn.pools,
         facets=snapshot.facets,
         topics=snapshot.topics,
         splits=snapshot.splits,
@@ -256,7 +256,7 @@ def evaluation_of(
         level=snapshot.ws.settings.agreement.level,
         seed=snapshot.ws.settings.seed,
     )
-    return evaluated if sampled is None else with_cost(snapshot, runs, sampled, evaluated, ties=ties)
+    return evaluated if drawn is None else with_cost(snapshot, runs, drawn, evaluated, ties=ties)
 
 
 def left_out_of(snapshot: Snapshot) -> dict[str, frozenset[str]]:

@@ -11,11 +11,12 @@ from annot.base.errors import InputError
 from annot.base.names import counted
 from annot.base.records import CITED, Qrel, Ranking
 from annot.measuring.evaluation.evaluated import Evaluated
-from annot.measuring.sampled.cost import cost_of, notes_of
+from annot.measuring.sampled.cost import by_opinion, cost_of, notes_of
 from annot.measuring.sampled.estimates import estimates, pools_of, so_far
 from annot.measuring.sampled.grades import Predicted
 from annot.measuring.sampled.pools import SampledPools
-from annot.measuring.sampled.predicting import features, predicted
+from annot.measuring.sampled.predicting import features, predicted, with_opinions
+from annot.measuring.sampled_opinions import CheapLabel, cheap_label_of
 from annot.pools.pair_sample import frozen_ranks, ranks_on_record
 from annot.store.judging_models import PoolSample
 from annot.study.snapshot import Snapshot
@@ -33,6 +34,15 @@ class DrawnPairs(NamedTuple):
     predicted: Mapping[str, Predicted] | None
     highest: int
     """The highest grade of the scale."""
+    label: CheapLabel | None = None
+    """The opinion that is to predict, too."""
+    by_rankings: Mapping[str, Predicted] | None = None
+    """What the rankings alone predict; `predicted` itself unless an opinion predicts, too."""
+
+    @property
+    def opinion(self) -> str:
+        """The opinion that predicts besides the rankings; empty without one, or if too few of its answers count."""
+        return "" if self.label is None or self.predicted is self.by_rankings else self.label.name
 
     @property
     def pools(self) -> SampledPools:
@@ -94,11 +104,13 @@ def drawn_pairs(
         judged = {query_id: judged[query_id] for query_id in begun}
         pi = so_far({query_id: pi[query_id] for query_id in begun}, drawn, judged)
     highest = snapshot.ws.settings.scale.grades[-1]
-    known = None
+    label, known, by_rankings = cheap_label_of(snapshot), None, None
     if snapshot.ws.settings.sample.predict == "ranker" and len({snapshot.topics[query_id] for query_id in pi}) > 1:
         of_rankings = features_of(snapshot, {query_id: fused[query_id] for query_id in pi}, without=without)
-        known = predicted(judged, of_rankings, snapshot.topics, highest=highest)
-    return DrawnPairs(pi, judged, known, highest)
+        known = by_rankings = predicted(judged, of_rankings, snapshot.topics, highest=highest)
+        if label is not None:
+            known = with_opinions(by_rankings, judged, of_rankings, label.said, snapshot.topics, highest=highest)
+    return DrawnPairs(pi, judged, known, highest, label, by_rankings)
 
 
 def sample_of(snapshot: Snapshot) -> PoolSample:
@@ -142,12 +154,13 @@ def features_of(
 def with_cost(
     snapshot: Snapshot,
     runs: Mapping[str, Mapping[str, Ranking]],
-    pools: SampledPools,
+    given: DrawnPairs,
     evaluated: Evaluated,
     *,
     ties: str,
 ) -> Evaluated:
-    """The evaluation, with what the sample costs on the measure that compares runs."""
+    """The evaluation, with what the sample costs on the measure that compares runs, and what an opinion brings."""
+    pools = given.pools
     how: dict[str, Any] = {
         "convention": evaluated.convention,
         "relevant_from": evaluated.relevant_from,
@@ -159,7 +172,8 @@ def with_cost(
         for tag, run in runs.items()
     }
     whole = {tag for tag, run in ours.items() if run.keys() >= pools.pools.keys()} or ours.keys()
-    found = estimates({tag: ours[tag] for tag in sorted(whole)}, pools.pools, **how)
+    measured = {tag: ours[tag] for tag in sorted(whole)}
+    found = estimates(measured, pools.pools, **how)
     sample = sample_of(snapshot)
     drawn = [one for one in sample.pairs.values() if one.drawn and one.query_id in pools.pools]
     judged = sum(len(pool.drawn) for pool in pools.pools.values())
@@ -172,5 +186,21 @@ def with_cost(
         share=sample.design.share,
         so_far=None if judged == len(drawn) else judged / len(drawn),
     )
+    if given.label is not None:
+        alone = found
+        if given.opinion:
+            alone = estimates(measured, given._replace(predicted=given.by_rankings).pools.pools, **how)
+        cost = replace(
+            cost,
+            opinion=by_opinion(
+                given.label.name,
+                given.label.model,
+                found,
+                alone,
+                evaluated.measure,
+                snapshot.topics,
+                pairs=sum(len(given.label.said.get(query_id, ())) for query_id in given.pi) if given.opinion else 0,
+            ),
+        )
     shown = {name for line in evaluated.lines for name in line.values}
     return replace(evaluated, sampled=cost, notes=(*notes_of(cost, evaluated.measure, shown), *evaluated.notes))

@@ -123,7 +123,7 @@ def add(
     by_name = form is not None and format_named(form).by_name
     found = [(str(source), str(source)) for source in sources] if by_name else _files(map(str, sources))
     folders = dict(found)
-    given, unknown = _formats([name for name, _ in found], form)
+    given, unknown = _formats([*folders], form)
     readable = {folders[name] for _, name in given}
     # A file of no format is left out of a folder in which there are others.
     refused = [error for name, error in unknown.items() if folders[name] not in readable]

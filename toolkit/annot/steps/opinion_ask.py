@@ -165,6 +165,7 @@ def ask(
         with study.reading() as session:
             calls = opinions.read_calls(session, name)
             record = opinions.read_asked_model(session, name)
+            judged = pools.sample_judged_since(session) is not None
     wanted = {(*one.pair, one.repeat) for one in questions}
     settled = sum((one.query_id, one.doc_id, one.repeat) in wanted for one in opinions.opinions_from(calls))
     refused = tuple(f"{query_id} {doc_id}: {why}" for (query_id, doc_id), why in sorted(asking.refused.items()))
@@ -176,8 +177,25 @@ def ask(
         asking.stopped,
         ws.settings.forecast.currency,
         _priced(ready.settings),
-        (*changes_of_model(calls), *_longer_answers(ready.settings, calls)),
+        (
+            *changes_of_model(calls),
+            *_longer_answers(ready.settings, calls),
+            *_predicting(ws, name, selection, judged),
+        ),
     )
+
+
+def _predicting(ws: Workspace, name: str, selection: Selection, judged: bool) -> Iterator[str]:
+    """What to know of an opinion that is to predict grades. judged: whether a pair is that was drawn by chance."""
+    if ws.settings.sample.cheap_label != name:
+        return
+    if judged:
+        yield "judgements of drawn pairs were pulled before: what was asked now does not predict grades"
+    elif selection.planned or selection.file is not None:
+        yield (
+            "to predict grades, it has to be asked about all pooled pairs of a query, drawn or not: ask again without "
+            "--planned and --pairs"
+        )
 
 
 def _longer_answers(settings: OpinionSettings, calls: Iterable[ModelCall]) -> Iterator[str]:

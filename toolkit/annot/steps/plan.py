@@ -22,7 +22,14 @@ from annot.judging.plan_on_record import (
 from annot.judging.planning.checking import papers_by_facet, papers_shared
 from annot.judging.planning.drawing import draw_plan
 from annot.judging.planning.handing_on import renumbered
-from annot.judging.pool_samples import design_of, documents_to_plan, kept_hashes, planned_whole, sample_of
+from annot.judging.pool_samples import (
+    check_cheap_label,
+    design_of,
+    documents_to_plan,
+    kept_hashes,
+    planned_whole,
+    sample_of,
+)
 from annot.measuring.diagnosis.findings import papers_needed
 from annot.measuring.forecast.sample_shares import SharesForecast
 from annot.pools.growth import refuse_growth
@@ -100,12 +107,19 @@ def make(
         sent = projects.was_sent(session)
         sampled = sampled_before = read_sample(session)
         drawn_from = pools.read_pools(session)
+        judged = pools.sample_judged_since(session) is not None
     if seed is None:
         seed = ws.settings.seed if before is None else before.seed
     ws = ws.replaced(seed=seed)
     for name in shares:
         check_name(name, [person.assessor for person in everyone], what="--share")
     wanted = documents_to_plan(known, documents, queries, current)
+    check_cheap_label(
+        ws.settings,
+        None if sampled is None else sampled.design,
+        samples=sample is not None or sampled is not None,
+        topics=len({known[query_id].topic_id for query_id in wanted}),
+    )
     if sample is not None or sampled is not None:
         whole = planned_whole(wanted, current, before, sample=sampled, only_new=only_new)
         refuse_zero(ws.settings.judging.missing)
@@ -115,6 +129,7 @@ def make(
             seed=seed,
             created=moment_now(),
             before=None if sampled is None else sampled.design,
+            judged=judged,
         )
         # A query whose plan was taken back stays under the sample: over a study, the share is of all of them.
         under = sorted({*wanted, *(query_id for query_id, _ in (sampled.pairs if sampled else ()))})
@@ -171,6 +186,7 @@ def make(
     notes = sentences(
         "commands.planned",
         sample=sampled,
+        judged=judged,
         short=sum(count < ws.settings.judging.per_pair for count in members.values()),
         per_pair=ws.settings.judging.per_pair,
         before=len(current),

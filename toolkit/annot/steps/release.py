@@ -114,10 +114,11 @@ def release(
     report = report_files(measured)
     unmeasured = {part.reason for part in (measured.evaluated, measured.effect) if isinstance(part, Undefined)}
     notes = (*notes, *words.notes, *(f"the report: {reason}" for reason in sorted(unmeasured)))
+    pooled = study.pooled
     made, notes = release_files(
         study,
         corpus,
-        drawn_citations(ws, {paper.paper_id: paper for paper in corpus if paper.paper_id in study.pooled}),
+        drawn_citations(ws, {paper.paper_id: paper for paper in corpus if paper.paper_id in pooled}),
         records.labels,
         report,
         facts,

@@ -42,6 +42,7 @@ from annot.publishing.report.document import Table
 from annot.publishing.report.tables import Column, Columns
 from annot.publishing.report.terminal import rendered, table_text
 from annot.publishing.report.words import sentences
+from annot.store.pools import sample_judged_since
 from annot.study.adjudication import Pair
 from annot.study.snapshot import Snapshot, read_snapshot
 from annot.study.workspace import Workspace
@@ -221,7 +222,7 @@ def shares(
         rows=tuple(rows),
         notes=(),
     )
-    words = sentences("commands.sample_shares", found=forecast, **_counted(effort))
+    words = sentences("commands.sample_shares", found=forecast, label=settings.sample.cheap_label, **_counted(effort))
     return replace(forecast, notes=words)
 
 
@@ -321,12 +322,15 @@ def _study(ws: Workspace, *, queries: tuple[str, ...], seconds: float | None, on
     }
     wanted = documents_to_plan(known, documents, queries, snapshot.assignments)
     sample = snapshot.sample
+    with ws.reading() as session:
+        judged = sample_judged_since(session) is not None
     design = design_of(
         ws.settings.sample,
         share=None,
         seed=ws.settings.seed if snapshot.plan is None else snapshot.plan.seed,
         created="",
         before=None if sample is None else sample.design,
+        judged=judged,
     )
     whole: frozenset[Pair] = frozenset()
     if only_new:

@@ -10,7 +10,7 @@ from sqlmodel import Session
 
 from annot.base.records import Adjudication, Asked, Judgement
 from annot.store.judging_models import ACCEPTED_TABLE, ADJUDICATION_TABLE, SHOWN_OPINIONS_TABLE
-from annot.store.judging_models import Opinion as Opinion
+from annot.store.judging_models import ShownOpinion as ShownOpinion
 from annot.store.judging_models import ShownOpinions as ShownOpinions
 from annot.store.models import insert_records, insert_rows, read_records
 from annot.store.revisions import Revisions, Sourced
@@ -50,7 +50,7 @@ def read_opinions(session: Session, query_id: str, doc_id: str) -> tuple[ShownOp
     return _read(session, (rows.c.query_id == query_id) & (rows.c.doc_id == doc_id))
 
 
-def last_opinions(session: Session) -> dict[tuple[str, tuple[str, str]], tuple[Opinion, ...]]:
+def last_opinions(session: Session) -> dict[tuple[str, tuple[str, str]], tuple[ShownOpinion, ...]]:
     """What each task shows, by adjudicator and pair."""
     return {(one.adjudicator, (one.query_id, one.doc_id)): one.opinions for one in _read(session, true())}
 

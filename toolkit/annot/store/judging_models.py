@@ -52,6 +52,14 @@ class SampleDesign(NamedTuple):
     seed: int
     created: str
     """ISO 8601, UTC."""
+    cheap_label: str | None = None
+    """The opinion that predicts grades besides the rankings; it may change until a drawn pair is judged."""
+
+    def faults_of_label(self, found: str | None) -> tuple[str, ...]:
+        """What is wrong if annot.toml has `found` in its place, in words; nothing if they are the same."""
+        if found == self.cheap_label:
+            return ()
+        return (f"sample.cheap_label: found {found or 'none'}, planned with {self.cheap_label or 'none'}",)
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,7 +186,7 @@ class SentGuidelines(NamedTuple):
     """Why they were changed, in the lead's words; None for the first."""
 
 
-Opinion = tuple[str, int | None, str | None, str | None]
+ShownOpinion = tuple[str, int | None, str | None, str | None]
 """Assessor, grade, why they could not judge, comment."""
 
 
@@ -189,7 +197,7 @@ class ShownOpinions(NamedTuple):
     doc_id: str
     adjudicator: str
     sent_at: str
-    opinions: tuple[Opinion, ...]
+    opinions: tuple[ShownOpinion, ...]
 
 
 class AskedModel(NamedTuple):

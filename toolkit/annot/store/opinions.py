@@ -24,6 +24,10 @@ from annot.store.models import insert_records, read_records
 
 UNREADABLE_AFTER = 2
 """An answer that cannot be read is asked for once more, and then kept as unreadable."""
+REFUSED = (400, 413, 422)
+"""With these, a server refuses a question because of what is in it."""
+SECOND = len("2026-01-01T00:00:00")
+"""Letters of a moment to the second."""
 FEWEST_WORDS = 4
 """A shorter reason does not show that a model wrote it."""
 _KEY = (*PAIR, "repeat")
@@ -66,6 +70,27 @@ def opinions_from(calls: Iterable[ModelCall]) -> Iterator[Opinion]:
             yield Opinion(query_id, doc_id, repeat, read.grade, read.reason or "")
         elif len(answers) >= UNREADABLE_AFTER:
             yield Opinion(query_id, doc_id, repeat, None, "")
+
+
+def opinions_until(session: Session, name: str, moment: str | None) -> dict[tuple[str, str, int], int | None]:
+    """By query, document and repeat: the grade, as settled by requests that were sent until this second, if given.
+
+    The grade is None if the answers cannot be read, or if the server refuses the question. A later request changes
+    nothing.
+    """
+    rows = OPINION_CALL_TABLE.c
+    columns = [rows[one] for one in (*_KEY, "attempt", "state", "sent_at", "grade", "status")]
+    calls = [
+        # Without the answers as they came, which are long.
+        ModelCall(name, query_id, doc_id, repeat, attempt, state, "", sent_at, 0.0, grade=grade, status=status)
+        for query_id, doc_id, repeat, attempt, state, sent_at, grade, status in session.connection().execute(
+            select(*columns).where(rows.name == name)
+        )
+        if moment is None or sent_at[:SECOND] <= moment[:SECOND]
+    ]
+    calls.sort(key=attrgetter(*_KEY, "attempt"))
+    refused = {(one.query_id, one.doc_id, one.repeat): None for one in calls if one.status in REFUSED}
+    return refused | {(one.query_id, one.doc_id, one.repeat): one.grade for one in opinions_from(calls)}
 
 
 def read_asked_models(session: Session) -> tuple[AskedModel, ...]:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from operator import itemgetter
 from typing import Any
 
-from sqlalchemy import Select, Table, select, true
+from sqlalchemy import Select, Table, func, select, true
 from sqlmodel import Session
 
 from annot.base.errors import InputError, MissingInput
@@ -165,6 +165,18 @@ def read_sample(session: Session) -> PoolSample | None:
         return None
     pairs = sorted(read_records(session, SAMPLED_TABLE, SampledPair), key=lambda one: one.pair)
     return PoolSample(design, {one.pair: one for one in pairs})
+
+
+def sample_judged_since(session: Session) -> str | None:
+    """When a judgement of a pair that was drawn by chance was first put on record, in ISO 8601, UTC.
+
+    What was planned whole before there was a sample does not count.
+    """
+    pair, judged = SAMPLED_TABLE.c, JUDGEMENT_TABLE.c
+    both = (judged.query_id == pair.query_id) & (judged.doc_id == pair.doc_id) & (pair.batch > 0)
+    first = select(func.min(judged.recorded_at)).select_from(JUDGEMENT_TABLE.join(SAMPLED_TABLE, both))
+    found: str | None = session.connection().execute(first).scalar_one()
+    return found
 
 
 def to_judge(pooled: Mapping[str, Sequence[str]], sample: PoolSample | None) -> dict[str, tuple[str, ...]]:

@@ -172,6 +172,14 @@ class Settings(Section):
                     raise ValueError(f"{place}: heading {heading!r} already belongs to {other!r}")
         return self
 
+    @model_validator(mode="after")
+    def _cheap_label_predicts(self) -> Settings:
+        if self.sample.cheap_label is not None and self.sample.predict == "none":
+            raise ValueError(
+                'sample.cheap_label: predicts nothing with `predict = "none"`; delete one of the two lines'
+            )
+        return self
+
     def _fit_scale(self, highest: int) -> None:
         """Where the lowest relevant grade is not set, it is one of the scale's."""
         evaluation = self.evaluation

@@ -229,7 +229,7 @@ class JudgingSettings(Section):
 
 
 class SampleSettings(Section):
-    """How `annot plan --sample` draws. The first sample fixes these settings but for `predict`."""
+    """How `annot plan --sample` draws. The first sample fixes `across`, `floor` and `unranked`."""
 
     across: Literal["query", "study"] = "query"
     """`query`: the same share of each query's pool. `study`: the share holds over all pools together."""
@@ -240,6 +240,9 @@ class SampleSettings(Section):
     predict: Literal["ranker", "none"] = "ranker"
     """What estimates take for the grades of pairs that were not drawn: `ranker`, a prediction from the rankings, which
     narrows intervals and cannot bias them, or `none`."""
+    cheap_label: FileName | None = None
+    """A model's opinion that predicts together with the rankings, by its name in `[opinions]`. It is fixed once
+    judgements of drawn pairs were pulled, and only what was asked until then counts."""
 
 
 class TrainingSettings(Section):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -73,6 +73,42 @@ class JudgedWhole:
 
 
 @dataclass(frozen=True, slots=True)
+class ByOpinion:
+    """What it brings that a model's opinion predicts grades too, on the measure that compares runs."""
+
+    name: str
+    model: str
+    """Empty if no model was asked under this name."""
+    pairs: int
+    """Pairs of the pools that the opinion helps to predict; 0 if the rankings alone predict."""
+    difference: float | None
+    """By how much an interval of a difference between two runs is wider than with the rankings alone, as a share, and
+    below 0 if it is narrower; the median over all pairs of runs. None if it is unknown."""
+    level: float | None
+    """The same of a run's mean."""
+    means: Mapping[str, tuple[float, float]]
+    """By run, its mean with the opinion and with the rankings alone."""
+
+    @property
+    def told(self) -> str:
+        """In a sentence without its end."""
+        if not self.pairs:
+            return (
+                f"the opinion of {self.name} predicts nothing, because the model was not asked in time about whole "
+                "pools of several topics; the rankings alone predict"
+            )
+        by, what = (self.level, "a run") if self.difference is None else (self.difference, "a difference")
+        if by is None:
+            return f"the opinion of {self.name} and the rankings predict"
+        percent = f"{100 * abs(by):.0f}%"
+        compared = "as wide as" if percent == "0%" else f"{percent} {'narrower' if by < 0 else 'wider'} than"
+        return (
+            f"with the opinion of {self.name} as prediction, the interval of {what} is {compared} with the rankings "
+            "alone"
+        )
+
+
+@dataclass(frozen=True, slots=True)
 class SampleCost:
     """What a sample costs on the measure that compares runs, over all queries."""
 
@@ -94,3 +130,5 @@ class SampleCost:
     """Queries whose ideal was raised to what was found, or to one document of the lowest relevant grade."""
     so_far: float | None = None
     """The share of the drawn pairs that have a grade; None if all have one."""
+    opinion: ByOpinion | None = None
+    """What an opinion brings that is to predict grades."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from itertools import combinations
 from statistics import median
 
@@ -16,7 +16,7 @@ import numpy as np
 
 from annot.base.names import counted, verb
 from annot.measuring.evaluation.computed import JUDGED_AT
-from annot.measuring.evaluation.graded_pools import SampleCost
+from annot.measuring.evaluation.graded_pools import ByOpinion, SampleCost
 from annot.measuring.sampled.estimates import SampledEvaluation, design_variance
 
 ONE_SIDED = 1.6448536269514722
@@ -29,6 +29,14 @@ def wider(estimates: Mapping[str, float], design: float, topics: Mapping[str, st
     estimates: by query. design: the design variance of their mean. Infinite if the draw explains all of the scatter
     between topics.
     """
+    whole = scatter(estimates, topics)
+    if whole is None:
+        return None
+    return math.sqrt(whole / (whole - design)) - 1 if whole > design else math.inf
+
+
+def scatter(estimates: Mapping[str, float], topics: Mapping[str, str]) -> float | None:
+    """The variance of the mean of these estimates over topics; None if there is one topic only."""
     names = sorted({topics[query_id] for query_id in estimates})
     sums = dict.fromkeys(names, 0.0)
     sizes = dict.fromkeys(names, 0)
@@ -37,10 +45,7 @@ def wider(estimates: Mapping[str, float], design: float, topics: Mapping[str, st
         sums[topics[query_id]] += value
         sizes[topics[query_id]] += 1
     off = np.array([sums[name] - sizes[name] * mean for name in names]) / len(estimates)
-    whole = float((off**2).sum()) * len(names) / max(1, len(names) - 1)
-    if len(names) < 2:
-        return None
-    return math.sqrt(whole / (whole - design)) - 1 if whole > design else math.inf
+    return float((off**2).sum()) * len(names) / (len(names) - 1) if len(names) > 1 else None
 
 
 def cost_of(
@@ -54,7 +59,7 @@ def cost_of(
     so_far: float | None,
 ) -> SampleCost:
     """What the sample costs, on the queries that all runs have. found: by run."""
-    values = {tag: {one.query_id: one.values[measure] for one in of.evaluation.queries} for tag, of in found.items()}
+    values = _values(found, measure)
     common = sorted(set.intersection(*(set(of) for of in values.values()))) if values else []
     weights = {query_id: 1 / len(common) for query_id in common}
     levels, differences, errors = [], [], []
@@ -77,6 +82,45 @@ def cost_of(
         floored=len({query_id for of in found.values() for query_id in of.floored[measure]}),
         so_far=so_far,
     )
+
+
+def by_opinion(
+    name: str,
+    model: str,
+    found: Mapping[str, SampledEvaluation],
+    alone: Mapping[str, SampledEvaluation],
+    measure: str,
+    topics: Mapping[str, str],
+    *,
+    pairs: int,
+) -> ByOpinion:
+    """What an opinion brings. found, alone: by run, with the opinion and with the rankings alone. pairs: that it helps
+    to predict."""
+    both = [_values(of, measure) for of in (found, alone)]
+    levels = [tuple(scatter(of[tag], topics) for of in both) for tag in found]
+    differences = [
+        tuple(
+            scatter({query_id: of[one][query_id] - of[other][query_id] for query_id in of[one]}, topics) for of in both
+        )
+        for one, other in combinations(found, 2)
+    ]
+    return ByOpinion(
+        name=name,
+        model=model,
+        pairs=pairs,
+        difference=_wider_by(differences),
+        level=_wider_by(levels),
+        means={tag: (of.evaluation.mean[measure], alone[tag].evaluation.mean[measure]) for tag, of in found.items()},
+    )
+
+
+def _wider_by(found: Iterable[tuple[float | None, ...]]) -> float | None:
+    ratios = [math.sqrt(one / alone) - 1 for one, alone in found if one is not None and alone]
+    return median(ratios) if ratios else None
+
+
+def _values(found: Mapping[str, SampledEvaluation], measure: str) -> dict[str, dict[str, float]]:
+    return {tag: {one.query_id: one.values[measure] for one in of.evaluation.queries} for tag, of in found.items()}
 
 
 def _median(found: list[float | None]) -> float | None:
@@ -106,6 +150,8 @@ def notes_of(cost: SampleCost, measure: str, shown: Collection[str] = ()) -> Ite
             f"a true difference of {cost.right_sign:.3f} or more in {measure} comes out with the right sign in 95 of "
             "100 such draws"
         )
+    if cost.opinion is not None:
+        yield from _of_opinion(cost.opinion, cost.pairs, measure)
     if cost.so_far is not None:
         yield (
             f"{100 * cost.so_far:.0f}% of the drawn pairs have a grade so far; they are taken for a random part of "
@@ -127,3 +173,14 @@ def notes_of(cost: SampleCost, measure: str, shown: Collection[str] = ()) -> Ite
         )
     if judged := sorted(name for name in shown if JUDGED_AT.fullmatch(name)):
         yield f"{' and '.join(judged)}: the share of the first documents that are in a pool, whether drawn or not"
+
+
+def _of_opinion(one: ByOpinion, pairs: int, measure: str) -> Iterator[str]:
+    yield one.told
+    if not one.pairs:
+        return
+    if rest := pairs - one.pairs:
+        yield f"the rankings alone predict {counted(rest, 'pair')}, on which no answer of {one.name} counts"
+    runs = sorted(one.means.items(), key=lambda of: (-of[1][0], of[0]))
+    told = ", ".join(f"{tag} {100 * own:.1f} ({100 * alone:.1f})" for tag, (own, alone) in runs)
+    yield f"{measure} with the opinion of {one.name}, and in brackets with the rankings alone: {told}"

@@ -8,7 +8,7 @@ corrects. A good prediction makes intervals narrower; a bad one leaves estimates
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 
 import numpy as np
 
@@ -19,7 +19,7 @@ FOLDS = 10
 DIGITS = 6
 """Decimals of a probability, which is used as it is written."""
 STRENGTH = 10.0
-"""Of the ridge, on features that are scaled to a deviation of 1."""
+"""Of the penalty on coefficients, on features that are scaled to a deviation of 1."""
 
 Features = Mapping[str, Mapping[str, Sequence[float]]]
 """By query, then document: the same number of features each."""
@@ -64,6 +64,68 @@ def predicted(
     """
     from sklearn.linear_model import Ridge
 
+    def learned(x: Array, grades: Array, asked: Array) -> Array:
+        indicators = (grades[:, None] == np.arange(1, highest + 1)).astype(np.float64)
+        return np.asarray(Ridge(alpha=STRENGTH).fit(x, indicators).predict(asked)).reshape(-1, highest)
+
+    return _of_other_topics(judged, known, topics, learned, highest=highest)
+
+
+def with_opinions(
+    alone: dict[str, dict[str, tuple[float, ...]]],
+    judged: Grades,
+    known: Features,
+    said: Features,
+    topics: Mapping[str, str],
+    *,
+    highest: int,
+) -> dict[str, dict[str, tuple[float, ...]]]:
+    """The same with what a model said as further features, calibrated by the grades of other topics.
+
+    A logistic regression of each "this grade or higher": its features multiply the odds, as the errors of a judge do.
+    In a sum, as of the ridge, an error would weigh as much at the end of the rankings as at their top.
+
+    alone: what the rankings predict by themselves, which stays where there is no opinion. said: the features of the
+    pairs with an opinion. If these are of one topic only, nothing can be calibrated, and `alone` itself comes back.
+    """
+    from sklearn.linear_model import LogisticRegression
+
+    if len({topics[query_id] for query_id, of in said.items() if query_id in known and of}) < 2:
+        return alone
+    both = {
+        query_id: {doc_id: (*features, *own[doc_id]) for doc_id, features in of.items() if doc_id in own}
+        for query_id, of in known.items()
+        if (own := said.get(query_id))
+    }
+
+    def learned(x: Array, grades: Array, asked: Array) -> Array:
+        at_least = np.zeros((len(asked), highest + 1))
+        for grade in range(1, highest + 1):
+            reached = grades >= grade
+            at_least[:, grade - 1] = reached.mean()
+            if 0 < reached.mean() < 1:
+                # This solver converges to the last digit: files that are compared have six.
+                model = LogisticRegression(C=1 / STRENGTH, solver="newton-cholesky", tol=1e-10)
+                at_least[:, grade - 1] = model.fit(x, reached).predict_proba(asked)[:, 1]
+        falling = np.minimum.accumulate(at_least, axis=1)
+        return np.asarray(falling[:, :-1] - falling[:, 1:])
+
+    by_both = _of_other_topics(judged, both, topics, learned, highest=highest)
+    return {query_id: of | by_both.get(query_id, {}) for query_id, of in alone.items()}
+
+
+def _of_other_topics(
+    judged: Grades,
+    known: Features,
+    topics: Mapping[str, str],
+    learned: Callable[[Array, Array, Array], Array],
+    *,
+    highest: int,
+) -> dict[str, dict[str, tuple[float, ...]]]:
+    """The predictions of each fold of topics from the grades of the others.
+
+    learned: from features and grades of drawn pairs, and the features of others, the probabilities of grades from 1.
+    """
     names = sorted({topics[query_id] for query_id in known})
     count = min(FOLDS, len(names))
     fold = {topic: at % count for at, topic in enumerate(names)}
@@ -71,15 +133,14 @@ def predicted(
     x = np.array([known[query_id][doc_id] for query_id, doc_id in pairs], dtype=np.float64)
     fold_of = np.array([fold[topics[query_id]] for query_id, _ in pairs])
     grade = np.array([judged.get(query_id, {}).get(doc_id, -1) for query_id, doc_id in pairs])
-    y = (grade[:, None] == np.arange(1, highest + 1)).astype(np.float64)
     found = np.zeros((len(pairs), highest))
     for at in range(count):
-        learned, own = (grade >= 0) & (fold_of != at), fold_of == at
-        if not learned.any() or not own.any():
+        others, own = (grade >= 0) & (fold_of != at), fold_of == at
+        if not others.any() or not own.any():
             continue
-        middle, spread = x[learned].mean(axis=0), x[learned].std(axis=0)
+        middle, spread = x[others].mean(axis=0), x[others].std(axis=0)
         scaled = (x - middle) / np.where(spread > 0, spread, 1.0)
-        found[own] = Ridge(alpha=STRENGTH).fit(scaled[learned], y[learned]).predict(scaled[own]).reshape(-1, highest)
+        found[own] = learned(scaled[others], grade[others], scaled[own])
     of_grades = _as_probabilities(found)
     result: dict[str, dict[str, tuple[float, ...]]] = {query_id: {} for query_id in sorted(known)}
     for (query_id, doc_id), row in zip(pairs, of_grades.tolist(), strict=True):

@@ -15,7 +15,7 @@ from annot.base.stats.values import Undefined
 from annot.base.templating import render
 from annot.measuring.evaluation.computed import MeasuresAsked
 from annot.measuring.evaluation.graded_pools import JudgedWhole
-from annot.measuring.sampled_study import drawn_pairs
+from annot.measuring.sampled_study import DrawnPairs, drawn_pairs
 from annot.publishing.report.study import Study
 from annot.publishing.report.words import sentence
 from annot.study.snapshot import Snapshot
@@ -36,6 +36,8 @@ class SampleInWords:
     warning: str
     """By how much a plain evaluation of the qrels is wrong."""
     n_grades: int
+    opinion: str = ""
+    """The opinion that predicts grades besides the rankings; empty if there is none."""
     prels: str = PRELS
 
 
@@ -51,7 +53,14 @@ def sampled_of(study: Study) -> SampleInWords | None:
             "sample.warning", off=[abs(one) for one in off], measure=measure, files=(SAMPLE_FILE, EVALUATOR_FILE)
         ),
         n_grades=len(study.settings.scale.grades),
+        opinion=opinion_of(study.snapshot),
     )
+
+
+def opinion_of(study: Snapshot) -> str:
+    """The opinion that predicts grades besides the rankings; empty if there is none."""
+    label = study.sample and study.sample.design.cheap_label
+    return drawn_pairs(study, study.outcome.qrels, unfinished=True).opinion if label else ""
 
 
 def _plainly_off(study: Study) -> Iterator[float]:
@@ -74,23 +83,25 @@ def sample_files(study: Snapshot) -> dict[str, str]:
     """The table and the program that reads it; none if all pairs of the pools were to be judged."""
     if not study.samples:
         return {}
-    values = {"file": SAMPLE_FILE, "relevant_from": study.ws.settings.evaluation.relevant_from}
-    return {SAMPLE_FILE: sample_table(study), EVALUATOR_FILE: render(f"{EVALUATOR_FILE}.j2", values, overrides=None)}
+    drawn = drawn_pairs(study, study.outcome.qrels, unfinished=True)
+    relevant_from = study.ws.settings.evaluation.relevant_from
+    values = {"file": SAMPLE_FILE, "relevant_from": relevant_from, "opinion": drawn.opinion}
+    return {SAMPLE_FILE: sample_table(drawn), EVALUATOR_FILE: render(f"{EVALUATOR_FILE}.j2", values, overrides=None)}
 
 
-def sample_table(study: Snapshot) -> str:
+def sample_table(drawn: DrawnPairs) -> str:
     """A line for each pair of the pools; the grade is empty if it was not drawn, and 0 if nobody could judge it.
 
     Probabilities are those on record. In a draft with drawn pairs that have no grade yet they are multiplied by the
     share of the drawn pairs of the query that have one, as in `annot evaluate --so-far`.
     """
-    pi, judged, predicted, highest = drawn_pairs(study, study.outcome.qrels, unfinished=True)
-    lines = ["\t".join((*COLUMNS, *(f"f{grade}" for grade in range(highest + 1))))]
-    nothing = (1.0, *[0.0] * highest)
-    for query_id, of in sorted(pi.items()):
+    predicted = drawn.predicted
+    lines = ["\t".join((*COLUMNS, *(f"f{grade}" for grade in range(drawn.highest + 1))))]
+    nothing = (1.0, *[0.0] * drawn.highest)
+    for query_id, of in sorted(drawn.pi.items()):
         for doc_id, probability in sorted(of.items()):
             f = nothing if predicted is None else predicted[query_id][doc_id]
-            grade = judged[query_id].get(doc_id, "")
+            grade = drawn.judged[query_id].get(doc_id, "")
             cells = (query_id, doc_id, grade, repr(probability), *(f"{one:.6f}" for one in f))
             lines.append("\t".join(map(str, cells)))
     return "\n".join(lines) + "\n"

@@ -1,0 +1,322 @@
+"""`cheap_label`: the opinion of a model predicts grades in a sampled study, where it cannot bias them."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Collection
+from pathlib import Path
+from statistics import stdev
+
+import pytest
+from annot.base.errors import InputError, SettingsError
+from annot.base.records import Judgement
+from annot.measuring.evaluation.evaluated import Evaluated
+from annot.measuring.evaluation.graded_pools import ByOpinion
+from annot.measuring.sampled_study import drawn_pairs
+from annot.publishing.release.sampled import sample_files
+from annot.steps import backup, datasheet, evaluate, plan, release, report, restore
+from annot.store import judgements, opinions
+from annot.store.judging_models import AskedModel, ModelCall, PoolSample
+from annot.study.exports import exported_qrels
+from annot.study.snapshot import read_snapshot
+from annot.study.workspace import Workspace
+from command_line import annot
+from sampled_study import DOCUMENTS, grade_of, judged, pooled, rankings
+from small_study import QUERIES, RECORDED, sourced
+from study_stages import quietly
+
+BEFORE, AFTER = "2031-03-14T17:59:59.500+00:00", "2031-03-14T18:00:01.000+00:00"
+"""The first judgements are recorded in between."""
+PAIRS = [(query.query_id, doc_id) for query in QUERIES for doc_id in DOCUMENTS]
+Pair = tuple[str, str]
+
+
+def labelled(ws: Workspace, name: str | None = "small", *, section: str = "small") -> Workspace:
+    """The study with a model in annot.toml, whose opinion is to predict."""
+    text = ws.settings_file.read_text(encoding="utf-8").partition("\n[sample]")[0]
+    text += f'\n[sample]\n{"" if name is None else f"""cheap_label = "{name}" """}\n'
+    ws.settings_file.write_text(f'{text}\n[opinions.{section}]\nmodel = "tiny"\n', encoding="utf-8")
+    return Workspace.open(ws.root)
+
+
+def near_people(query_id: str, doc_id: str) -> int:
+    """A judge who is right about most pairs, and likes every fifth document."""
+    return min(3, grade_of(query_id, doc_id) + 2 * (int(doc_id[1:]) % 5 == 0))
+
+
+def asked(
+    ws: Workspace,
+    pairs: Collection[Pair] = PAIRS,
+    *,
+    at: str = BEFORE,
+    says: Callable[[str, str], int] = near_people,
+    examples: tuple[Pair, ...] = (),
+) -> None:
+    """Note down what a model said, as asking it would."""
+    with ws.writing() as session:
+        opinions.put_asked_model(session, AskedModel("small", "http://h/v1", "tiny", {}, {}, examples, at))
+        for pair in pairs:
+            call = ModelCall("small", *pair, 1, 1, "sent", "abc", at, 0.0)
+            opinions.note_sent(session, call)
+            opinions.note_answer(session, call._replace(state="read", grade=says(*pair), reason="r", answer="a"))
+
+
+def measured(ws: Workspace) -> Evaluated:
+    return evaluate.evaluate(
+        ws, runs=(), convention=None, measures=(), ties="order", average="test", at_least_two=True, tell=print
+    )
+
+
+def opinion_of(found: Evaluated) -> ByOpinion:
+    assert found.sampled is not None
+    assert found.sampled.opinion is not None
+    return found.sampled.opinion
+
+
+def sample_of(ws: Workspace) -> PoolSample:
+    found = read_snapshot(ws).sample
+    assert found is not None
+    return found
+
+
+def planned(ws: Workspace, share: float | None = 0.33) -> None:
+    plan.make(ws, queries=(), shares={}, seed=None, grow=False, dry_run=False, sample=share)
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
+    """A third is judged, the model was asked about all pairs before."""
+    ws = labelled(pooled(tmp_path_factory.mktemp("made")))
+    asked(ws)
+    return judged(ws, share=0.33)
+
+
+@pytest.fixture(scope="module")
+def plain(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
+    """The same, without a model."""
+    return judged(pooled(tmp_path_factory.mktemp("plain")), share=0.33)
+
+
+@pytest.fixture(scope="module")
+def unasked(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
+    return judged(labelled(pooled(tmp_path_factory.mktemp("unasked"))), share=0.33)
+
+
+@pytest.fixture
+def to_ask(unasked: Workspace, tmp_path: Path) -> Workspace:
+    """The same, but the model is not asked yet."""
+    return Workspace.open(Path(shutil.copytree(unasked.root, tmp_path / "study")))
+
+
+def predictions(ws: Workspace) -> dict[str, dict[str, tuple[float, ...]]]:
+    snapshot = read_snapshot(ws)
+    found = drawn_pairs(snapshot, exported_qrels(snapshot))
+    assert found.predicted is not None
+    assert found.by_rankings is not None
+    return {
+        query_id: {doc_id: tuple(row) for doc_id, row in of.items() if row != found.by_rankings[query_id][doc_id]}
+        for query_id, of in found.predicted.items()
+    }
+
+
+def test_the_draw_is_the_same_with_and_without(made: Workspace, plain: Workspace) -> None:
+    without, ours = sample_of(plain), sample_of(made)
+    assert without.pairs == ours.pairs
+    assert (without.design.cheap_label, ours.design.cheap_label) == (None, "small")
+    assert without.design._replace(created="") == ours.design._replace(created="", cheap_label=None)
+
+
+def test_both_estimates_are_printed_and_which_interval_is_narrower(made: Workspace, plain: Workspace) -> None:
+    found, alone = measured(made), measured(plain)
+    one = opinion_of(found)
+    assert alone.sampled is not None
+    assert alone.sampled.opinion is None
+    ours, theirs = (
+        {line.run: line.values[found.measure] for line in of.lines if line.convention == found.convention}
+        for of in (found, alone)
+    )
+    assert {tag: of[0] for tag, of in one.means.items()} == pytest.approx({tag: ours[tag] for tag in rankings()})
+    assert {tag: of[1] for tag, of in one.means.items()} == pytest.approx({tag: theirs[tag] for tag in rankings()})
+    assert ours["forward"] != theirs["forward"]
+    assert (one.name, one.model, one.pairs) == ("small", "tiny", len(PAIRS))
+    told = [note for note in found.notes if "opinion" in note]
+    by_run = sorted(one.means, key=lambda tag: -one.means[tag][0])
+    assert told == [
+        one.told,
+        f"{found.measure} with the opinion of small, and in brackets with the rankings alone: "
+        + ", ".join(f"{tag} {100 * ours[tag]:.1f} ({100 * theirs[tag]:.1f})" for tag in by_run),
+    ]
+    written = json.loads((made.exports / "evaluation.json").read_text(encoding="utf-8"))
+    assert written["sample"]["opinion"]["means"] == {tag: list(of) for tag, of in one.means.items()}
+    report.write(made)
+    datasheet.write(made)
+    for name in ("report.md", "datasheet.md"):
+        assert f"{one.told[0].upper()}{one.told[1:]}." in (made.exports / name).read_text(encoding="utf-8")
+
+
+def test_by_how_much_the_interval_is_narrower_is_that_of_the_scatter_over_topics(
+    made: Workspace, plain: Workspace
+) -> None:
+    widths = []
+    for ws in (made, plain):
+        found = measured(ws)
+        values = [found.evaluations[tag][found.convention].queries for tag in ("forward", "backward")]
+        apart = [one.values[found.measure] - other.values[found.measure] for one, other in zip(*values, strict=True)]
+        widths.append(stdev(apart))
+    assert opinion_of(measured(made)).difference == pytest.approx(widths[0] / widths[1] - 1)
+
+
+@pytest.mark.parametrize(
+    ("by", "told"),
+    [
+        ((-0.124, -0.3), "the interval of a difference is 12% narrower than with the rankings alone"),
+        ((0.031, None), "the interval of a difference is 3% wider than with the rankings alone"),
+        ((0.004, None), "the interval of a difference is as wide as with the rankings alone"),
+        ((None, -0.3), "the interval of a run is 30% narrower than with the rankings alone"),
+    ],
+)
+def test_what_the_opinion_brings_is_told_in_a_sentence(by: tuple[float | None, ...], told: str) -> None:
+    found = ByOpinion("small", "tiny", 9, *by, {})
+    assert found.told == f"with the opinion of small as prediction, {told}"
+    nothing = ByOpinion("small", "", 0, None, None, {})
+    assert nothing.told.startswith("the opinion of small predicts nothing, because the model was not asked in time")
+    assert ByOpinion("small", "tiny", 9, None, None, {}).told == "the opinion of small and the rankings predict"
+
+
+def test_the_page_of_the_release_gives_the_same_figures_and_says_what_predicts(made: Workspace, tmp_path: Path) -> None:
+    files = sample_files(read_snapshot(made))
+    for name, text in files.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    assert "The rankings and the opinion of a model,\nsmall, predict it" in files["evaluate_sample.py"]
+    found = measured(made)
+    for tag in rankings():
+        run = made.runs / f"{tag}.run"
+        done = subprocess.run(
+            [sys.executable, "-W", "error", tmp_path / "evaluate_sample.py", run, found.measure],
+            capture_output=True, text=True, check=True, env={"PYTHONDONTWRITEBYTECODE": "1"},
+        )  # fmt: skip
+        ((convention, name, _, value),) = (line.split("\t") for line in done.stdout.splitlines())
+        assert (convention, name) == (found.convention, found.measure)
+        assert float(value) == pytest.approx(found.evaluations[tag][convention].mean[name], abs=1e-9)
+    out = tmp_path / "release"
+    release.release(
+        made, out, with_text=None, licence=None, published=None, allowed=(), draft=True, dry_run=False
+    )  # fmt: skip
+    told = opinion_of(found).told
+    card = (out / "README.md").read_text(encoding="utf-8")
+    assert f"{told[0].upper()}{told[1:]}." in card
+    assert "the predicted probability of each grade, by the rankings and the opinion of small" in card
+    assert "by the rankings and the opinion of small" in (out / "croissant.json").read_text(encoding="utf-8")
+    assert (out / "sample.tsv").read_text(encoding="utf-8") == files["sample.tsv"]
+
+
+def test_only_what_was_asked_before_the_first_judgements_were_pulled_counts(to_ask: Workspace) -> None:
+    assert opinion_of(measured(to_ask)).pairs == 0
+    first = [pair for pair in PAIRS if pair[0] in ("p1-method", "p2-method", "p3-method")]
+    asked(to_ask, first)
+    some = predictions(to_ask)
+    assert {query_id for query_id, of in some.items() if of} == {query_id for query_id, _ in first}
+    assert opinion_of(measured(to_ask)).pairs == len(first)
+    told = "the rankings alone predict 60 pairs, on which no answer of small counts"
+    assert told in measured(to_ask).notes
+    asked(to_ask, [pair for pair in PAIRS if pair not in first], at=AFTER)
+    assert predictions(to_ask) == some
+    assert told in measured(to_ask).notes
+
+
+def test_a_model_that_was_asked_about_drawn_pairs_alone_predicts_nothing(to_ask: Workspace, plain: Workspace) -> None:
+    asked(to_ask, [pair for pair, one in sample_of(to_ask).pairs.items() if one.drawn])
+    found = measured(to_ask)
+    assert opinion_of(found).told in found.notes
+    assert "predicts nothing" in opinion_of(found).told
+    by_rankings = measured(plain)
+    assert found.lines == by_rankings.lines
+    ours, theirs = (sample_files(read_snapshot(ws)) for ws in (to_ask, plain))
+    assert ours == theirs
+
+
+def test_topics_whose_gold_pairs_are_examples_in_the_prompt_are_left_to_the_rankings(to_ask: Workspace) -> None:
+    asked(to_ask, [pair for pair in PAIRS if pair != ("p2-method", "d07")], examples=(("p2-method", "d07"),))
+    assert {query_id for query_id, of in predictions(to_ask).items() if not of} == {"p2-method"}
+
+
+def test_it_is_set_changed_and_removed_until_judgements_are_pulled_and_never_after(tmp_path: Path) -> None:
+    ws = pooled(tmp_path)
+    planned(ws)
+    assert sample_of(ws).design.cheap_label is None
+    for name in ("small", None, "small"):
+        ws = labelled(ws, name)
+        planned(ws, None)
+        assert sample_of(ws).design.cheap_label == name
+    ws = judged(ws, share=None)
+    measured(ws)
+    ws.settings_file.write_text(
+        ws.settings_file.read_text(encoding="utf-8").replace("[opinions.small]", "[opinions.tiny]"), encoding="utf-8"
+    )
+    measured(Workspace.open(ws.root))
+    for wrong in (None, "tiny"):
+        ws = labelled(ws, wrong, section="tiny")
+        found = f"sample.cheap_label: found {wrong or 'none'}, planned with small"
+        for step in (planned, measured):
+            with pytest.raises(InputError, match="the opinion that predicts") as error:
+                step(ws)
+            assert error.value.faults == (found,)
+        text = annot("check", "plan", folder=ws.root)
+        assert (text.exit_code, found in text.stdout) == (1, True)
+    planned(labelled(ws, section="tiny"), 0.5)
+
+
+def test_a_pilot_that_was_judged_whole_does_not_fix_it(tmp_path: Path) -> None:
+    ws = pooled(tmp_path)
+    plan.make(ws, queries=("p1-method",), shares={}, seed=None, grow=False, dry_run=False)
+    said = [
+        Judgement(*one.pair, one.assessor, 1, judged_at=RECORDED, lead_time=30.0)
+        for one in read_snapshot(ws).assignments
+    ]
+    with ws.writing() as session:
+        judgements.record_judgements(session, sourced(said), recorded_at=RECORDED)
+    for name in (None, "small"):
+        ws = labelled(ws, name)
+        plan.make(
+            ws, queries=(), shares={}, seed=None, grow=True, dry_run=False, sample=0.33, only_new=name is None
+        )  # fmt: skip
+        assert sample_of(ws).design.cheap_label == name
+
+
+def test_what_cannot_predict_is_refused_where_the_plan_is_made(tmp_path: Path) -> None:
+    ws = labelled(pooled(tmp_path), "smal")
+    with pytest.raises(InputError, match=r"no opinion is called 'smal'; did you mean 'small'\?") as error:
+        planned(ws)
+    assert "[opinions.smal]" in str(error.value.hint)
+    ws = labelled(ws)
+    with pytest.raises(InputError, match="small cannot predict without a sample"):
+        planned(ws, None)
+    with pytest.raises(InputError, match="small cannot predict with one topic"):
+        plan.make(
+            ws, queries=("p1-method",), shares={}, seed=None, grow=False, dry_run=False, sample=0.33
+        )  # fmt: skip
+    assert read_snapshot(ws).sample is None
+    made = plan.make(ws, queries=(), shares={}, seed=None, grow=False, dry_run=True, sample=0.33)
+    assert any("`annot opinion ask small`" in note for note in made.notes)
+    text = ws.settings_file.read_text(encoding="utf-8")
+    ws.settings_file.write_text(text.replace("[sample]", '[sample]\npredict = "none"'), encoding="utf-8")
+    with pytest.raises(SettingsError) as wrong:
+        Workspace.open(ws.root)
+    assert "sample.cheap_label: predicts nothing with `predict" in str(wrong.value.faults)
+
+
+def test_a_study_from_a_backup_has_the_same_estimates_in_another_process(made: Workspace, tmp_path: Path) -> None:
+    backup.backup(made, tmp_path / "study.zip", dry_run=False, advance=quietly)
+    restore.restore(tmp_path / "study.zip", tmp_path / "again", replace=False, wait_seconds=1, dry_run=False)
+    assert sample_of(Workspace.open(tmp_path / "again")) == sample_of(made)
+    done = subprocess.run(
+        [sys.executable, "-c", "from annot.cli.main import run; run()", "evaluate", "--json"],
+        capture_output=True, text=True, check=True, cwd=tmp_path / "again",
+    )  # fmt: skip
+    found = json.loads(done.stdout)["data"]["sample"]["opinion"]
+    ours = opinion_of(measured(made))
+    assert found["means"] == {tag: list(of) for tag, of in ours.means.items()}
+    assert found["difference"] == ours.difference

@@ -1,0 +1,82 @@
+"""Which answers of a model predict grades in a sampled study, beside the rankings.
+
+What is predicted must not follow from the draw that it corrects, nor from what people said. So an answer counts only if
+its question was sent before the first judgement of a drawn pair was put on record, and if the model was asked about all
+documents that came under the sample together: to ask about the drawn pairs alone would bias every estimate. A topic
+whose own gold pairs are examples in the prompt is left to the rankings.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from statistics import mean
+from typing import NamedTuple
+
+from annot.base.errors import InputError
+from annot.base.records import grouped
+from annot.store import opinions
+from annot.store.judging_models import PoolSample
+from annot.store.pools import sample_judged_since
+from annot.study.snapshot import Snapshot
+from annot.study.workspace import SETTINGS_FILE
+
+Said = Mapping[str, Mapping[str, tuple[float, ...]]]
+"""By query, then document: the share of the answers with each grade from 1 up, or a higher one."""
+
+
+class CheapLabel(NamedTuple):
+    """The opinion that predicts."""
+
+    name: str
+    model: str
+    """Empty if no model was asked under this name."""
+    said: Said
+    """Of the pairs whose answers count."""
+
+
+def cheap_label_of(snapshot: Snapshot) -> CheapLabel | None:
+    """The opinion on record with the sample, and its answers; None if the rankings alone predict.
+
+    Raises InputError if annot.toml names another one.
+    """
+    assert snapshot.sample is not None
+    if faults := snapshot.sample.design.faults_of_label(snapshot.ws.settings.sample.cheap_label):
+        raise InputError(
+            "the opinion that predicts is not the one that the sample was planned with",
+            faults=faults,
+            hint=f"restore it in {SETTINGS_FILE}; before judgements are pulled, `annot plan` takes the new one",
+        )
+    name = snapshot.sample.design.cheap_label
+    if name is None:
+        return None
+    with snapshot.ws.reading() as session:
+        asked = next((one for one in opinions.read_asked_models(session) if one.name == name), None)
+        grades = opinions.opinions_until(session, name, sample_judged_since(session))
+    if asked is None:
+        return CheapLabel(name, "", {})
+    shown = {snapshot.topics[query_id] for query_id, _ in asked.examples if query_id in snapshot.topics}
+    apart = {query_id for query_id, topic_id in snapshot.topics.items() if topic_id in shown}
+    return CheapLabel(
+        name, asked.model, counting(snapshot.sample, grades, apart, highest=snapshot.ws.settings.scale.grades[-1])
+    )
+
+
+def counting(
+    sample: PoolSample, grades: Mapping[tuple[str, str, int], int | None], apart: Collection[str], *, highest: int
+) -> Said:
+    """What was said of the pairs whose answers count.
+
+    grades: by query, document and repeat. apart: queries that are left to the rankings. A repeat counts where the model
+    was asked for it about all documents of a query that came under the sample together.
+    """
+    repeats = sorted({repeat for *_, repeat in grades})
+    together = grouped(((one.query_id, one.batch), one.doc_id) for one in sample.pairs.values())
+    said: dict[str, dict[str, tuple[float, ...]]] = {}
+    for (query_id, _), doc_ids in together.items():
+        whole = [at for at in repeats if all((query_id, doc_id, at) in grades for doc_id in doc_ids)]
+        for doc_id in doc_ids if query_id not in apart else ():
+            own = [grade for at in whole if (grade := grades[query_id, doc_id, at]) is not None]
+            if own:
+                shares = tuple(mean(float(one >= grade) for one in own) for grade in range(1, highest + 1))
+                said.setdefault(query_id, {})[doc_id] = shares
+    return said
