@@ -239,3 +239,8 @@ def test_an_entry_with_bytes_that_are_not_utf_8_is_broken_alone(read: Reader) ->
     texts = [f"@misc{{{key}, title = {{Größe und Maß}}}}\n".encode() for key in "abc"]
     first, broken, third = read(texts[0] + texts[1].replace("ß".encode(), b"\xdf") + texts[2])
     assert (first["key"], broken.reason, third["key"]) == ("a", "not UTF-8", "c")
+
+
+def test_dashes_and_tildes_of_an_id_are_part_of_it() -> None:
+    found = bibtex.paper({"@": "article", "@key": "k", "doi": " 10.1000/a--b~c", "title": "A--B~C"})
+    assert (found["doi"], found["title"]) == ("10.1000/a--b~c", "A–B C")

@@ -36,6 +36,12 @@ def test_a_cell_means_what_its_column_holds(given: dict[str, Any], read: dict[st
     assert paper({"id": "1"} | given) == {"paper_id": "1"} | read
 
 
+def test_only_a_table_of_a_library_has_years_in_dates() -> None:
+    found = paper({"Title": "T", "Abstract": "A", "DOI": "10.1000/x", "year": "2020-05-01"})
+    assert (found["doi"], found["year"]) == ("10.1000/x", "2020")
+    assert paper({"id": "1", "text": "A", "year": "2020-05-01"})["year"] == "2020-05-01"
+
+
 def rows(path: Path, text: bytes) -> list[tuple[int, Any]]:
     path.write_bytes(gzip.compress(text) if path.suffix == ".gz" else text)
     return list(csv_rows(Piece(str(path), "csv", 0, None)))

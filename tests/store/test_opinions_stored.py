@@ -62,8 +62,15 @@ def test_an_opinion_is_the_first_answer_that_can_be_read_or_none_after_two_that_
 def test_what_was_sent_costs_the_most_that_it_can_until_an_answer_says_less(study: Store) -> None:
     written(study, [call("d1", 1, 1), call("d2", 1, state="sent")])
     with study.read() as session:
-        assert opinions.total_cost(session, "small") == 0.125 + 0.25
-        assert opinions.total_cost(session, "other") == 0
+        assert [one.cost for one in opinions.read_calls(session, "small")] == [0.125, 0.25]
+        assert opinions.read_calls(session, "other") == ()
+
+
+def test_reasons_of_four_words_and_more_are_known_for_a_models(study: Store) -> None:
+    reasons = ("three short words", "four words are enough", "four words are enough", "")
+    written(study, [call(f"d{at}", 1, 1)._replace(reason=reason) for at, reason in enumerate(reasons)])
+    with study.read() as session:
+        assert opinions.read_reasons(session) == {"four words are enough"}
 
 
 def test_a_grade_is_kept_with_an_answer_that_was_read_and_with_no_other(study: Store) -> None:

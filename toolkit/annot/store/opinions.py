@@ -12,7 +12,7 @@ from itertools import groupby
 from operator import attrgetter
 from typing import Any
 
-from sqlalchemy import func, select
+from sqlalchemy import select
 from sqlmodel import Session
 
 from annot.base.errors import MissingInput
@@ -137,13 +137,6 @@ def note_answer(session: Session, call: ModelCall) -> None:
     key = [rows.c[name] == getattr(call, name) for name in ("name", *_KEY, "attempt")]
     values: Mapping[str, Any] = call._asdict()
     session.connection().execute(rows.update().where(*key).values(values))
-
-
-def total_cost(session: Session, name: str) -> float:
-    """What all requests under this name have cost, those without an answer at the most that they can have cost."""
-    rows = OPINION_CALL_TABLE
-    total = session.connection().execute(select(func.sum(rows.c.cost)).where(rows.c.name == name)).scalar_one()
-    return float(total or 0)
 
 
 def read_model_names(session: Session) -> set[str]:

@@ -105,7 +105,7 @@ def _values(block: list[str]) -> dict[str, list[str]]:
 
 def paper(record: Mapping[str, Any]) -> dict[str, Any]:
     """The title of a book is `BT` in old files; a key is the reference's own id, or its number in the database."""
-    books = ("BT",) if record["TY"] and record["TY"][0].upper() in ("BOOK", "UNPB") else ()
+    books = ("BT",) if record["TY"][0].upper() in ("BOOK", "UNPB") else ()
     texts = [part for text in _first(record, _ABSTRACTS) for part in _paragraphs(text.strip())]
     abstract = "\n\n".join(" ".join(text.split()) for text in dict.fromkeys(texts) if not _NO_ABSTRACT.fullmatch(text))
     parts = parts_of(abstract)
