@@ -38,6 +38,8 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 # What the tests allow their studies is remembered apart from what the developer allows theirs.
 os.environ["XDG_CONFIG_HOME"] = tempfile.mkdtemp(prefix="annot-tests-")
 os.environ["ANNOT_ALLOW"] = ""
+# Many tests start `annot`: where Python may not write what it compiled, each of them compiles the package anew.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 CHECKOUT = Path(__file__).resolve().parent.parent
 
