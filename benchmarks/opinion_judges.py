@@ -266,7 +266,7 @@ KINDS: dict[str, tuple[Judge, tuple[OpinionVerdict, ...]]] = {
 CASES: dict[str, Judge] = {"good": good, "biased": favours, "lazy": KINDS["always 1"][0]}
 """The worked cases of `docs/explanation/model.md`."""
 QUESTIONS = 50
-"""Of Cranfield, spread over the file."""
+"""Of Cranfield, where nothing else is said."""
 
 
 def sentences(planted: Planted, kind: str, seeds: int) -> Counter[str]:
@@ -323,8 +323,8 @@ def cases(planted: Planted) -> Iterator[str]:
                 )
 
 
-def planted_on(name: str, folder: Path) -> Planted:
-    """The collection, which takes a minute to rank."""
+def planted_on(name: str, folder: Path, *, questions: int = QUESTIONS) -> Planted:
+    """The collection, which takes a minute to rank; of Cranfield so many questions, spread over the file."""
     from sklearn.decomposition import TruncatedSVD
     from sklearn.feature_extraction.text import TfidfVectorizer
 
@@ -339,7 +339,9 @@ def planted_on(name: str, folder: Path) -> Planted:
     if name == "Cranfield":
         whole = replace(
             whole,
-            grades={one: whole.grades[one] for one in [*whole.grades][:: len(whole.grades) // QUESTIONS][:QUESTIONS]},
+            grades={
+                one: whole.grades[one] for one in [*whole.grades][:: max(1, len(whole.grades) // questions)][:questions]
+            },
         )
     return Planted(whole, {key: len(text) for key, text in texts.items()}, dict(zip(texts, vectors, strict=True)))
 

@@ -93,9 +93,10 @@ class Rows:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Rows):
             return NotImplemented
-        return self._files == other._files or self._read() == other._read()
+        return self._files == other._files or self.read() == other.read()
 
-    def _read(self) -> Any:
+    def read(self) -> Any:
+        """As `rows_of` gives them."""
         with tempfile.TemporaryDirectory(prefix="annot-rows-") as folder:
             for name, content in self._files.items():
                 (Path(folder) / name).write_bytes(content)

@@ -75,7 +75,7 @@ def test_a_lost_database_comes_back_with_its_plan_and_nothing_else_changes(study
     done = annot_done("restore", path, "--json", folder=folder)
     assert done.data["replaced"] is None
     after = snapshot(folder)
-    rows = before.pop("annot.db")[1], after.pop("annot.db")[1]
+    rows = before.pop("annot.db").read()[1], after.pop("annot.db").read()[1]
     assert {name: sorted(map(repr, of)) for name, of in rows[0].items()} == {
         name: sorted(map(repr, of)) for name, of in rows[1].items()
     }

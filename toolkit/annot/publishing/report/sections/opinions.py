@@ -13,7 +13,6 @@ from annot.measuring.opinions.standing_in import AgainstOne
 from annot.measuring.opinions.worth import Worth
 from annot.publishing.report.cells import (
     COEFFICIENT,
-    MEAN,
     MEASURE,
     NONE,
     POINTS,
@@ -109,7 +108,6 @@ def overview(found: Sequence[MeasuredOpinion]) -> Table:
             Column("assessors with each other", lambda one: _alpha(one.worth, PEOPLE), "alpha_people"),
             Column("with itself", lambda one: _with_itself(one.worth), "alpha_itself"),
             Column("May replace one", lambda one: _may(one.worth), "may_replace_one"),
-            Column("Winning rate", lambda one: Number(one.worth.standing_in.omega, MEAN), "omega"),
             Column("Favours", lambda one: _favours(one.worth), "favours"),
             Column("Cost", lambda one: round(one.standing.cost, 2), "cost"),
         ],
