@@ -225,7 +225,7 @@ def model(folder: Path) -> None:
     """A model that could be asked."""
     settings = folder / "annot.toml"
     text = settings.read_text(encoding="utf-8")
-    if "[opinions.small]" not in text:
+    if "\n[opinions.small]\n" not in text:
         settings.write_text(f'{text}\n[opinions.small]\nmodel = "tiny"\n', encoding="utf-8")
 
 
