@@ -15,7 +15,7 @@ judges meet the same topics and pairs. A line for each judge, on the measure by 
 - `draw`: the same of the part of the scatter that the draw of the pairs adds.
 - `misses`: which bars it misses. L: levels within .03. A: differences within .015. M, D: 92 to 98 of 100 intervals.
 
-Measured with 200 redraws on Cranfield and 50 on CSFCube:
+Measured with 200 redraws:
 
                                level  apart   means / full   diffs / full  wider  than ranks   draw  misses
     Cranfield rankings alone   0.015  0.010    95.2 / 95.5    94.2 / 94.4     21         0.0      0  -
@@ -31,19 +31,19 @@ Measured with 200 redraws on Cranfield and 50 on CSFCube:
     Cranfield by shortness     0.016  0.011    95.5 / 95.5    94.1 / 94.4     19        -2.1    -13  -
     Cranfield finer            0.011  0.008    95.4 / 95.5    94.2 / 94.4     15        -5.0    -17  -
     Cranfield one of them      0.003  0.002    96.1 / 95.5    94.3 / 94.4      3       -14.6    -64  -
-    CSFCube   rankings alone   0.014  0.011    93.9 / 95.6    93.9 / 92.2     36         0.0      0  -
-    CSFCube   good             0.011  0.007    95.4 / 95.6    94.3 / 92.2     22       -10.4    -25  -
-    CSFCube   people's final   0.000  0.000    96.0 / 95.6    92.4 / 92.2      0       -26.4    -95  -
-    CSFCube   always 1         0.014  0.011    94.1 / 95.6    94.0 / 92.2     35        -0.9     -2  -
-    CSFCube   favours          0.013  0.008    93.6 / 95.6    93.4 / 92.2     25        -8.4    -20  -
-    CSFCube   noisy            0.013  0.010    93.9 / 95.6    93.9 / 92.2     32        -3.1     -7  -
-    CSFCube   lenient          0.013  0.010    95.8 / 95.6    94.1 / 92.2     29        -5.0    -11  -
-    CSFCube   by topic         0.015  0.009    95.5 / 95.6    94.2 / 92.2     30        -4.5    -10  -
-    CSFCube   by likeness      0.017  0.010    93.6 / 95.6    93.9 / 92.2     24        -8.5    -21  -
-    CSFCube   by length        0.013  0.010    94.0 / 95.6    94.1 / 92.2     32        -3.2     -7  -
-    CSFCube   by shortness     0.013  0.009    94.2 / 95.6    93.1 / 92.2     31        -3.7     -9  -
-    CSFCube   finer            0.011  0.008    94.2 / 95.6    93.9 / 92.2     24        -8.5    -18  -
-    CSFCube   one of them      0.012  0.011    94.7 / 95.6    93.6 / 92.2     19       -12.9    -28  -
+    CSFCube   rankings alone   0.012  0.006    94.4 / 94.9    94.1 / 94.3     36         0.0      0  -
+    CSFCube   good             0.012  0.004    95.0 / 94.9    94.6 / 94.3     23        -8.9    -24  -
+    CSFCube   people's final   0.000  0.000    95.0 / 94.9    94.3 / 94.3      0       -26.1    -95  -
+    CSFCube   always 1         0.012  0.006    94.2 / 94.9    94.1 / 94.3     34        -0.8     -3  -
+    CSFCube   favours          0.012  0.005    94.1 / 94.9    94.1 / 94.3     26        -7.4    -19  -
+    CSFCube   noisy            0.012  0.006    94.9 / 94.9    93.9 / 94.3     32        -2.5     -6  -
+    CSFCube   lenient          0.012  0.006    94.6 / 94.9    94.2 / 94.3     29        -4.5    -11  -
+    CSFCube   by topic         0.013  0.005    94.6 / 94.9    94.3 / 94.3     31        -3.7     -9  -
+    CSFCube   by likeness      0.012  0.004    94.1 / 94.9    94.4 / 94.3     24        -8.5    -21  -
+    CSFCube   by length        0.012  0.006    93.9 / 94.9    94.2 / 94.3     31        -3.2     -8  -
+    CSFCube   by shortness     0.012  0.005    94.7 / 94.9    94.0 / 94.3     31        -3.2     -8  -
+    CSFCube   finer            0.009  0.004    94.6 / 94.9    94.3 / 94.3     25        -8.1    -18  -
+    CSFCube   one of them      0.009  0.005    95.1 / 94.9    94.2 / 94.3     19       -12.4    -30  -
 """
 
 from __future__ import annotations
