@@ -228,9 +228,11 @@ def set_in(folder: Path, sections: Mapping[str, Mapping[str, object]]) -> None:
 
 
 def files_of(folder: Path) -> dict[str, bytes]:
-    """Every file below the folder with its bytes."""
+    """Every file below the folder with its bytes, but for what Python compiled there."""
     return {
-        path.relative_to(folder).as_posix(): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()
+        path.relative_to(folder).as_posix(): path.read_bytes()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file() and path.suffix != ".pyc"
     }
 
 
