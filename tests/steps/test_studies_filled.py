@@ -57,7 +57,7 @@ def test_files_that_are_not_there_are_all_named_and_data_sets_are_no_files(tmp_p
     with pytest.raises(InputError, match="2 files not found") as error:
         corpus._files(names)
     assert error.value.faults == tuple(f"{name}: no such file" for name in names)
-    assert corpus._given(["vaswani"], "irds") == [("irds", "vaswani")]
+    assert corpus._formats(["vaswani"], "irds") == ([("irds", "vaswani")], {})
 
 
 def test_shares_take_the_place_of_semantic_scholars_files(tmp_path: Path) -> None:

@@ -108,6 +108,7 @@ CREATE TABLE sample (
     unranked FLOAT NOT NULL,
     seed BIGINT NOT NULL,
     created VARCHAR NOT NULL,
+    cheap_label VARCHAR,
     PRIMARY KEY (id),
     CONSTRAINT sample_one CHECK (id = 1),
     CONSTRAINT sample_share CHECK (share > 0 AND share <= 1)
