@@ -9,9 +9,9 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from annot.base.errors import InputError
-from annot.base.records import Addition, Assessor, Draw, Pool, PoolEntry, Qrel, ScoredDoc
+from annot.base.records import Addition, Assessor, Pool, Qrel, ScoredDoc
 from annot.formats.trec import write_run
-from annot.judging.plan_on_record import MANIFEST_FILE, check
+from annot.judging.plan_on_record import check
 from annot.judging.pool_samples import sample_of
 from annot.judging.stage import Stage
 from annot.measuring.evaluation.measures import evaluate as plainly
@@ -27,7 +27,6 @@ from annot.steps.status import status
 from annot.store import people, pools
 from annot.store.judging_models import PoolSample, SampleDesign
 from annot.store.pools import read_sample
-from annot.store.queries import read_queries
 from annot.study.snapshot import read_snapshot
 from annot.study.workspace import Workspace, write_file
 from command_line import annot_done
@@ -139,68 +138,6 @@ def test_a_top_up_is_drawn_as_the_study_was_and_a_larger_share_only_adds_pairs(w
     assert (of_batch(on_record(ws), 2), check(ws).faults) == (PAIRS, ())
     with pytest.raises(InputError, match=r"--sample 0.3: 0.5 of the pools are drawn already"):
         grow(ws, 0.3)
-
-
-def ranked_again(ws: Workspace) -> None:
-    """The corpus grew: all methods rank every pool again, in another order, and bring two new documents."""
-    with ws.writing() as session:
-        current = pools.read_pools(session)
-        for name, pool in current.items():
-            entries = [
-                replace(one, drawn=replace(one.drawn, rank=place), also=())
-                for place, one in enumerate(pool.entries[::-1], 3)
-            ]
-            new = [
-                PoolEntry(doc_id, Draw("abs_tfidf", rank, 1.0, rank)) for rank, doc_id in enumerate(("e00", "e01"), 1)
-            ]
-            current[name] = replace(pool, entries=(*entries, *new))
-        pools.replace_pools(session, current.values(), rankings_sha256=dict.fromkeys(current, "def"))
-
-
-def record(ws: Workspace, sample: PoolSample) -> None:
-    with ws.writing() as session:
-        pools.replace_sample(session, sample)
-
-
-def test_ranks_that_were_frozen_stay_right_when_the_pools_are_ranked_again(ws: Workspace) -> None:
-    make(ws, 0.3)
-    before = on_record(ws)
-    ranked_again(ws)
-    assert check(ws).faults == ()
-    make(ws)
-    after = on_record(ws)
-    assert {pair: after.pairs[pair] for pair in before.pairs} == before.pairs
-    assert len(of_batch(after, 2)) == 8
-    assert check(ws).faults == ()
-    make(ws, 0.5)
-    assert check(ws).faults == ()
-    # Two documents of one batch change places, and the draw follows: only the hash knows.
-    sample, name = on_record(ws), "p2-method"
-    with ws.reading() as session:
-        queries = read_queries(session)
-    one, other = sample.pairs[name, "d01"], sample.pairs[name, "d59"]
-    changed = {one.pair: replace(one, ranks=other.ranks, rank=other.rank)}
-    changed |= {other.pair: replace(other, ranks=one.ranks, rank=one.rank)}
-    swapped = sample_of(
-        pools_of_study(ws), queries, design=sample.design, before=sample._replace(pairs={**sample.pairs, **changed})
-    )
-    record(ws, swapped)
-    for _ in range(2):
-        faults = check(ws).faults
-        (found,) = (fault for fault in faults if "hash" in fault)
-        assert found.startswith(f"{name}: the frozen ranks have the hash ")
-        # A plan that is made again does not make it right.
-        grow(ws)
-    record(ws, sample)
-    assert not any("hash" in fault for fault in check(ws).faults)
-
-
-def test_without_the_manifest_frozen_ranks_are_compared_with_the_pools(ws: Workspace) -> None:
-    make(ws, 0.3)
-    (ws.pools / MANIFEST_FILE).unlink()
-    assert check(ws).faults == ()
-    ranked_again(ws)
-    assert "p1-method d59: rank 60 by abs_tfidf on record, 3 by the pool" in check(ws).faults
 
 
 def test_the_next_step_counts_what_the_sample_draws_from_new_pairs(ws: Workspace) -> None:
@@ -396,11 +333,6 @@ def test_the_command_says_what_keeping_needs(ws: Workspace) -> None:
     assert "count as drawn for certain" in found.stderr
     with ws.reading() as session:
         assert read_sample(session) is None
-
-
-def pools_of_study(ws: Workspace) -> dict[str, Pool]:
-    with ws.reading() as session:
-        return pools.read_pools(session)
 
 
 def _planned(ws: Workspace) -> set[tuple[str, str]]:
