@@ -283,7 +283,17 @@ class Stage:
             "runs": any(self.ws.runs.glob("*.run")),
             "questions": n if isinstance(n := datasheet.get("open"), int) else 0,
             "release": folder if written else "FOLDER",
+            **self._untrue(),
         }
+
+    def _untrue(self) -> dict[str, Any]:
+        """The states of the study in which there is no release."""
+        # Only once there are all grades, as for the qrels.
+        from annot.judging.state_memory import remembered_findings
+
+        found = [finding.state for finding in remembered_findings(self.ws, self.states) if finding.state.refused]
+        parts = {state.part for state in found}
+        return {"untrue": tuple(state.says for state in found), "untrue_part": parts.pop() if len(parts) == 1 else ""}
 
     def _qrels_hold(self) -> bool:
         # Only once there are all grades: until then the next step is known without these modules.
