@@ -122,11 +122,13 @@ def test_ties_keep_file_order_in_csfcube_and_go_by_the_larger_id_first_in_trec()
     assert measured(tied, qrels, "trec")["AP"] == pytest.approx(1.0)
 
 
-def test_trec_ignores_differences_that_a_run_file_does_not_carry() -> None:
-    """Two scores that are equal at six significant digits are a tie, before and after the file is written."""
+def test_trec_ignores_differences_that_single_precision_does_not_carry() -> None:
+    """Between 1/16 and 1/8 numbers in single precision are 2^-27 apart, about 7.5e-9; csfcube keeps the order given."""
     qrels = qrels_of(0, 3)
-    run = {"1-method": [ScoredDoc("d00", 0.12345678), ScoredDoc("d01", 0.12345671)]}
-    assert measured(run, qrels, "trec")["AP"] == pytest.approx(1.0)
+    for lower, average_precision in ((0.1234567799, 1.0), (0.12345676, 0.5)):
+        run = {"1-method": [ScoredDoc("d00", 0.12345678), ScoredDoc("d01", lower)]}
+        assert measured(run, qrels, "trec")["AP"] == pytest.approx(average_precision)
+        assert measured(run, qrels, "csfcube")["AP"] == pytest.approx(0.5)
 
 
 DOC_IDS = st.integers(0, 40).map("d{:02}".format)

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from annot.base.records import ScoredDoc, as_trec_eval, grouped, round_score
+from annot.base.records import ScoredDoc, as_trec_eval, grouped, single_precision
 from annot.base.stats.arrays import Array
 from annot.base.stats.seeding import generator
 from annot.measuring.evaluation.gradings import COMPUTED, Graded, family_of, measured, relevant_of
@@ -53,7 +53,9 @@ class MeasuresAsked(NamedTuple):
 def measured_by_query(run: Run, graded: Grades, asked: MeasuresAsked, *, expect: bool) -> dict[str, Values]:
     """The measures of each query of `graded`. expect: the mean over all orders of documents that tie."""
     if expect:
-        return expected_by_query({query_id: ties_of(run.get(query_id, ())) for query_id in graded}, graded, asked)
+        return expected_by_query(
+            {query_id: ties_of(run.get(query_id, ()), asked.convention) for query_id in graded}, graded, asked
+        )
     others = [name for name in asked.names if asked.convention == "trec" and not JUDGED_AT.fullmatch(name)]
     found = through_ir_measures(run, graded, names=others, relevant_from=asked.relevant_from)
     for query_id, grades in graded.items():
@@ -114,9 +116,10 @@ def _judged(ties: Ties, grades: Mapping[str, int], k: int) -> float:
     return float(tied(flags, (), 1).hits[0, :n].mean()) if n else 0.0
 
 
-def ties_of(docs: Sequence[ScoredDoc]) -> Ties:
-    """The documents by score, the best first, those of one score together."""
-    groups = grouped((round_score(doc.score), doc) for doc in docs)
+def ties_of(docs: Sequence[ScoredDoc], convention: str) -> Ties:
+    """The documents by score, the best first, those together that have one score in the convention."""
+    scores: Iterable[float] = (doc.score for doc in docs)
+    groups = grouped(zip(single_precision(scores) if convention == "trec" else scores, docs, strict=True))
     return tuple(tuple(groups[score]) for score in sorted(groups, reverse=True))
 
 

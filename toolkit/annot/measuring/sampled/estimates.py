@@ -171,7 +171,7 @@ def has_estimator(convention: str, name: str) -> bool:
 def groups_of(docs: Sequence[ScoredDoc], convention: str, ties: str) -> list[tuple[str, ...]]:
     """The documents of a list for `Lists`, those that tie together."""
     if ties == "expected":
-        return [tuple(doc.doc_id for doc in group) for group in ties_of(docs)]
+        return [tuple(doc.doc_id for doc in group) for group in ties_of(docs, convention)]
     return [(doc.doc_id,) for doc in (as_trec_eval(docs) if convention == "trec" else docs)]
 
 
