@@ -9,7 +9,7 @@ import annot
 import numpy as np
 import pytest
 import pytrec_eval
-from annot.base.records import as_trec_eval
+from annot.base.scored import as_trec_eval
 from annot.formats.trec import read_run
 from annot.ranking.submission import SubmissionRules, look, settled
 

@@ -13,13 +13,12 @@ from annot.base.records import (
     Paper,
     Returned,
     ScoredDoc,
-    as_trec_eval,
     grouped,
-    in_order,
     nested,
     ranked,
     round_score,
 )
+from annot.base.scored import as_trec_eval, in_order
 
 
 @pytest.mark.parametrize(

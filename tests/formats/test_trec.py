@@ -7,7 +7,8 @@ import math
 
 import pytest
 from annot.base.errors import InputError
-from annot.base.records import Qrel, ScoredDoc, in_order, ranked
+from annot.base.records import Qrel, ScoredDoc, ranked
+from annot.base.scored import in_order
 from annot.formats.trec import TrecRun, read_qrels, read_run, write_qrels, write_run
 from hypothesis import given, settings
 from hypothesis import strategies as st

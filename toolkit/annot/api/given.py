@@ -28,7 +28,8 @@ from annot.api.given_tables import (
     topics_beside,
 )
 from annot.base.errors import Faults, InputError
-from annot.base.records import Judgement, Qrel, Ranking, in_order
+from annot.base.records import Judgement, Qrel, Ranking
+from annot.base.scored import in_order
 from annot.formats.trec import QUERY_PAPERS_FILE, read_qrels, read_run
 from annot.study.workspace import given_text
 

@@ -1,4 +1,9 @@
-"""The small immutable records that travel between the rooms. Ids are strings, always."""
+"""The small immutable records that travel between the rooms. Ids are strings, always.
+
+Scored documents are in order of score, highest first, then of id, smallest first. The program's own scores are rounded
+to `SCORE_DIGITS` significant digits (`ranked`), because their last digits depend on the linear algebra library. Scores
+of others keep their digits (`annot.base.scored`).
+"""
 
 from __future__ import annotations
 
@@ -6,16 +11,6 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Literal, NamedTuple, TypeVar
-
-from annot.base.scored import SCORE_DIGITS as SCORE_DIGITS
-from annot.base.scored import WRITTEN as WRITTEN
-from annot.base.scored import Ranking as Ranking
-from annot.base.scored import ScoredDoc as ScoredDoc
-from annot.base.scored import as_trec_eval as as_trec_eval
-from annot.base.scored import in_order as in_order
-from annot.base.scored import ranked as ranked
-from annot.base.scored import round_score as round_score
-from annot.base.scored import single_precision as single_precision
 
 K = TypeVar("K")
 L = TypeVar("L")
@@ -103,6 +98,17 @@ class Query:
     """Positions (from 0) of the sentences of the query paper that make the query; none of a text."""
     paper_type: str | None = None
     """What kind of paper it is, as the rating sheet or the imported release has it."""
+
+
+class ScoredDoc(NamedTuple):
+    """A document and its score; higher is better."""
+
+    doc_id: str
+    score: float
+
+
+Ranking = tuple[ScoredDoc, ...]
+"""Documents best first, in the order of `annot.base.scored.in_order`."""
 
 
 CITED = "cited"
@@ -352,6 +358,23 @@ class Qrel(NamedTuple):
     query_id: str
     doc_id: str
     relevance: int
+
+
+SCORE_DIGITS = 6
+WRITTEN = f".{SCORE_DIGITS}g"
+"""The format of the program's own scores in files."""
+
+
+def round_score(score: float) -> float:
+    """`score` at `SCORE_DIGITS` significant digits, the precision of the program's own scores."""
+    return float(format(score, WRITTEN))
+
+
+def ranked(scored: Iterable[ScoredDoc]) -> tuple[ScoredDoc, ...]:
+    """The documents best first: rounded score descending, then `doc_id` ascending."""
+    # Tuples compare faster than a key is made for each document.
+    falling = sorted([(-round_score(score), doc_id) for doc_id, score in scored])
+    return tuple([ScoredDoc(doc_id, -negated) for negated, doc_id in falling])
 
 
 def grouped(pairs: Iterable[tuple[K, V]]) -> dict[K, list[V]]:

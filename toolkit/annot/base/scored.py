@@ -1,41 +1,15 @@
-"""Documents with their scores, and the orders in which they are ranked.
+"""The orders of documents whose scores come from outside.
 
-Scored documents are in order of score, highest first, then of id, smallest first (`in_order`). The program's own
-scores are rounded to `SCORE_DIGITS` significant digits first (`ranked`): their last digits depend on the linear algebra
-library. Scores that come from outside keep their digits. trec_eval reads scores in single precision and puts the larger
-id first where they tie; its measures are taken in that order (`as_trec_eval`).
+Such scores keep all their digits. trec_eval reads them in single precision, and where they tie puts the larger id
+first; its measures are taken in that order (`as_trec_eval`).
 """
 
 from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable
-from typing import NamedTuple
 
-
-class ScoredDoc(NamedTuple):
-    """A document and its score; higher is better."""
-
-    doc_id: str
-    score: float
-
-
-Ranking = tuple[ScoredDoc, ...]
-"""Documents best first, as `in_order` has them."""
-
-SCORE_DIGITS = 6
-WRITTEN = f".{SCORE_DIGITS}g"
-"""The format of the program's own scores in files."""
-
-
-def round_score(score: float) -> float:
-    """`score` at `SCORE_DIGITS` significant digits, the precision of the program's own scores."""
-    return float(format(score, WRITTEN))
-
-
-def ranked(scored: Iterable[ScoredDoc]) -> tuple[ScoredDoc, ...]:
-    """The documents with rounded scores, best first: score descending, then `doc_id` ascending."""
-    return in_order((doc_id, round_score(score)) for doc_id, score in scored)
+from annot.base.records import ScoredDoc
 
 
 def in_order(scored: Iterable[tuple[str, float]]) -> tuple[ScoredDoc, ...]:

@@ -12,7 +12,8 @@ from itertools import chain
 from xml.sax.saxutils import escape, quoteattr
 
 from annot.base.errors import Faults, InputError, numbered
-from annot.base.records import WRITTEN, Qrel, Query, Ranking, ScoredDoc, Topic, in_order
+from annot.base.records import WRITTEN, Qrel, Query, Ranking, ScoredDoc, Topic
+from annot.base.scored import in_order
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,8 @@ from itertools import takewhile
 from typing import NamedTuple
 
 from annot.base.errors import InputError
-from annot.base.records import CITED, MANUAL, Addition, Draw, Pool, PoolEntry, Ranking, grouped, in_order
+from annot.base.records import CITED, MANUAL, Addition, Draw, Pool, PoolEntry, Ranking, grouped
+from annot.base.scored import in_order
 
 
 class MethodShare(NamedTuple):

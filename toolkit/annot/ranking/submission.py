@@ -16,7 +16,8 @@ from typing import Any, NamedTuple
 
 from annot.base.errors import FindingError, InputError
 from annot.base.names import counted
-from annot.base.records import Query, Ranking, ScoredDoc, grouped, in_order, ranked, single_precision
+from annot.base.records import Query, Ranking, ScoredDoc, grouped, ranked
+from annot.base.scored import in_order, single_precision
 from annot.formats.submitted_run import SubmittedRun, higher_is_better, read_metadata, read_submitted
 from annot.formats.trec import read_run, write_run
 from annot.study.workspace import (

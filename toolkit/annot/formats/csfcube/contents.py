@@ -20,7 +20,8 @@ from pydantic import AfterValidator, AllowInfNan, BaseModel, ConfigDict, Field, 
 
 from annot.base.errors import Faults, InputError, MissingInput, json_problem
 from annot.base.names import counted
-from annot.base.records import Paper, Ranking, in_order
+from annot.base.records import Paper, Ranking
+from annot.base.scored import in_order
 from annot.formats.cleaning import Cleaned
 from annot.formats.csfcube.readable import RatedPair, ReadableFile, read_readable
 from annot.formats.json_lines import checked

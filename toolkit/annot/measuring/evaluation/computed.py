@@ -19,7 +19,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from annot.base.records import ScoredDoc, as_trec_eval, grouped, single_precision
+from annot.base.records import ScoredDoc, grouped
+from annot.base.scored import as_trec_eval, single_precision
 from annot.base.stats.arrays import Array
 from annot.base.stats.seeding import generator
 from annot.measuring.evaluation.gradings import COMPUTED, Graded, family_of, measured, relevant_of

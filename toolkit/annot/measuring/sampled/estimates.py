@@ -10,7 +10,8 @@ import numpy as np
 
 from annot.base.errors import InputError
 from annot.base.names import check_name
-from annot.base.records import ScoredDoc, as_trec_eval
+from annot.base.records import ScoredDoc
+from annot.base.scored import as_trec_eval
 from annot.base.stats.arrays import Array
 from annot.measuring.evaluation.computed import JUDGED_AT, Run, knows, ties_of
 from annot.measuring.evaluation.gradings import MEASURES, family_of
