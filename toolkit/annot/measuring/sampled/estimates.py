@@ -128,25 +128,6 @@ def estimates(
     return {tag: _of_run(row, run, pools, values, relevant_from) for row, (tag, run) in enumerate(runs.items())}
 
 
-def chance_floor(
-    pools: Mapping[str, PoolGrades], *, convention: str, relevant_from: int, measures: Sequence[str] = ()
-) -> dict[str, dict[str, float]]:
-    """The expected value of each measure, by `query_id`, if the pool is put in random order.
-
-    `annot.measuring.evaluation.measures.chance_floor` is the same for judged documents.
-    """
-    ties = {query_id: tuple(ScoredDoc(doc_id, 0.0) for doc_id in pool.doc_ids) for query_id, pool in pools.items()}
-    (found,) = estimates(
-        {"chance": ties},
-        pools,
-        convention=convention,
-        relevant_from=relevant_from,
-        ties="expected",
-        measures=measures,
-    ).values()
-    return {one.query_id: one.values for one in found.evaluation.queries}
-
-
 def design_variance(
     first: Mapping[str, Array], weights: Mapping[str, float], second: Mapping[str, Array] | None = None
 ) -> float:
