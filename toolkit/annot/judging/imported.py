@@ -130,7 +130,7 @@ def _sourced(named: NamedRow) -> Sourced[Any]:
     else:
         why = row.cannot_judge or (NO_GRADE if row.grade is None and not row.flags else None)
         record = Judgement(*pair, cannot_judge=why, flags=row.flags, occasion=row.occasion, **said)
-    return Sourced(record, Source.FILE, row.annotation, dict(row.row))
+    return Sourced(record, Source.FILE, row.annotation, dict(row.row), changed_at=row.changed_at)
 
 
 def _in_figures(
