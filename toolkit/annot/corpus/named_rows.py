@@ -137,14 +137,15 @@ def persons_of(
             faults.add(f"{_in_words(group)}: --same-person cannot tell which of {' and '.join(in_study)} is meant")
         elif same_person:
             main_names |= dict.fromkeys(group, in_study[0] if in_study else min(group, key=names.index))
-    settling = adjudicators | {alias for alias, main in main_names.items() if {alias, main} & adjudicators}
+    settling = {main_names.get(alias, alias) for alias in adjudicators}
     hint = None if same_person is not None or not faults.found else SAME_OR_NOT
     known = {person.account or person.assessor: person for person in everyone}
     known |= {person.assessor: person for person in everyone}
     taken = {person.assessor for person in everyone} | {alias for alias in names if PSEUDONYM.fullmatch(alias)}
     persons: dict[str, Assessor] = {}
     for alias in names:
-        settles, main = alias in settling, main_names.get(alias, alias)
+        main = main_names.get(alias, alias)
+        settles = main in settling
         if main in known:
             persons[alias] = known[main]
             if settles and not known[main].adjudicator:

@@ -80,14 +80,13 @@ def rows_in_corpus(
     if not lines:
         return CheckedRows(rows, notes)
     names = list(dict.fromkeys(name for _, name, _ in lines))
-    ids, gone = (
-        counted(len(names), "unknown id"),
-        counted(sum(len(several) - len(kept[file]) for file, several in rows.items()), "row"),
-    )
+    ids = counted(len(names), "unknown id")
+    gone = counted(sum(len(several) - len(kept[file]) for file, several in rows.items()), "row")
     if foreign is None or (foreign == "drop" and not any(kept.values())):
         cause_of = LikelyCause(corpus)
+        left = ", so no row is left" if foreign else ""
         raise InputError(
-            f"{', '.join(rows)}: {ids}, in {gone}",
+            f"{', '.join(rows)}: {ids}, in {gone}{left}",
             faults=[
                 f"{file}:{_listed(numbers)}: {noun} {name!r}: not in this study{cause_of(name)}"
                 for (noun, name, file), numbers in lines.items()

@@ -94,7 +94,10 @@ def import_judgements(
     with gathered(errors):
         persons = persons_of(rows, set(adjudicators), everyone, name=name, same_person=same_person)
     raise_together(errors, name=name)
+    in_file = {(queries[row.query].query_id, row.document) for row in rows if row.query in queries}
     rows = checked.rows[name]
+    left_out = in_file - {(queries[row.query].query_id, row.document) for row in rows}
+    earlier = len(left_out & {assignment.pair for assignment in planned})
     queries = {row.query: queries[row.query] for row in rows}
     persons = {row.assessor: persons[row.assessor] for row in rows}
     papers = find_papers(ws.corpus, paper_ids) if corpus else {}
@@ -122,7 +125,7 @@ def import_judgements(
         with ws.reading() as session:
             outcome = outcome_of(session, ws.settings)
         export_judgements(ws, outcome)
-    notes = (*checked.notes, *_notes(given, persons, outside))
+    notes = (*checked.notes, *_notes(given, persons, outside, earlier))
     return _in_figures(given, len(new), recorded, notes)
 
 
@@ -162,7 +165,11 @@ def _sourced(named: NamedRow) -> Sourced[Any]:
     return Sourced(record, Source.FILE, row.annotation, dict(row.row), changed_at=row.changed_at)
 
 
-def _notes(given: Sequence[NamedRow], persons: Mapping[str, Assessor], outside: int) -> Iterator[str]:
+def _notes(given: Sequence[NamedRow], persons: Mapping[str, Assessor], outside: int, earlier: int) -> Iterator[str]:
+    """Notes on what was imported. outside: documents outside drawn pools. earlier: pairs on record, left out now."""
+    if earlier:
+        pairs = counted(earlier, "pair")
+        yield f"{pairs} left out now {'was' if earlier == 1 else 'were'} imported earlier and still on record"
     renamed = {named.row.query: named.query.query_id for named in given if named.row.query != named.query.query_id}
     if renamed:
         old, new = min(renamed.items())
