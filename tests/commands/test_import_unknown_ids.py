@@ -58,7 +58,7 @@ def test_every_unknown_id_is_listed_with_its_rows_and_what_it_was(study: Path) -
         "j.csv:6: document 'DEFINE': not in this study; the corpus has 'de\ufb01ne'",
         "j.csv:7: document 'x': not in this study",
         "j.csv:8: topic '002': not in this study; did you mean '001'?",
-        "'Ada' (line 2) and 'ADA' (line 9) differ only in case",
+        "'Ada' (j.csv:2) and 'ADA' (j.csv:9) differ only in case",
         "--foreign drop",
         "--same-person",
     ):
@@ -118,7 +118,7 @@ THREE = ("001,a,Ada  B,1", "001,MAR1, ada b ,2", "001,007,ADAB,0", "001,a,Ben,1"
 def test_names_that_differ_in_case_and_blanks_are_asked_about(study: Path) -> None:
     refused = brought(study, *THREE)
     assert refused.exit_code == 2
-    assert "'Ada B' (line 2), 'ada b' (line 3) and 'ADAB' (line 4) differ only in case" in refused.message()
+    assert "'Ada B' (j.csv:2), 'ada b' (j.csv:3) and 'ADAB' (j.csv:4) differ only in case" in refused.message()
     assert "--same-person" in refused.message()
     assert "--different-people" in refused.message()
     assert grades(study) == {}
@@ -154,7 +154,7 @@ def test_an_adjudicator_under_two_spellings_is_one(study: Path) -> None:
 def test_an_address_is_not_repeated(study: Path) -> None:
     refused = brought(study, "001,a,ada@example.org,1", "001,a,Ada@example.org,0")
     assert refused.exit_code == 2
-    assert "an address (line 2) and an address (line 3)" in refused.message()
+    assert "an address (j.csv:2) and an address (j.csv:3)" in refused.message()
     assert "example.org" not in refused.stderr
 
 

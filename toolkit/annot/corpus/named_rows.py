@@ -82,7 +82,7 @@ def queries_of(
     return found
 
 
-def same_names(rows: Iterable[FileJudgement], everyone: Iterable[Assessor]) -> tuple[dict[str, str], ...]:
+def same_names(rows: Iterable[FileJudgement], everyone: Iterable[Assessor], *, name: str) -> tuple[dict[str, str], ...]:
     """Groups of names that may be one person's, as they differ only in case, blanks or Unicode form, or are the number
     and the address of one account.
 
@@ -101,7 +101,7 @@ def same_names(rows: Iterable[FileJudgement], everyone: Iterable[Assessor]) -> t
             own = _folded(alias)
             if row.account in known and own not in groups:
                 own = _folded(row.account)
-            groups.setdefault(own, {})[alias] = f"line {row.line}"
+            groups.setdefault(own, {})[alias] = f"{name}:{row.line}"
     return tuple(group for group in groups.values() if len(group) > 1 and not group.keys() <= {*known.values()})
 
 
@@ -129,7 +129,7 @@ def persons_of(
         faults.add(f"{counted(absent, 'name')} given with --adjudicator not found in any row")
     pseudonyms = {person.assessor for person in everyone}
     main_names: dict[str, str] = {}
-    for group in same_names(rows, everyone):
+    for group in same_names(rows, everyone, name=name):
         in_study = sorted(group.keys() & pseudonyms)
         if same_person is None:
             faults.add(f"{_in_words(group)} differ only in case, blanks or the form of letters")
