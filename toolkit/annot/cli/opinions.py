@@ -37,6 +37,9 @@ def opinion_ask(
         option("Ask about the pairs of this file: a query id and a document id in each line, or TREC qrels."),
     ] = None,
     before_judging: BeforeJudgingOption = None,
+    wait: Annotated[
+        bool, flag("--wait", "Wait, for a day at most, if the server asks for more than a minute.")
+    ] = False,
     dry_run: DryRunOption = False,
 ) -> Output:
     """Ask a model for its opinion of all pooled pairs, as an assessor would be asked.
@@ -59,8 +62,9 @@ def opinion_ask(
         may_leave=_may_leave if sys.stdin.isatty() else None,
         watch=lambda: progress("asking", forecast=True),
         tell=say,
+        wait_long=wait,
     )
-    return Output(done, rendered("opinion-asked", done=done), done.notes)
+    return Output(done, rendered("opinion-asked", done=done), done.notes, finding=step.nothing_came(done))
 
 
 def _may_leave(url: str) -> bool:

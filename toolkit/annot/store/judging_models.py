@@ -228,8 +228,8 @@ class ModelCall(NamedTuple):
     """Which opinion on the pair it is for, from 1."""
     attempt: int
     """Which request for this opinion it is, from 1."""
-    state: Literal["sent", "read", "unreadable", "failed"]
-    """`sent`: nothing came back before the program ended."""
+    state: Literal["sent", "read", "cannot_judge", "unreadable", "failed"]
+    """`sent`: nothing came back before the program ended. `cannot_judge`: read, but without a grade."""
     prompt_sha256: str
     sent_at: str
     """ISO 8601, UTC."""
@@ -385,7 +385,7 @@ OPINION_CALL_TABLE = made(
     "opinion_call",
     columns_of(ModelCall, key=["name", *PAIR, "repeat", "attempt"]),
     *(to(name="opinion.name"), to_query(), from_1("repeat"), from_1("attempt")),
-    check("state", "state IN ('sent', 'read', 'unreadable', 'failed')"),
+    check("state", "state IN ('sent', 'read', 'cannot_judge', 'unreadable', 'failed')"),
     check("grade", GRADE_IN_RANGE),
     check("grade_if_read", "(state = 'read') = (grade IS NOT NULL)"),
     check("cost", "cost >= 0"),
