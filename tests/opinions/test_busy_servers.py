@@ -10,12 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from annot.base.errors import ModelError
 from annot.judging.opinions.pacing import Clock
 from annot.steps.opinion_ask import Selection
 from annot.study.workspace import Workspace
-from asked_study import Hurried, ask, calls_of, made, opinions_of, with_model
-from command_line import annot
+from asked_study import ask, made, opinions_of, with_model
 from scripted_server import Scripted, serving
 
 FASTER = 30.0

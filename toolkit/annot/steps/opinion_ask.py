@@ -141,8 +141,8 @@ def ask(
     """Ask the model of `[opinions.NAME]` about all pairs of the selection that it has no opinion on yet.
 
     before_judging: why it is asked before any pair was sent; it goes on record. may_leave: asks the lead whether texts
-    may be sent to an address; None if nobody can be asked. watch: shows how far it is. wait_long: whether to wait if the
-    server asks for more than a minute. transport, clock: stand in for the network and the time.
+    may be sent to an address; None if nobody can be asked. watch: shows how far it is. wait_long: whether to wait if
+    the server asks for more than a minute. transport, clock: stand in for the network and the time.
 
     Raises InputError if texts may not leave this machine, and if settings or prompts are not those of the
     answers on record; ModelError if the server cannot be used. What was answered until then is on record.
@@ -199,9 +199,10 @@ def nothing_came(done: AskedOpinion) -> ModelError | None:
     """The error if none of the questions got an answer that could be read."""
     if not done.asked or done.readable or done.stopped:
         return None
+    name = done.standing.name
     return ModelError(
-        f"opinion {done.standing.name}: none of {counted(done.asked, 'question')} got an answer that could be read",
-        hint=f"check url and model in [opinions.{done.standing.name}] of {SETTINGS_FILE}, and the prompt with --dry-run",
+        f"opinion {name}: none of {counted(done.asked, 'question')} got an answer that could be read",
+        hint=f"check url and model in [opinions.{name}] of {SETTINGS_FILE}, and the prompt with --dry-run",
     )
 
 
