@@ -50,6 +50,7 @@ CREATE TABLE opinion (
     examples JSON NOT NULL,
     since VARCHAR NOT NULL,
     early JSON NOT NULL,
+    guidelines JSON NOT NULL,
     PRIMARY KEY (name),
     CONSTRAINT opinion_named CHECK (name <> '')
 );

@@ -79,7 +79,7 @@ def _may_leave(url: str) -> bool:
 
 @command("opinion list", csv=True)
 def opinion_list(ws: "Workspace") -> Output:
-    """List the opinions on record: model, pairs, unreadable answers, requests, tokens and cost."""
+    """List the opinions on record: model, pairs, answers without a grade, requests, tokens and cost."""
     from annot.steps import opinions as step
 
     empty = "no model was asked yet; ask one with `annot opinion ask`"
@@ -95,8 +95,8 @@ def opinion_qrels(ws: "Workspace", name: NameArgument, before_judging: BeforeJud
     from annot.steps import opinions as step
 
     written = step.write(ws, name, before_judging=before_judging)
-    unreadable = f"; {counted(written.unreadable, 'pair')} without a readable answer" if written.unreadable else ""
-    return Output(written, f"{written.path}: {counted(written.pairs, 'pair')} by {written.model}{unreadable}")
+    others = f"; {counted(written.without_grade, 'pair')} without a grade" if written.without_grade else ""
+    return Output(written, f"{written.path}: {counted(written.pairs, 'pair')} by {written.model}{others}")
 
 
 @command("opinion report")

@@ -172,13 +172,13 @@ def ask(
             asking = asyncio.run(go(advance))
         with study.reading() as session:
             calls = opinions.read_calls(session, name)
-            record = opinions.read_asked_model(session, name)
+            standing = standing_of(ws, session, opinions.read_asked_model(session, name), calls)
             judged = pools.sample_judged_since(session) is not None
     wanted = {(*one.pair, one.repeat) for one in questions}
     settled = sum((one.query_id, one.doc_id, one.repeat) in wanted for one in opinions.opinions_from(calls))
     refused = tuple(f"{query_id} {doc_id}: {why}" for (query_id, doc_id), why in sorted(asking.refused.items()))
     return AskedOpinion(
-        standing_of(record, calls),
+        standing,
         len(questions),
         settled,
         asking.readable,
@@ -264,6 +264,7 @@ def _prepared(ws: Workspace, name: str, selection: Selection, *, before_judging:
         tuple(sorted(shown)),
         before.since if before else moment_now(),
         before.early if before else (),
+        {**(before.guidelines if before else {}), **prompts.guidelines},
     )
     questions = open_questions(pairs, settings.repeats, calls)
     return _Prepared(settings, record, prompts, pairs, questions, longest_answer(settings, calls), early)

@@ -216,6 +216,8 @@ class AskedModel(NamedTuple):
     """ISO 8601, UTC."""
     early: tuple[tuple[str, str, str], ...] = ()
     """What was done before people had judged: the moment, `asked` or `shown`, and the lead's reason."""
+    guidelines: Mapping[str, str] = {}  # As for every NamedTuple, no one changes it.
+    """By facet, the SHA-256 of the guidelines that its prompt contains."""
 
 
 class ModelCall(NamedTuple):

@@ -260,8 +260,11 @@ class Asking:
         )
         if answer is None:
             return noted
-        state = "cannot_judge" if answer.grade is None else "read"
-        return noted._replace(state=state, grade=answer.grade, reason=without_key(answer.reason))
+        return noted._replace(
+            state="cannot_judge" if answer.grade is None else "read",
+            grade=answer.grade,
+            reason=without_key(answer.reason),
+        )
 
     def _count_unreadable(self, reply: ServerReply) -> None:
         """Keep an answer that cannot be read as an example; stop if there were too many in a row."""
