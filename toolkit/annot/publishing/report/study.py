@@ -176,8 +176,8 @@ class Study:
 
     @property
     def incomplete(self) -> int:
-        """Pairs that not all of their assessors have answered, or not again after they were returned."""
-        return len(self.outcome.incomplete) + len(self.outcome.waiting)
+        """Pairs that wait for a judgement, also for one that was asked again."""
+        return len(self.outcome.progress.unfinished)
 
     @cached_property
     def work(self) -> Work:
