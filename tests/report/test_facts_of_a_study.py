@@ -49,6 +49,14 @@ def test_pairs_are_counted_by_how_they_were_settled_and_by_whom() -> None:
     assert found.accepted == [("ill", 1), ("left", 2)]
 
 
+def test_judgements_from_a_file_do_not_come_from_the_pools() -> None:
+    pools = {"p": object()}
+    assert study(pools=pools).pooled
+    assert study(pools=pools, imports=(imported(Source.CSFCUBE), imported(Source.SIMULATION))).pooled
+    assert not study(pools=pools, imports=(imported(Source.CSFCUBE), imported(Source.FILE))).pooled
+    assert not study(pools={}).pooled
+
+
 def test_only_simulated_answers_have_a_notice() -> None:
     assert study(imports=(imported(Source.FILE, notice="no"),)).notice is None
     made_up = imported(Source.SIMULATION, notice="No person judged.")

@@ -77,8 +77,8 @@ def test_the_order_is_the_same_from_a_tau_of_nine_tenths(found: object, same: bo
     assert tau(effect()).value == 0.95
 
 
-def test_a_run_without_rivals_beats_none_and_is_not_called_one_of_too_few() -> None:
-    found = best(measured({"good": DOCS}))
+def test_a_run_without_rivals_beats_none() -> None:
+    found = best(measured({"good": DOCS}, papers=3))
     assert found is not None
     verdict = found.verdict
     assert (verdict.best, verdict.papers, verdict.pairs, verdict.smallest_p, verdict.detectable) == (
@@ -89,7 +89,7 @@ def test_a_run_without_rivals_beats_none_and_is_not_called_one_of_too_few() -> N
         None,
     )
     assert (verdict.worse, verdict.behind, verdict.as_good) == ((), (), ())
-    assert (found.runs, found.queries, found.too_few, found.certain) == (1, 6, False, True)
+    assert (found.runs, found.queries, found.too_few, found.certain) == (1, 6, True, True)
     assert found.detectable.value is None
 
 

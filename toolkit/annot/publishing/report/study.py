@@ -119,6 +119,11 @@ class Study:
     def pools(self) -> dict[str, Pool]:
         return self.snapshot.pools
 
+    @property
+    def pooled(self) -> bool:
+        """Whether the judged pairs come from these pools; not where judgements were imported without them."""
+        return bool(self.pools) and not any(imported.what == Source.FILE for imported in self.snapshot.imports)
+
     @cached_property
     def origins(self) -> PoolOrigins:
         """What the pools follow from beside the draws."""
