@@ -29,6 +29,7 @@ SHOWN = 10
 DATABASE = "database"
 """What a finder reads that is no file below the study."""
 THINGS = {
+    "count": "how many papers there are",
     "corpus": "the papers of the corpus",
     "rankings": "the rankings behind the pools",
     "pools": "the pools",
@@ -119,8 +120,10 @@ class StudyState:
     """Files and folders below the study that the finder reads, and `DATABASE`: while they stay, so do its findings."""
     refused: bool = True
     """Whether there is no release until it is mended. A state that no command can mend is named instead."""
-    each: str = "{}"
-    """One of the words that show it, as a line, if the finder gives names alone."""
+    product: str = ""
+    """The product that is simply made again, named by its command: `next:` says so in its place on the way."""
+    names: bool = False
+    """Whether the finder gives names alone, which are told in one line."""
     notice: str = "untrue"
     """The sentence that a page says of it: a block of `templates/report/states.j2`."""
 
@@ -137,8 +140,16 @@ class Finding(NamedTuple):
         """A line for each of the first few, with the state before it and the remedy after it."""
         more = len(self.words) - SHOWN
         rest = (f"{more} more; `annot check {self.state.part}` lists all",) if more > 0 else ()
-        shown = map(self.state.each.format, self.words[:SHOWN])
-        return tuple(f"{self.state.says}: {words}; {self.state.remedy}" for words in (*shown, *rest))
+        shown = (*self.words[:SHOWN], *rest)
+        shown = (", ".join(shown),) if self.state.names else shown
+        return tuple(f"{self.state.says}: {words}; {self.state.remedy}" for words in shown)
+
+
+def told(state: StudyState, study: Examination) -> tuple[str, ...]:
+    """The lines of `annot check`. Raises MissingInput if the study does not have what is looked at, InputError if that
+    cannot be read."""
+    words = tuple(state.find(study))
+    return (f"{state.says}: {', '.join(words)}",) if words and state.names else words
 
 
 def _links(*names: str) -> Callable[[Examination], Iterable[str]]:
@@ -217,11 +228,11 @@ STATES: tuple[StudyState, ...] = (
         "files",
         "papers were added after the pools were drawn",
         lambda study: study.added,
-        frozenset({"corpus"}),
+        frozenset({"count"}),
         "counts and releases leave them out",
         ("corpus", "pools/rankings", DATABASE),
         refused=False,
-        each="{}: added after the pools were drawn, so no pool can hold it",
+        names=True,
         notice="added",
     ),
     StudyState(
@@ -286,6 +297,7 @@ STATES: tuple[StudyState, ...] = (
             SETTINGS_FILE,
             DATABASE,
         ),
+        product="qrels",
     ),
     StudyState(
         "changed runs",

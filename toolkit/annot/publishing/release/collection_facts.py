@@ -151,6 +151,7 @@ def facts_of(measured: Study, corpus: CorpusFacts, terms: Terms) -> CollectionFa
     study, agreement = measured.snapshot, measured.agreement
     settings = study.ws.settings
     protocol = _protocol(study)
+    ranked = ranked_corpus(study.ws).ranked if measured.added else None
     figures = list(_figures(agreement, agreement.groups if study.faceted else agreement.groups[-1:]))
     with calling(lambda: study.called):
         return CollectionFacts(
@@ -174,7 +175,7 @@ def facts_of(measured: Study, corpus: CorpusFacts, terms: Terms) -> CollectionFa
                 for name, folds in study.splits.items()
                 for fold, query_ids in folds.items()
             ),
-            hashes=tuple(_hashes(measured, corpus, protocol)),
+            hashes=tuple(_hashes(study, corpus, protocol, ranked=ranked)),
             protocol=protocol,
             training=tuple(_against_gold(study, TRAIN)),
             hidden_gold=tuple(_against_gold(study, HIDDEN)),
@@ -334,10 +335,12 @@ def _protocol(study: Snapshot) -> dict[str, str]:
     return files | {"screen.xml": guidelines.screen(study.ws), "plan.jsonl": plan_lines(study.assignments)}
 
 
-def _hashes(measured: Study, corpus: CorpusFacts, protocol: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    study = measured.snapshot
-    if measured.added:
-        yield "corpus as it was ranked, its content", str(ranked_corpus(study.ws).ranked)
+def _hashes(
+    study: Snapshot, corpus: CorpusFacts, protocol: Mapping[str, str], *, ranked: str | None
+) -> Iterator[tuple[str, str]]:
+    """ranked: of the corpus without the papers that were added after the pools were drawn; None if there are none."""
+    if ranked:
+        yield "corpus as it was ranked, its content", ranked
     elif corpus.papers:
         yield "corpus, its content", corpus_sha256(study.ws.corpus)
     if study.texts:

@@ -17,12 +17,13 @@ FINAL = frozenset({"judgements", "plan", "guidelines", "qrels"})
 EVALUATED = frozenset({"judgements", "qrels", "runs", "rankings", "pools", "index"})
 RESTS_ON: dict[str, frozenset[str]] = {
     # The questions of the report's first screen.
-    "what": ASKED,
+    "what": ASKED | {"count"},
     "trust": JUDGED,
     "best": EVALUATED,
     "next": frozenset(),
     # Its chapters, by anchor.
-    **dict.fromkeys(("queries", "examples", "examples-by-id"), frozenset({"corpus"})),
+    "queries": frozenset({"count", "corpus"}),
+    **dict.fromkeys(("examples", "examples-by-id"), frozenset({"corpus"})),
     "pools": ASKED,
     **dict.fromkeys(("agreement", "coefficients", "binarised", "guidelines", "agreement-queries"), JUDGED),
     **dict.fromkeys(("adjudication", "assessors", "judgements", "training", "substudy"), JUDGED),
@@ -32,13 +33,13 @@ RESTS_ON: dict[str, frozenset[str]] = {
     # Pages.
     "status": frozenset({"plan", "judgements"}),
     "browse": FINAL | EVALUATED | ASKED,
-    "card": FINAL | EVALUATED | ASKED,
+    "card": FINAL | EVALUATED | ASKED | {"count"},
     # The questions of the datasheet that the records answer.
-    "composition.count": ASKED | FINAL,
+    "composition.count": ASKED | FINAL | {"count"},
     "composition.content": frozenset({"corpus"}),
     "composition.label": FINAL,
     "composition.errors": JUDGED,
-    "collection.mechanisms": ASKED | frozenset({"plan", "guidelines"}),
+    "collection.mechanisms": ASKED | {"plan", "guidelines"},
     "collection.involved": frozenset({"plan", "judgements"}),
 }
 """What of `annot.judging.states.THINGS` each place of a page rests on: it says nothing true without."""

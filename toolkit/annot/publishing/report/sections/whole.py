@@ -35,6 +35,8 @@ QUESTIONS = {
     "best": "Which system is best?",
     "next": "What should be done next?",
 }
+VERDICTS = ("trust", "best")
+"""The answers that draw a conclusion: there is none if what it would follow from does not hold."""
 
 
 def document(study: Study, *, chain: tuple[tuple[str, str], ...]) -> Document:
@@ -132,7 +134,8 @@ def answers(study: Study) -> tuple[Reply, ...]:
     return tuple(
         Reply(
             question,
-            unknown(study.findings, RESTS_ON[name]) or sentence(f"answers.{name}_verdict", **values),
+            (name in VERDICTS and unknown(study.findings, RESTS_ON[name]))
+            or sentence(f"answers.{name}_verdict", **values),
             (*notices(study.findings, RESTS_ON[name]), *sentences(f"answers.{name}", **values)),
         )
         for name, question in QUESTIONS.items()
