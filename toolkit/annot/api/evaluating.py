@@ -314,4 +314,5 @@ def evaluate(
         seed=seed,
     )
     sampled = (SAMPLED,) if getattr(qrels, "attrs", {}).get(OF_A_SAMPLE) else ()
-    return MeasuredRuns(relevant_from, (*sampled, units.note, *evaluated.notes), evaluated, units.called)
+    notes = (*filter(None, [evaluated.warning]), *sampled, units.note, *evaluated.notes)
+    return MeasuredRuns(relevant_from, notes, evaluated, units.called)
