@@ -334,8 +334,11 @@ def _floors(
     longest = {one: max(of_run[one] for of_run in lengths.values()) for one in graded.query_ids}
     cuts = {cut for of_run in lengths.values() for cut in of_run.items()}
     found = graded.chance(ranked_by_any(runs.values()), cuts, asked)
-    of_each = {tag: {cut[0]: found[cut] for cut in of_run.items()} for tag, of_run in lengths.items()}
-    return of_each, {cut[0]: found[cut] for cut in longest.items()}
+    of_each: dict[str, Values] = {
+        tag: {query_id: found[query_id, length] for query_id, length in of_run.items()}
+        for tag, of_run in lengths.items()
+    }
+    return of_each, {query_id: found[query_id, length] for query_id, length in longest.items()}
 
 
 def _beside_chance(
