@@ -213,7 +213,8 @@ def query_add(
         if file is not None or paper is not None or facet is not None or sentences is not None:
             raise InputError("found --text and a paper, --facet, --sentences or --file; expected --text alone")
         topic = Topic(topic_id, text, description, narrative)
-        return Output(topics.add_text(ws, topic, dry_run=dry_run), f"{topic_id}: {text}")
+        query, notes = topics.add_text(ws, topic, dry_run=dry_run)
+        return Output(query, f"{topic_id}: {text}", notes)
     if file is not None:
         if paper is not None or facet is not None or sentences is not None:
             raise InputError(
@@ -221,7 +222,8 @@ def query_add(
             )
         if not topics.is_of_papers(file):
             added_topics = topics.add_file(ws, file, dry_run=dry_run)
-            return Output(added_topics, rendered("topics", added=added_topics, file=file, dry_run=dry_run))
+            shown = rendered("topics", added=added_topics, file=file, dry_run=dry_run)
+            return Output(added_topics, shown, added_topics.notes)
         several = step.add_file(ws, Path(file), dry_run=dry_run)
         return Output(several, f"{counted(len(several), 'query')}: {', '.join(query.query_id for query in several)}")
     if paper is None or facet is None:
