@@ -234,17 +234,29 @@ def query_add(
     return Output(added, f"{added.query_id}: sentences {places}")
 
 
-@command("query remove")
+@command("query remove", server=True)
 def query_remove(
-    ws: "Workspace", query: Annotated[str, argument("Query id.")], dry_run: DryRunOption = False
+    ws: "Workspace",
+    query: Annotated[str, argument("Query id.")],
+    sent: Annotated[
+        bool, flag("--sent", "Also if it was planned or sent: its tasks are taken back from Label Studio first.")
+    ] = False,
+    dry_run: DryRunOption = False,
 ) -> Output:
-    """Remove a query, and its pool if no other query needs it. Queries with planned pairs cannot be removed."""
+    """Remove a query, and its pool if no other query needs it.
+
+    A query that was sent by mistake can be removed with --sent as long as nobody has answered a pair of it. Judgements
+    are never deleted.
+    """
     from annot.steps import query as step
 
-    removed = step.remove(ws, query, dry_run=dry_run)
+    removed = step.remove(ws, query, sent=sent, dry_run=dry_run)
+    tasks = f", with {counted(removed.tasks, 'task')} on Label Studio" if removed.tasks else ""
     pool = f", with the pool of {removed.topic_id}; `annot pool` brings pools/ up to date" if removed.with_pool else ""
     verb = "would be removed" if dry_run else "removed"
-    return Output(removed, f"{removed.query_id}: {verb}{pool}; the study has {counted(removed.queries, 'query')}")
+    return Output(
+        removed, f"{removed.query_id}: {verb}{tasks}{pool}; the study has {counted(removed.queries, 'query')}"
+    )
 
 
 @command("query list", csv=True)
