@@ -199,14 +199,13 @@ class Stage:
             unsent |= {name: len(left - there)} if left - there else {}
             to_judge |= {name: len(there)} if there else {}
         # A push leaves out who has not signed up, and what was answered meanwhile: the same again would change nothing.
+        # It sends again what a pull has found deleted since.
         pushed = self._current("push")
+        signing_up = unsent.keys() & self._without_account("push") if pushed else set()
         restyled = to_judge and not pushed and self._restyled("push")
-        waiting = sum(unsent.values()) + self.to_withdraw + (sum(to_judge.values()) if restyled else 0)
-        return {
-            "to_send": 0 if pushed else waiting,
-            "signing_up": tuple(sorted(unsent)) if pushed else (),
-            "to_judge": to_judge,
-        }
+        waiting = sum(many for name, many in unsent.items() if name not in signing_up)
+        waiting += 0 if pushed else self.to_withdraw + (sum(to_judge.values()) if restyled else 0)
+        return {"to_send": waiting, "signing_up": tuple(sorted(signing_up)), "to_judge": to_judge}
 
     def _settling(self) -> dict[str, Any]:
         """What of the disputes has to be sent, and who has what to settle."""
@@ -231,11 +230,12 @@ class Stage:
             ended -= {(one.record.adjudicator, one.record.pair) for one in read_current(self.session)}
         pushed = self._current("push adjudication")
         restyled = to_settle and not pushed and self._restyled("push adjudication")
-        waiting = unsent + stale + len(ended) + (sum(to_settle.values()) if restyled else 0)
-        signing = tuple(sorted(self.adjudicators - noted.keys())) if unsent and pushed else ()
+        signing_up = self.adjudicators & self._without_account("push adjudication") if unsent and pushed else set()
+        waiting = 0 if signing_up else unsent
+        waiting += 0 if pushed else stale + len(ended) + (sum(to_settle.values()) if restyled else 0)
         return {
-            "disputes_to_send": 0 if pushed else waiting,
-            "adjudicators_signing_up": signing,
+            "disputes_to_send": waiting,
+            "adjudicators_signing_up": tuple(sorted(signing_up)),
             "to_settle": to_settle,
         }
 
@@ -245,6 +245,10 @@ class Stage:
         free = self.adjudicators - {*self.outcome.planned[pair]} - passed_on
         may_assess = self.ws.settings.adjudication.adjudicator_may_assess and not passed_on
         return free or (self.adjudicators if may_assess else set())
+
+    def _without_account(self, what: str) -> set[str]:
+        """People whom the last push left out because the server did not have their accounts."""
+        return set(self.made.get(what, {}).get("without_account", ()))
 
     def _restyled(self, what: str) -> bool:
         """Whether the screens would not be as this push left them."""
