@@ -115,7 +115,6 @@ def release(
     unmeasured = {part.reason for part in (measured.evaluated, measured.effect) if isinstance(part, Undefined)}
     notes = (*notes, *words.notes, *(f"the report: {reason}" for reason in sorted(unmeasured)))
     reported = [one for one in measured.opinions_on_record if one.standing.reported]
-    notes = (*notes, *_trials_left_out(measured))
     pooled = study.pooled
     made, notes = release_files(
         study,
@@ -131,6 +130,7 @@ def release(
         notes=notes,
         missing=in_full if draft else None,
     )
+    notes = (*notes, *_trials_left_out(measured))
     files = bundle(made)
     _refuse(() if draft else missing, tuple(_revealing(study, records, corpus, files, answers, allowed)))
     if not terms.published:
