@@ -119,7 +119,6 @@ def release(
     named = (line for finding in measured.findings if not finding.state.refused for line in finding.lines)
     notes = (*notes, *words.notes, *named, *(f"the report: {reason}" for reason in sorted(unmeasured)))
     reported = [one for one in measured.opinions_on_record if one.standing.reported]
-    notes = (*notes, *_trials_left_out(measured))
     pooled = study.pooled
     made, notes = release_files(
         study,
@@ -135,6 +134,7 @@ def release(
         notes=notes,
         missing=in_full if draft else None,
     )
+    notes = (*notes, *_trials_left_out(measured))
     files = bundle(made)
     _refuse(() if draft else missing, tuple(_revealing(study, records, corpus, files, answers, allowed)))
     if not terms.published:
