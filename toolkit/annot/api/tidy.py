@@ -41,7 +41,7 @@ Listed = TypeVar("Listed")
 
 def csv_text(made: pd.DataFrame) -> str:
     """The table as CSV with a header; its texts are guarded as those of a rating sheet are, numbers stay numbers."""
-    safe = pd.DataFrame({guarded(name): _guarded(column) for name, column in made.items()})
+    safe = pd.DataFrame({guarded(str(name)): _guarded(column) for name, column in made.items()})
     return safe.to_csv(index=False, float_format=PRECISION, lineterminator="\n")
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import codecs
 import csv
 import difflib
 import io
@@ -13,6 +12,7 @@ from typing import NamedTuple
 
 from annot.base.errors import Faults
 from annot.base.names import near, shown
+from annot.formats.input_files import unicode_of_start
 
 SEPARATORS = ",;\t"
 
@@ -26,15 +26,14 @@ class CsvTable(NamedTuple):
 
 
 def decoded(data: bytes) -> str:
-    """The text of a file: UTF-8 with or without byte order mark, UTF-16 with one, else Windows-1252.
+    """The text of a file: UTF-8, UTF-16 or UTF-32 as its first bytes tell, else Windows-1252.
 
     The last is what Excel's plain "CSV" holds on a western system. Only text for people can be garbled by a wrong
     guess: ids are looked up or compared.
     """
-    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        return data.decode("utf-16", errors="replace")
+    unicode = unicode_of_start(data)
     try:
-        return data.decode("utf-8-sig")
+        return data.decode(unicode, errors="strict" if unicode == "utf-8" else "replace").removeprefix("\ufeff")
     except UnicodeDecodeError:
         return data.decode("cp1252", errors="replace")
 

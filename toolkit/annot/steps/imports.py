@@ -15,6 +15,7 @@ from annot.base.records import Query, grouped
 from annot.corpus.facets.query_sentences import check_facet
 from annot.corpus.named_rows import queries_of
 from annot.formats.csfcube import is_release_file
+from annot.formats.input_files import opened
 from annot.formats.json_lines import read_objects
 from annot.formats.judgements_file import FileJudgement, has_columns, read_judgements
 from annot.formats.relish import read_relish
@@ -28,7 +29,7 @@ from annot.publishing.report.words import sentences
 from annot.store.papers import find_papers
 from annot.store.queries import read_topics
 from annot.store.runs import put_split
-from annot.study.workspace import Workspace, check_files, given_bytes
+from annot.study.workspace import Workspace, check_files, given_bytes, given_text
 
 KINDS = ("csfcube", "judgements", "grades", "labelstudio", "citations")
 FORMS = ("qrels", "relish", "treccovid-rf")
@@ -62,7 +63,7 @@ def kind_of(files: Sequence[Path]) -> str:
             return "csfcube"
     else:
         check_files(files)
-        with first.open("rb") as file:
+        with opened(first) as file:
             text = decoded(file.read(BEGINNING)).strip()
         found = [kind for kind, is_one in BEGINS.items() if is_one(text)]
         if len(found) == 1:
@@ -157,7 +158,7 @@ def grades_from(
             hint="first add the papers with `annot corpus add`, or topics that are texts with `annot query add --file`",
         )
     folds = {fold: {queries[row.query].query_id for row in judged} for fold, judged in rows_of.items()}
-    data = b"".join(file.read_bytes() for file in files)
+    data = b"".join(given_bytes(file, expected="grades") for file in files)
     imported = import_judgements(ws, rows, data, name=name, facet=facet, adjudicators=(), dry_run=dry_run)
     if len(folds) > 1 and not dry_run:
         with ws.writing() as session:
@@ -216,11 +217,10 @@ def _check_grades(rows: Iterable[FileJudgement], grades: int, *, name: str) -> N
 def _rows(ws: Workspace, file: Path, form: str, per_topic: int) -> Sequence[FileJudgement]:
     """The grades of one file. per_topic: how many papers a topic gives, for `treccovid-rf`."""
     if form == "relish":
-        return read_relish(file.read_bytes(), name=str(file))
-    with file.open(encoding="utf-8") as lines:
-        qrels = read_qrels(lines, name=str(file))
-    with file.open(encoding="utf-8") as lines:
-        refuse_grades_of_models(lines, name=str(file))
+        return read_relish(given_bytes(file, expected="RELISH's grades in JSON"), name=str(file))
+    lines = given_text(file, expected="TREC qrels").splitlines()
+    qrels = read_qrels(lines, name=str(file))
+    refuse_grades_of_models(lines, name=str(file))
     if form == "treccovid-rf":
         qrels = topics_as_papers(qrels, per_topic=per_topic, seed=ws.settings.seed)
     return [

@@ -256,19 +256,25 @@ def check_files(paths: Iterable[Path]) -> None:
 
 
 def given_bytes(path: Path, *, expected: str) -> bytes:
-    """The content of the file. Raises InputError if there is none; expected: what it was to hold, in words."""
-    if not path.is_file():
-        found = "a folder" if path.is_dir() else "no such file"
-        raise InputError(f"{path}: {found}, expected {expected}")
-    return path.read_bytes()
+    """The content of the file, decompressed. expected: in words. Raises InputError if there is no such file."""
+    from annot.formats.input_files import content_of
+
+    return content_of(path, expected=expected)
 
 
 def given_text(path: Path, *, expected: str) -> str:
-    """The text of the file, without a byte order mark. Raises InputError if there is none, or it is not UTF-8."""
+    """The text of the file, in UTF-8 or as a byte order mark says, which is left out.
+
+    Raises InputError if there is no such file, or it is not in that encoding.
+    """
+    from annot.formats.input_files import unicode_of_start
+
+    data = given_bytes(path, expected=expected)
+    encoding = unicode_of_start(data)
     try:
-        return given_bytes(path, expected=expected).decode("utf-8-sig")
+        return data.decode(encoding).removeprefix("\ufeff")
     except UnicodeDecodeError as error:
-        raise InputError(f"{path}: not UTF-8 text at byte {error.start}, expected {expected}") from None
+        raise InputError(f"{path}: not {encoding.upper()} text at byte {error.start}, expected {expected}") from None
 
 
 def sha256_of(path: Path) -> str:
