@@ -74,24 +74,26 @@ def test_sums_are_by_paper_and_fold() -> None:
 @pytest.mark.parametrize(
     ("ahead", "above", "interval"),
     [
-        # The same on every paper: no interval, and a lead if there are six.
+        # Six papers that all point one way: p is 2 of 64.
         ([0.25] * 6, True, False),
         ([0.25] * 5, False, False),
         ([0.0] * 6, False, False),
         ([-0.25] * 6, False, False),
-        ([0.25, 0.3, 0.35, 0.3], True, True),
-        ([0.25, -0.3, 0.35, 0.3], False, True),
+        ([0.25, 0.3, 0.35, 0.3, 0.1, 0.2], True, True),
+        ([0.25, 0.3, 0.35, 0.3, 0.1], False, True),
+        ([0.25, -0.3, 0.35, 0.3, 0.1, 0.2], False, True),
         # The lower end is a loss.
         ([-0.25, -0.3, -0.35, -0.3], False, True),
     ],
 )
-def test_a_run_is_above_chance_by_its_interval_or_on_every_paper(
+def test_a_run_is_above_chance_by_a_test_that_six_papers_can_pass(
     ahead: list[float], above: bool, interval: bool
 ) -> None:
     names = [f"q{at}" for at in range(len(ahead))]
     average = _average_of(set(names), "m", {}, None, "plain")
-    line = RunMeasures("trec", "m", "run", PLAIN, len(ahead), {}, {})
-    found = _beside_chance(line, average, dict(zip(names, ahead, strict=True)), level=0.95)
+    line = RunMeasures("trec", "m", "run", PLAIN, len(ahead), len(ahead), {}, {})
+    sums = {"run": average.sums(dict(zip(names, ahead, strict=True)))}
+    (found,) = _beside_chance([line], sums, average, level=0.95, seed=1)
     assert found.above_chance is above
     assert isinstance(found.over_chance, Interval) is interval
     if isinstance(found.over_chance, Interval) and max(ahead) < 0:

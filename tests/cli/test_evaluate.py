@@ -79,7 +79,7 @@ def test_report_and_qrels_compare_name_what_holds_and_what_is_not_better_than_ch
     (folder / "other.txt").write_text((folder / "exports" / "qrels.txt").read_text())
     of_two = annot_done("qrels", "compare", "exports/qrels.txt", "other.txt", folder=folder)
     assert re.search(r"^turned .*° .*°$", of_two.stdout, re.MULTILINE)
-    assert "°: not better" in of_two.stdout
+    assert "°: not shown to be better" in of_two.stdout
 
 
 def test_another_measure_decides_by_its_ir_measures_name(study: Callable[[str], Path]) -> None:

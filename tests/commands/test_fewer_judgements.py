@@ -52,6 +52,15 @@ def test_a_pair_that_one_has_judged_and_one_who_left_has_not_is_incomplete(half:
     status = annot("status", "--json").data
     assert (status["agreed"], status["incomplete"], status["unassigned"]) == (16, 20, 20)
     assert status["next_command"] == "annot push"
+    # a2 owed the 20 judgements that nobody has now: at 30 and 60 seconds a pair they take about a quarter of an hour.
+    forecast = annot("forecast", "--json").data
+    assert (status["to_judge"], forecast["planned"] - forecast["judged"], forecast["vacant_pairs"]) == (20, 20, 20)
+    assert forecast["forecast"]["hours_left"]["value"] == pytest.approx(20 * (30 * 60) ** 0.5 / 3600, rel=0.1)
+    assert forecast["forecast"]["finish"]["date"] == {"undefined": "20 judgements without an assessor"}
+    assert sum(one["complete"] for one in forecast["queries"]) == 20
+    text = annot("forecast").stdout
+    assert "60 of 80 judgements (75%)" in text
+    assert "all pairs are judged" not in text
     refused = annot("qrels")
     assert refused.exit_code == 2
     assert {f"{pair}: 1 of 2 judgements" for pair in SINGLE} <= {line.strip() for line in refused.stderr.splitlines()}

@@ -90,8 +90,9 @@ def test_runs_are_shown_best_first_with_chance_last() -> None:
 def test_a_single_run_is_shown_without_letters() -> None:
     found = annot.evaluate(GOOD, QRELS, measure="AP", convention="trec")
     assert repr(found).splitlines()[1].startswith("AP of run: 100.0%. A random order has ")
-    assert [row[0] for row in cells(found._repr_html_())] == ["Run", "run: not better than chance", "chance"]
+    assert [row[0] for row in cells(found._repr_html_())] == ["Run", "run", "chance"]
     assert "Letters" not in found._repr_html_()
+    assert "to show any difference (6 are needed)" in found._repr_html_()
 
 
 def test_runs_of_different_facets_are_all_counted_and_the_facet_is_named() -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from annot.base.records import Asked
-from annot.judging.opinions.asking import Clock
+from annot.judging.opinions.pacing import Clock
 from annot.steps import opinion_ask
 from annot.steps.opinion_ask import AskedOpinion, Selection
 from annot.store import opinions, projects

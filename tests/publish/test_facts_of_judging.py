@@ -27,14 +27,17 @@ from annot.corpus.corpus_filters import Rejection
 from annot.publishing.release import collection_facts, judging_facts
 from annot.publishing.release.collection_facts import CollectionFacts
 from annot.publishing.release.judging_facts import isolation_of
-from annot.study.outcome import Outcome
+from annot.study.outcome import Outcome, planned_judgements
 
 
 def outcome(**changes: Any) -> Any:
     """An outcome in which nothing is, but for the changes."""
     empty = dict.fromkeys((field.name for field in fields(Outcome)), ())
     dicts = ("planned", "adjudications", "unjudgeable", "passed_on", "reopened", "accepted")
-    return Outcome(**(empty | {name: {} for name in dicts} | {"per_pair": 2} | changes))
+    values = empty | {name: {} for name in dicts} | {"per_pair": 2} | changes
+    answered = {(one.assessor, one.asked) for one in values["judgements"] if one.counts}
+    progress = planned_judgements((), values["planned"], (), answered, per_pair=2, accepted=())
+    return Outcome(**(values | {"progress": progress.closed(values["unjudgeable"])}))
 
 
 def judged(doc: str, who: str, grade: int | None = 1, **more: Any) -> Judgement:

@@ -186,7 +186,7 @@ def read_run(path: str | PathLike[str]) -> pd.DataFrame:
     ----------
     path : str or path
         A file of lines ``query_id Q0 doc_id rank score tag``. Its ranks and the order of its lines are ignored, as
-        trec_eval does: documents are ordered by score (6 significant digits), then by id.
+        trec_eval does: documents are ordered by score, then by id.
 
     Returns
     -------

@@ -79,21 +79,14 @@ class Stage:
         have |= {(returned.assessor, returned.asked) for returned in self.outcome.returned}
         return sum((name, asked) not in have for name, own in self.sent.items() for asked in own)
 
-    @property
-    def unassigned(self) -> tuple[Pair, ...]:
-        """Pairs that lack an assessor because a person left, without those that count with fewer judgements."""
-        wanted, accepted = self.outcome.per_pair or 0, self.outcome.accepted
-        return tuple(
-            pair for pair, names in self.outcome.planned.items() if len(names) < wanted and pair not in accepted
-        )
-
     def facts(self) -> Facts:
         """What the next step depends on."""
         outcome, papers = self.outcome, self.ws.has_corpus
         planned = {query_id for query_id, _ in outcome.planned}
         pooled = {query.query_id for query in self.queries if query.query_id in self.documents}
         sent = projects.was_sent(self.session)
-        short = set(outcome.short)
+        owing = outcome.progress.left_by_assessor
+        gone = {one.assessor for one in self.everyone if one.left_on is not None}
         found = Facts(
             papers=papers,
             faceted=self.ws.settings.faceted,
@@ -109,11 +102,12 @@ class Stage:
             planned=len(outcome.planned),
             growing=0 if self.elsewhere else sum(1 for _ in self._growing(planned)),
             undrawn=0 if self.elsewhere else len(self._undrawn(planned)),
-            to_fill=sum(bool(self.judges - {*outcome.planned[pair]}) for pair in self.unassigned),
+            to_fill=sum(bool(self.judges - {*outcome.planned[pair]}) for pair in outcome.progress.vacant),
             batch=len(pooled - planned),
             guidelines_changed=self.guidelines_changed,
-            missing=len(set(outcome.incomplete) - short),
-            vacant=sum(pair in short for pair in self.unassigned),
+            leavers=tuple(sorted(owing.keys() & gone)),
+            missing=sum(n for name, n in owing.items() if name not in self.judges),
+            vacant=len(outcome.progress.vacant),
             open=len(outcome.open),
             without_adjudicator=sum(not self._may_settle(pair) for pair in outcome.open),
             judged=bool(outcome.judgements),
@@ -123,8 +117,8 @@ class Stage:
         )
         found = found._replace(without_letter=self._without_letter(found))
         # What follows from the grades is looked at once there are all.
-        waiting = (found.to_judge, found.missing, found.vacant, found.open)
-        return found if not found.judged or any(waiting) else found._replace(**self._products())
+        waiting = found.to_judge or outcome.progress.left or found.open
+        return found if not found.judged or waiting else found._replace(**self._products())
 
     def _labels_lack(self) -> bool:
         return not self.labelled or ("facets" in self.made and not self._current("facets"))
@@ -192,16 +186,12 @@ class Stage:
         hidden = {name: {Asked(*pair) for pair in own} for name, own in read_hidden(self.session).items()}
         gold = self._tasks("judge") if hidden else {}
         probed = trials.read_answers(self.session, "hidden-gold") if hidden else ()
-        answered = self.answered | {(one.record.assessor, one.record.asked) for one in probed if one.record.counts}
+        answered = {(one.record.assessor, one.record.asked) for one in probed if one.record.counts}
+        pending = grouped((*self.outcome.progress.pending, *self.outcome.progress.pending_repeats))
         unsent: dict[str, int] = {}
         to_judge: dict[str, int] = {}
-        asked_of: dict[str, set[Asked]] = {name: set(hidden.get(name, ())) for name in self.judges}
-        given = [(one.assessor, one.asked) for one in self.plan]
-        given += [(one.assessor, one.asked) for one in self.outcome.returned]
-        for name, asked in given:
-            asked_of.get(name, set()).add(asked)
-        for name, own in asked_of.items():
-            left = {one for one in own if (name, one) not in answered}
+        for name in self.judges:
+            left = {asked for asked in hidden.get(name, ()) if (name, asked) not in answered} | {*pending.get(name, ())}
             there = left & (self.sent.get(name, set()) | (gold.get(name, set()) & hidden.get(name, set())))
             unsent |= {name: len(left - there)} if left - there else {}
             to_judge |= {name: len(there)} if there else {}
@@ -283,7 +273,17 @@ class Stage:
             "runs": any(self.ws.runs.glob("*.run")),
             "questions": n if isinstance(n := datasheet.get("open"), int) else 0,
             "release": folder if written else "FOLDER",
+            **self._untrue(),
         }
+
+    def _untrue(self) -> dict[str, Any]:
+        """The states of the study in which there is no release."""
+        # Only once there are all grades, as for the qrels.
+        from annot.judging.state_memory import remembered_findings
+
+        found = [finding.state for finding in remembered_findings(self.ws, self.states) if finding.state.refused]
+        parts = {state.part for state in found}
+        return {"untrue": tuple(state.says for state in found), "untrue_part": parts.pop() if len(parts) == 1 else ""}
 
     def _qrels_hold(self) -> bool:
         # Only once there are all grades: until then the next step is known without these modules.

@@ -20,7 +20,7 @@ from annot.pools.admission import drawn_citations
 from annot.publishing.release.collection_facts import facts_of
 from annot.publishing.release.identities import secrets_of, telling_pseudonyms
 from annot.publishing.release.leaks import addresses, leaks
-from annot.publishing.release.opinion_files import opinion_files, opinions_on_record
+from annot.publishing.release.opinion_files import opinion_files
 from annot.publishing.release.questions import describe_open, open_questions, read_answers
 from annot.publishing.release.released_files import (
     bundle,
@@ -103,17 +103,23 @@ def release(
     lacking = [*_papers_missing(study, corpus), *(_texts_missing(study) if terms.with_text else ())]
     # Empty texts would be taken for the real ones.
     terms = replace(terms, with_text=terms.with_text and not lacking)
+    measured = Study(study, terms)
+    added = set(measured.added)
+    corpus = tuple(paper for paper in corpus if paper.paper_id not in added)
     runs, runs_missing, notes = run_files(study)
     asked = open_questions(answers, topics=bool(study.texts))
     there = (*_pools_missing(study), *runs_missing, *words.undecided, *unfinished(study.outcome))
+    there += tuple(line for finding in measured.findings if finding.state.refused for line in finding.lines)
     others = (*unnamed, *lacking, *there)
     missing = (*others, *describe_open(asked))
     in_full = (*others, *(f"{ANSWERS_FILE}: {one.question}: {one.text}" for one in asked))
-    measured = Study(study, terms)
-    facts = facts_of(measured, corpus_facts(ws), terms)
+    facts = facts_of(measured, corpus_facts(ws, without=added), terms)
     report = report_files(measured)
     unmeasured = {part.reason for part in (measured.evaluated, measured.effect) if isinstance(part, Undefined)}
-    notes = (*notes, *words.notes, *(f"the report: {reason}" for reason in sorted(unmeasured)))
+    named = (line for finding in measured.findings if not finding.state.refused for line in finding.lines)
+    notes = (*notes, *words.notes, *named, *(f"the report: {reason}" for reason in sorted(unmeasured)))
+    reported = [one for one in measured.opinions_on_record if one.standing.reported]
+    notes = (*notes, *_trials_left_out(measured))
     pooled = study.pooled
     made, notes = release_files(
         study,
@@ -125,7 +131,7 @@ def release(
         answers,
         words=words,
         runs=runs,
-        opinions=opinion_files(opinions_on_record(ws), terms, currency=ws.settings.forecast.currency),
+        opinions=opinion_files(reported, terms, currency=ws.settings.forecast.currency),
         notes=notes,
         missing=in_full if draft else None,
     )
@@ -139,6 +145,16 @@ def release(
             note(ws, "release", study.states, folder=os.path.relpath(folder, ws.root))
     sizes = {path: (len(content), hashlib.sha256(content).hexdigest()) for path, content in files.items()}
     return Released(folder, terms.with_text, terms.licence, sizes, notes, missing)
+
+
+def _trials_left_out(measured: Study) -> Iterator[str]:
+    """A note on each opinion that the release does not have."""
+    for standing in (one.standing for one in measured.opinions_on_record if not one.standing.reported):
+        yield (
+            f"the opinion {standing.name} is left out: it has answered {standing.planned_answered} of "
+            f"{counted(standing.planned, 'planned pair')}; to release it, set report = true in "
+            f"[opinions.{standing.name}]"
+        )
 
 
 def _as_draft(ws: Workspace) -> Workspace:

@@ -29,7 +29,7 @@ from annot.base.errors import InputError
 from annot.base.names import counted, verb
 from annot.store.dump import Dumped, check_version
 from annot.store.models import TABLES
-from annot.study.workspace import CACHE, SETTINGS_FILE, sha256_of
+from annot.study.workspace import ASIDE, CACHE, SETTINGS_FILE, sha256_of
 
 MANIFEST = "annot-backup.json"
 DATABASE, FILES, SERVER = "database", "files", "server"
@@ -37,8 +37,6 @@ BACKUPS = "backups"
 """Where the program itself puts backups, and what a restore replaces."""
 PART = (SETTINGS_FILE, "pools/plan.jsonl", "pools/plan.manifest.json")
 """The files that a backup of the database alone has beside it, those of them that there are."""
-ASIDE = ".annot-restore-"
-"""How the folder begins in which a restore unpacks."""
 MOST_PACKED = 100
 """What is in a backup is at most so many times the size of its file."""
 LONGEST_MANIFEST = 64 << 20

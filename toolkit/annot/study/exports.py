@@ -67,7 +67,7 @@ def export_qrels(ws: Workspace, outcome: Outcome, queries: Iterable[Query], text
             "pairs": len(outcome.qrels),
             "unjudgeable": len(outcome.unjudgeable),
             "open": len(outcome.open),
-            "incomplete": len(outcome.incomplete) + len(outcome.waiting),
+            "incomplete": len(outcome.progress.unfinished),
         },
     )
     return outcome.qrels
@@ -128,8 +128,7 @@ def unfinished(outcome: Outcome) -> list[str]:
         + ("one adjudicator could not judge it, a second is needed" if pair in outcome.passed_on else "not adjudicated")
         for pair in outcome.open
     ]
-    answered = outcome.answered
-    asked = {one.pair: one.assessor for one in outcome.returned if (one.assessor, one.asked) not in answered}
+    asked = {asked.pair: name for name, asked in outcome.progress.pending}
     faults += [
         f"{' '.join(pair)}: returned to {asked[pair]}, who has not answered yet; `annot return "
         f"{' '.join(pair)} --to {asked[pair]} --undo` takes it back"

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import json
 import os
+import shutil
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -179,6 +181,58 @@ class Workspace:
         if self.database_file is not None:
             return self.database_file.exists()
         return all((folder / "manifest.json").is_file() for folder in (self.corpus, self.pools))
+
+
+ASIDE = ".annot-restore-"
+"""How the name of a stage began before stages were in `.annot/`."""
+_STAGE = "stage-"
+
+
+@contextmanager
+def stage(root: Path) -> Iterator[Path]:
+    """A private folder in the study's `.annot/`, on the disk of the study and in no repository, to work in.
+
+    It is removed at the end; if this process is killed, by the next command.
+    """
+    remove_dead_stages(root)
+    cache = root / CACHE
+    if not is_inside(cache, root):
+        check_door(root, str(cache.resolve()), asked_by=f"{CACHE}, a link,")
+    new = not cache.exists()
+    cache.mkdir(parents=True, exist_ok=True)
+    with ExitStack() as end:
+        if new:
+            end.callback(_remove_empty, cache)
+        # Between making a stage and holding it, no other command may take it for a dead one.
+        with _held(cache, wait=True):
+            folder = Path(tempfile.mkdtemp(dir=cache, prefix=_STAGE))
+            end.callback(shutil.rmtree, folder, ignore_errors=True)
+            end.enter_context(_held(folder))
+        (folder / ".gitignore").write_text("*\n", encoding="utf-8")
+        yield folder
+
+
+def remove_dead_stages(root: Path) -> None:
+    """Remove the stages of processes that were killed: nobody holds them any more."""
+    for folder in (*root.glob(f"{ASIDE}*"), *(root / CACHE).glob(f"{_STAGE}*")):
+        with suppress(OSError), _held(folder.parent), _held(folder):
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextmanager
+def _held(folder: Path, *, wait: bool = False) -> Iterator[None]:
+    """Hold a folder for this process alone. Raises OSError if another holds it; wait: until it lets go."""
+    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+        yield
+    finally:
+        os.close(handle)
+
+
+def _remove_empty(folder: Path) -> None:
+    with suppress(OSError):
+        folder.rmdir()
 
 
 def write_file(path: Path, content: str | bytes, *, private: bool = False) -> None:

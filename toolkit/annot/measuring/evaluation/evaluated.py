@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from statistics import fmean
 from typing import NamedTuple
 
 import numpy as np
@@ -14,7 +15,16 @@ from annot.base.records import Ranking, grouped
 from annot.base.stats.arrays import Array
 from annot.base.stats.clustered import ratio_interval
 from annot.base.stats.values import Interval, Undefined, rounding
-from annot.measuring.evaluation.comparisons import FEWEST_PAPERS, Restated, RunComparison, Verdict, compare_runs
+from annot.measuring.evaluation.chance import ranked_by_any
+from annot.measuring.evaluation.comparisons import (
+    ALPHA,
+    Restated,
+    RunComparison,
+    Verdict,
+    compare_runs,
+    p_over_chance,
+    shares_of,
+)
 from annot.measuring.evaluation.computed import MeasuresAsked
 from annot.measuring.evaluation.graded_pools import GradedPools, SampleCost
 from annot.measuring.evaluation.measures import Evaluation, mean_over_folds
@@ -51,6 +61,8 @@ class RunMeasures:
     average: str
     """How the queries were averaged: plainly, or as the mean of the folds' means."""
     queries: int
+    topics: int
+    """Of these queries: the units of chance."""
     values: dict[str, float]
     intervals: dict[str, Interval | Undefined]
     """Of each measure, over whole topics: two facets of one share its pool."""
@@ -59,10 +71,12 @@ class RunMeasures:
     spread: dict[str, float] = field(default_factory=dict)
     """The standard deviation of each measure over the runs; empty for one run."""
     over_chance: Interval | Undefined | None = None
-    """Of the difference from a random order of the same queries, on the measure by which the convention compares."""
+    """Of the difference from a random order on the same queries, on the measure by which the convention compares; of
+    this difference alone, not corrected for the other runs."""
+    p_over_chance: float | None = None
+    """Of this difference, by the step-down maximum of t over all runs of the facet. It decides."""
     above_chance: bool = False
-    """Whether this difference is shown to be positive: by its interval, or, where it has none, as it is positive
-    on every one of enough topics."""
+    """Whether the difference is positive and its p at most `ALPHA`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +87,7 @@ class Evaluated:
     level: float
     """Of the intervals."""
     lines: tuple[RunMeasures, ...]
-    """Of the runs, and of a random order of the pool."""
+    """Of the runs, and of a random order: the mean over the runs, each cut at its own length."""
     ceiling: tuple[RunMeasures, ...]
     """What one assessor's grades reach as a ranking. The final grades rest on them: it is on the generous side."""
     convention: str
@@ -178,6 +192,8 @@ def of_runs(
         notes += _notes(tag, evaluations[tag][conventions[0]], set(rankings) - set(facets), whole=graded.whole)
         if without := sorted({*graded.query_ids}.intersection(unable)):
             notes.append(f"{tag}: not compared where {', '.join(without)} count, which its system cannot rank for")
+    if any(len({len(run[one]) for run in runs.values() if run.get(one)}) > 1 for one in graded.query_ids):
+        notes.append(f"{CHANCE}: each run is compared with a random order of its own length; the line has their mean")
     primary = measures[0] if measures else PRIMARY[conventions[0]]
     tags_of = grouped((systems.get(tag, tag), tag) for tag in runs)
     lines: list[RunMeasures] = []
@@ -191,9 +207,9 @@ def of_runs(
         names = graded.columns(convention, measures)
         by = next((name for name in measures if name in names), PRIMARY[convention])
         asked = MeasuresAsked(convention, names, relevant_from)
-        floor, one_assessor = graded.chance(asked), graded.one_assessor(asked)
+        floors, one_assessor = _floors(runs, graded, asked), graded.one_assessor(asked)
         for facet in [*facet_names, *([TOGETHER] if len(facet_names) > 1 else [])]:
-            members = {query_id for query_id in floor if facet in (facets[query_id], TOGETHER)}
+            members = {query_id for query_id in graded.query_ids if facet in (facets[query_id], TOGETHER)}
             folds = splits.get("all" if facet == TOGETHER else facet, {})
             if average == "dev":
                 members &= set(folds.get(DEV_FOLD, ()))
@@ -206,16 +222,27 @@ def of_runs(
                     left = counted(len(untested), "query")
                     notes.append(f"{_on(facet)}leaves out {left} outside the test folds; `--average plain` takes all")
             whole = _average_of(members, facet, folds, topics, average)
-            there = {
-                system: covering
+            covering = {
+                system: own
                 for system, tags in tags_of.items()
-                if (covering := [values[tag] for tag in tags if members <= values[tag].keys()])
+                if (own := [tag for tag in tags if members <= values[tag].keys()])
             }
-            for system, of in there.items():
-                line = _line(convention, system, of, whole, names, level)
-                ahead = {query_id: value - floor[query_id][by] for query_id, value in _means(of, whole, by).items()}
-                lines.append(_beside_chance(line, whole, ahead, level=level))
-            lines.append(_line(convention, CHANCE, [floor], whole, names, level))
+            there = {system: [values[tag] for tag in own] for system, own in covering.items()}
+            floor = {system: _means_of_all([floors[tag] for tag in own], whole) for system, own in covering.items()}
+            lines += _beside_chance(
+                [_line(convention, system, of, whole, names, level) for system, of in there.items()],
+                {
+                    system: whole.sums(
+                        {one: value - floor[system][one][by] for one, value in _means(of, whole, by).items()}
+                    )
+                    for system, of in there.items()
+                },
+                whole,
+                level=level,
+                seed=seed,
+            )
+            if floor:
+                lines.append(_line(convention, CHANCE, [_means_of_all([*floor.values()], whole)], whole, names, level))
             judged = members & one_assessor.keys()
             if judged:
                 of_judged = _average_of(judged, facet, folds, topics, average)
@@ -284,6 +311,7 @@ def _line(
         run=run,
         average=average.kind,
         queries=len(average.members),
+        topics=len(sizes),
         values=mean_over_folds(by_query, average.folds),
         intervals={
             name: ratio_interval(average.sums(of), sizes, level=level, unit=average.unit) for name, of in mean.items()
@@ -298,15 +326,41 @@ def _means(runs: Sequence[Values], average: _Average, name: str) -> dict[str, fl
     return {query_id: float(np.mean([values[query_id][name] for values in runs])) for query_id in average.members}
 
 
-def _beside_chance(line: RunMeasures, average: _Average, ahead: Mapping[str, float], *, level: float) -> RunMeasures:
-    """The line with its difference from a random order; ahead: that of each query."""
-    sums = average.sums(ahead)
-    interval = ratio_interval(sums, average.sizes(), level=level, unit=average.unit, least=-1.0)
-    if isinstance(interval, Interval):
-        above = interval.low > 0
-    else:
-        above = bool((sums > 0).all()) and len(sums) >= FEWEST_PAPERS
-    return replace(line, over_chance=interval, above_chance=above)
+def _means_of_all(runs: Sequence[Values], average: _Average) -> Values:
+    """Every measure of each query, the mean over the runs."""
+    if len(runs) == 1:
+        return dict(runs[0])
+    return {
+        query_id: {name: fmean(values[query_id][name] for values in runs) for name in runs[0][query_id]}
+        for query_id in average.members
+    }
+
+
+def _floors(
+    runs: Mapping[str, Mapping[str, Ranking]], graded: GradedPools, asked: MeasuresAsked
+) -> dict[str, dict[str, dict[str, float]]]:
+    """By run and query, the measures of a random order of all that the runs rank, cut at the run's length."""
+    lengths = {tag: {one: len(run.get(one, ())) for one in graded.query_ids} for tag, run in runs.items()}
+    cuts = {cut for of_run in lengths.values() for cut in of_run.items()}
+    found = graded.chance(ranked_by_any(runs.values()), cuts, asked)
+    return {tag: {cut[0]: found[cut] for cut in of_run.items()} for tag, of_run in lengths.items()}
+
+
+def _beside_chance(
+    lines: Sequence[RunMeasures], ahead: Mapping[str, Array], average: _Average, *, level: float, seed: int
+) -> list[RunMeasures]:
+    """The lines with their differences from a random order; ahead: by run, its sums as `_Average.sums` has them."""
+    sizes = average.sizes()
+    p_values = p_over_chance(ahead, sizes, seed=seed)
+    return [
+        replace(
+            line,
+            over_chance=ratio_interval(ahead[line.run], sizes, level=level, unit=average.unit, least=-1.0),
+            p_over_chance=p_values[line.run],
+            above_chance=p_values[line.run] <= ALPHA and float(shares_of(ahead[line.run], sizes).sum()) > 0,
+        )
+        for line in lines
+    ]
 
 
 def _on(facet: str) -> str:

@@ -20,6 +20,7 @@ from annot.corpus.corpus_filters import Rejection
 from annot.formats.cleaning import CleanedCounts, counts_of
 from annot.formats.corpora.sections import HeadingCount, Structured
 from annot.formats.trec import TOPICS_FILE, write_topics
+from annot.judging.opinions.standing import Standing
 from annot.judging.own_words import OfKind, own_words
 from annot.judging.planning.drawing import plan_lines
 from annot.judging.substudy import recorded_substudy
@@ -27,9 +28,11 @@ from annot.judging.trial_answers import HIDDEN, TRAIN, recorded_against_gold
 from annot.measuring.agreement.summaries import AgreementTable, GroupAgreement
 from annot.pools.pool_facts import PoolOrigins
 from annot.pools.pooling import as_of, versions_of
+from annot.pools.ranked_corpus import ranked_corpus
 from annot.publishing.release.judging_facts import judging_facts
 from annot.publishing.release.sampled import SampleInWords, sampled_of
 from annot.publishing.report.cells import Number, coefficient
+from annot.publishing.report.notices import by_place
 from annot.publishing.report.sections.agreement import summaries_of
 from annot.publishing.report.sections.opinions import OpinionInWords, in_words
 from annot.publishing.report.study import Study
@@ -104,6 +107,10 @@ class CollectionFacts:
     """Where a sample of the pools was judged: what users of the grades must know."""
     opinions: tuple[OpinionInWords, ...] = ()
     """What models would have judged, where they were asked."""
+    untrue: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """By place of a page, a sentence for each thing that it rests on and that is not true."""
+    early_trials: tuple[Standing, ...] = ()
+    """Opinions that are not reported, but were asked or shown before people had judged."""
     substudy: dict[str, Any] | None = None
     """How abstracts, full texts and final grades agree, two by two, and seconds a pair; None without a sub-study."""
 
@@ -151,7 +158,7 @@ def facts_of(measured: Study, corpus: CorpusFacts, terms: Terms) -> CollectionFa
             terms=terms,
             corpus=corpus,
             rejected=_rejected(study),
-            sentence_labels=tuple(study.label_origins.items()),
+            sentence_labels=tuple(measured.label_origins.items()),
             grades=settings.scale.names,
             facets=list(_facets(study, agreement)),
             overruled=sentence("agreement.overruled"),
@@ -167,7 +174,7 @@ def facts_of(measured: Study, corpus: CorpusFacts, terms: Terms) -> CollectionFa
                 for name, folds in study.splits.items()
                 for fold, query_ids in folds.items()
             ),
-            hashes=tuple(_hashes(study, corpus, protocol)),
+            hashes=tuple(_hashes(measured, corpus, protocol)),
             protocol=protocol,
             training=tuple(_against_gold(study, TRAIN)),
             hidden_gold=tuple(_against_gold(study, HIDDEN)),
@@ -178,7 +185,11 @@ def facts_of(measured: Study, corpus: CorpusFacts, terms: Terms) -> CollectionFa
             topics=_topics(study),
             faceted=study.faceted,
             sampled=sampled_of(measured),
-            opinions=in_words(measured.opinions),
+            untrue=by_place(measured.findings),
+            opinions=in_words(measured.reported_opinions),
+            early_trials=tuple(
+                one.standing for one in measured.opinions_on_record if one.standing.early and not one.standing.reported
+            ),
             substudy=recorded_substudy(study.trials),
         )
 
@@ -323,8 +334,11 @@ def _protocol(study: Snapshot) -> dict[str, str]:
     return files | {"screen.xml": guidelines.screen(study.ws), "plan.jsonl": plan_lines(study.assignments)}
 
 
-def _hashes(study: Snapshot, corpus: CorpusFacts, protocol: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    if corpus.papers:
+def _hashes(measured: Study, corpus: CorpusFacts, protocol: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    study = measured.snapshot
+    if measured.added:
+        yield "corpus as it was ranked, its content", str(ranked_corpus(study.ws).ranked)
+    elif corpus.papers:
         yield "corpus, its content", corpus_sha256(study.ws.corpus)
     if study.texts:
         yield TOPICS_FILE, hashlib.sha256(write_topics(study.texts.values()).encode()).hexdigest()

@@ -38,7 +38,6 @@ def judging_facts(study: Snapshot, *, missing: str) -> dict[str, Any]:
     outcome = study.outcome
     counting = [judgement for judgement in study.outcome.judgements if judgement.counts]
     answered = {(judgement.query_id, judgement.doc_id, judgement.assessor) for judgement in counting}
-    asked = {(*pair, assessor) for pair, team in outcome.planned.items() for assessor in team}
     teams = {(query_id, team) for (query_id, _), team in outcome.planned.items()}
     by_pair = Counter((query_id, doc_id) for query_id, doc_id, _ in answered)
     repeats = repeats_of(outcome)
@@ -60,8 +59,7 @@ def judging_facts(study: Snapshot, *, missing: str) -> dict[str, Any]:
         "missing": missing,
         "ratings": sorted({settled.ratings for settled in outcome.adjudications.values()}),
         "cannot_judge": sum(judgement.grade is None for judgement in counting),
-        "missing_judgements": len(asked - answered)
-        + sum(max(0, (outcome.per_pair or 0) - len(team)) for team in outcome.planned.values()),
+        "missing_judgements": outcome.progress.missing,
         "repeats": len(repeats),
         "repeats_same": sum(repeat.first == repeat.second for repeat in repeats),
         "not_counted": sorted(
