@@ -204,25 +204,33 @@ def stage(root: Path) -> Iterator[Path]:
         if new:
             end.callback(_remove_empty, cache)
         # Between making a stage and holding it, no other command may take it for a dead one.
-        with _held(cache, wait=True):
+        with held(cache, wait=True):
             folder = Path(tempfile.mkdtemp(dir=cache, prefix=_STAGE))
             end.callback(shutil.rmtree, folder, ignore_errors=True)
-            end.enter_context(_held(folder))
+            end.enter_context(held(folder))
         (folder / ".gitignore").write_text("*\n", encoding="utf-8")
         yield folder
 
 
 def remove_dead_stages(root: Path) -> None:
-    """Remove the stages of processes that were killed: nobody holds them any more."""
-    for folder in (*root.glob(f"{ASIDE}*"), *(root / CACHE).glob(f"{_STAGE}*")):
-        with suppress(OSError), _held(folder.parent), _held(folder):
-            shutil.rmtree(folder, ignore_errors=True)
+    """Remove the stages of processes that were killed."""
+    remove_dead((*root.glob(f"{ASIDE}*"), *(root / CACHE).glob(f"{_STAGE}*")))
+
+
+def remove_dead(paths: Iterable[Path]) -> None:
+    """Remove the files and folders that no process holds any more."""
+    for path in paths:
+        with suppress(OSError), held(path.parent), held(path):
+            if path.is_dir():
+                shutil.rmtree(path, ignore_errors=True)
+            else:
+                path.unlink()
 
 
 @contextmanager
-def _held(folder: Path, *, wait: bool = False) -> Iterator[None]:
-    """Hold a folder for this process alone. Raises OSError if another holds it; wait: until it lets go."""
-    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+def held(path: Path, *, wait: bool = False) -> Iterator[None]:
+    """Hold a file or a folder for this process alone. Raises OSError if another holds it; wait: until it lets go."""
+    handle = os.open(path, os.O_RDONLY)
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
         yield
