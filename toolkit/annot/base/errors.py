@@ -168,6 +168,8 @@ def json_problem(error: ValueError | RecursionError) -> str:
     """What Python's reader found wrong, in words."""
     if isinstance(error, json.JSONDecodeError):
         return f"not valid JSON: {error.msg} at column {error.colno}"
+    if isinstance(error, UnicodeDecodeError):
+        return f"not {error.encoding.upper()} at byte {error.start}"
     if isinstance(error, RecursionError):
         return "not valid JSON: nested too deeply"
     return "not valid JSON: a number of too many digits"
