@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,9 +14,9 @@ from annot.pools.drawn_pools import unlike_record
 from annot.ranking.paper_vectors import imported_word_vectors, recorded_files
 from annot.ranking.wordvectors import sha256_of as sha256_of_words
 from annot.store import people, runs
-from annot.store.guidelines import read_guidelines
 from annot.store.hashes import unsound_revisions
 from annot.store.papers import corpus_sha256
+from annot.store.shown import changed_contents
 from annot.study.doors import is_named_inside
 from annot.study.outcome import outcome_of
 from annot.study.workspace import Workspace, read_manifest, sha256_of
@@ -87,10 +86,7 @@ def _vectors(ws: Workspace) -> Iterator[str]:
 
 
 def _on_record(ws: Workspace, session: Session) -> Iterator[str]:
-    for facet, versions in read_guidelines(session).items():
-        for sent in versions:
-            if hashlib.sha256(sent.text.encode()).hexdigest() != sent.sha256:
-                yield f"the guidelines of {facet} sent on {sent.sent_at[:10]}: the stored text has changed"
+    yield from (f"{what}: the stored content has changed" for what in changed_contents(session))
     plan, path = people.read_plan(session), ws.pools / "plan.jsonl"
     # An import puts a plan on record that was never drawn, and writes no file of it.
     imported = any(one.what in (Source.CSFCUBE, Source.FILE) for one in runs.read_imports(session))
