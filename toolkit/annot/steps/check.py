@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
@@ -14,7 +13,7 @@ from annot.base.records import Advance
 from annot.formats.beir import dataset_id
 from annot.judging.exchange import audit
 from annot.judging.guideline_faults import note_as_read
-from annot.judging.states import STATES, Examination
+from annot.judging.states import STATES, Examination, told
 from annot.pools.chain import LINKS
 from annot.publishing.release.released_files import SUMS_FILE, check_folder
 from annot.publishing.release.sampled import SAMPLE_FILE, sample_files
@@ -120,7 +119,7 @@ def check(ws: Workspace, part: str | None, *, release: Path | None, advance: Adv
 def _checked(study: Examination, part: str, release: Path | None, advance: Advance) -> CheckedPart:
     """Look at one part. Raises MissingInput if the study does not have it, InputError if it cannot be read."""
     audited = audit.audit(study.ws, advance=advance) if part == "server" else None
-    words = tuple(chain.from_iterable(state.find(study) for state in STATES if state.part == part))
+    words = tuple(line for state in STATES if state.part == part for line in told(state, study))
     return PARTS[part](_Examined(study, words, release, audited))
 
 
