@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
+from typing import Any
 
 import pytest
 from annot.base.errors import FindingError
@@ -73,7 +74,34 @@ def test_every_command_uses_the_grades_that_were_sent_and_says_so(settled: World
     assert settled.grades() == grades
     assert settled.ws.settings.scale.names == SENT
     assert "Linked" not in annot_done("report", folder=settled.folder).stdout
-    assert "Linked" not in (settled.folder / "exports" / "report.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("settings", "line"),
+    [
+        ({"scale": {"names": [*RENAMED]}}, "the names of the grades: 1 Related, now Linked"),
+        ({"scale": {"names": [*SENT[:3]]}}, "the number of grades: 4 on record, 3 in annot.toml"),
+        ({"facets": {"method": ["method", "other"]}}, "the facet method: method on record, method, other now"),
+        ({"screen": {"mark_terms": True}}, "[screen] in annot.toml: mark_terms False, now True"),
+    ],
+)
+def test_a_check_lists_what_is_not_as_it_was_sent(sent: World, settings: dict[str, Any], line: str) -> None:
+    assert "as people were sent them" in annot_done("check", "sent", folder=sent.folder).stdout
+    set_in(sent.folder, settings)
+    checked = run(sent, "check sent")
+    assert (checked.exit_code, checked.stdout.strip()) == (1, line)
+    assert "1 thing changed since it was sent; what was sent counts" in checked.stderr
+    assert "Traceback" not in run(sent, "check").stderr
+
+
+def test_a_page_and_the_next_step_name_what_was_renamed(settled: World) -> None:
+    name_grades(settled, *RENAMED)
+    assert 'annot push --changed "WHY" (the names of the grades have changed' in run(settled, "status").stdout
+    annot_done("report", folder=settled.folder)
+    page = (settled.folder / "exports" / "report.md").read_text(encoding="utf-8")
+    notice = "the names of the grades: 1 Related, now Linked. What people were sent counts, and is what this page has."
+    assert notice in page
+    assert page.replace(notice, "").count("Linked") == 0
 
 
 def test_renamed_grades_are_sent_with_a_reason_and_each_answer_keeps_its_names(sent: World) -> None:
