@@ -22,6 +22,8 @@ from annot.ranking import index
 from annot.store import people, pools
 from annot.store.judgements import read_judgements, sources_of_judgements
 from annot.store.queries import read_queries
+from annot.store.shown import Part
+from annot.study.shown_changes import BACK, Change, changes_of
 from annot.study.workspace import SETTINGS_FILE, Workspace
 
 SHOWN = 10
@@ -40,6 +42,9 @@ THINGS = {
     "qrels": "the final grades",
     "runs": "the runs",
     "index": "what is ranked again",
+    "names": "the names of the grades",
+    "facets": "the facets",
+    "sent": "what a push would send",
 }
 """What a page or a release can rest on, in words. A page names what it rests on by these."""
 
@@ -91,6 +96,12 @@ class Examination:
     def index(self) -> tuple[str, ...]:
         """Files of the index that have changed."""
         return index.faults_of(self.ws)
+
+    @cached_property
+    def changes(self) -> tuple[Change, ...]:
+        """What is no longer as people were sent it."""
+        with self.ws.reading() as session:
+            return changes_of(self.ws, session)
 
     @cached_property
     def things(self) -> frozenset[str]:
@@ -162,11 +173,21 @@ def _differences(study: Examination) -> Iterator[str]:
         yield from (f"{topic}: {difference}" for topic, difference in study.pools.differences.items())
 
 
+def _changed(*parts: Part, refused: bool = False) -> Callable[[Examination], Iterable[str]]:
+    """The changes of these parts; refused: those that no reason can send."""
+    return lambda study: (
+        f"{change.name}: {change.detail}" if change.detail else change.name
+        for change in study.changes
+        if change.part in parts and bool(change.refused) is refused
+    )
+
+
 def _audited(study: Examination) -> Iterator[str]:
     audit = read_audit(study.ws)
     yield from (str(finding["what"]) for finding in (audit or {"findings": ()})["findings"])
 
 
+SEND = 'send what is new with `annot push --changed "WHY"`, or change it back; until then, what was sent counts'
 BACKUP = "restore it from a backup with `annot restore`"
 STATES: tuple[StudyState, ...] = (
     StudyState(
@@ -263,10 +284,10 @@ STATES: tuple[StudyState, ...] = (
         ("pools", DATABASE),
     ),
     StudyState(
-        "changed guidelines on record",
+        "changed contents on record",
         "files",
-        "guidelines on record have changed since they were sent",
-        _links(chain.GUIDELINES),
+        "what tasks showed has changed on record since it was sent",
+        _links(chain.SHOWN),
         frozenset({"guidelines"}),
         BACKUP,
         (DATABASE,),
@@ -307,6 +328,58 @@ STATES: tuple[StudyState, ...] = (
         frozenset({"runs"}),
         "make it again with `annot run`, or import it again with `annot run import`",
         ("exports/runs", DATABASE),
+    ),
+    StudyState(
+        "another number or order of grades",
+        "sent",
+        "the number or the order of the grades has changed since they were put on record",
+        _changed("scale", refused=True),
+        frozenset({"names"}),
+        BACK,
+        (SETTINGS_FILE, DATABASE),
+        notice="recorded",
+    ),
+    StudyState(
+        "renamed grades",
+        "sent",
+        "the names of the grades have changed since they were sent",
+        _changed("scale"),
+        frozenset({"names"}),
+        SEND,
+        (SETTINGS_FILE, DATABASE),
+        notice="recorded",
+    ),
+    StudyState(
+        "changed facets",
+        "sent",
+        "facets have changed since they were sent",
+        _changed("facet"),
+        frozenset({"facets"}),
+        SEND,
+        (SETTINGS_FILE, DATABASE),
+        notice="recorded",
+    ),
+    StudyState(
+        "guidelines that were not sent",
+        "sent",
+        "guidelines have changed since they were sent",
+        _changed("guidelines"),
+        frozenset({"sent"}),
+        SEND,
+        ("guidelines", SETTINGS_FILE, DATABASE),
+        refused=False,
+        notice="recorded",
+    ),
+    StudyState(
+        "a screen that was not sent",
+        "sent",
+        "templates or [screen] have changed since they were sent",
+        _changed("screen"),
+        frozenset({"sent"}),
+        SEND,
+        ("templates", SETTINGS_FILE, DATABASE),
+        refused=False,
+        notice="recorded",
     ),
     StudyState(
         "findings on the server",
