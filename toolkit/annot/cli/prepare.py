@@ -245,8 +245,8 @@ def query_remove(
 ) -> Output:
     """Remove a query, and its pool if no other query needs it.
 
-    A query that was sent by mistake can be removed with --sent as long as nobody has answered a pair of it. Judgements
-    are never deleted.
+    A query that was sent by mistake can be removed with --sent as long as no pair of it has an answer. Judgements are
+    never deleted.
     """
     from annot.steps import query as step
 

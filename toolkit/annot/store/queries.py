@@ -72,7 +72,7 @@ def remove_query(session: Session, query_id: str) -> None:
     Raises InputError, with what stands on it and the remedy, if pairs of it were judged, sent or planned.
     """
     check_unanswered(session, query_id)
-    back = f"if nobody has answered, `annot query remove {query_id} --sent` takes its tasks back from Label Studio"
+    back = f"if there is no answer yet, `annot query remove {query_id} --sent` takes its tasks back from Label Studio"
     _refuse(session, [query_id], {TASK_TABLE: _IN_USE[TASK_TABLE]}, "be removed", hint=back)
     withdraw = f"take its pairs back with `annot plan --withdraw --query {query_id}`"
     _refuse(session, [query_id], {ASSIGNMENT_TABLE: _IN_USE[ASSIGNMENT_TABLE]}, "be removed", hint=withdraw)
