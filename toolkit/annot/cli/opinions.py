@@ -38,7 +38,7 @@ def opinion_ask(
     ] = None,
     before_judging: BeforeJudgingOption = None,
     wait: Annotated[
-        bool, flag("--wait", "Wait, for a day at most, if the server asks for more than a minute.")
+        bool, flag("--long-waits", "Wait, for a day at most, if the server asks for more than a minute.")
     ] = False,
     dry_run: DryRunOption = False,
 ) -> Output:
