@@ -114,4 +114,4 @@ def opinion_report(
     from annot.steps import opinion_report as step
 
     found = step.measure(ws, name, before_judging=before_judging)
-    return Output(found, step.describe(found))
+    return Output(found, step.describe(found), tuple(step.notes(ws, found)))
