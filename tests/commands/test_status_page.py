@@ -215,7 +215,7 @@ def test_the_last_fourteen_days_are_counted_and_the_answers_before_them_in_all(w
 def test_pairs_and_people_are_counted_so_far(ws: Workspace) -> None:
     build(ws, judged=25)
     found = progress_of(read_snapshot(ws), now=NOW)
-    assert (found.assigned, found.judged) == (80, 50)
+    assert (found.planned, found.judged) == (80, 50)
     assert [(one.assessor, one.assigned, one.judged, one.cannot_judge) for one in found.assessors] == [
         ("a1", 40, 25, 0), ("a2", 40, 25, 0),
     ]  # fmt: skip

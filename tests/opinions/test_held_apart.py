@@ -134,7 +134,7 @@ def test_qrels_of_a_model_name_it_and_nothing_takes_them_for_peoples(tmp_path: P
         imports.grades_from(
             made(tmp_path / "new", stage="queried"),
             [written.path],
-            form="qrels", facet="method", per_topic=1, dry_run=False,
+            form="qrels", facet="method", per_topic=1, foreign=None, dry_run=False,
         )  # fmt: skip
     write_file(ws.qrels, written.path.read_bytes())
     with pytest.raises(InputError, match=r"exports/qrels\.txt: a model's grades \(tiny_2:7b\), expected people's"):

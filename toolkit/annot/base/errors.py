@@ -18,7 +18,8 @@ The number is the exit code of the command line.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 
 SHOWN_IN_PYTHON = 20
 """Faults that an error shows by itself; `faults` has all."""
@@ -129,6 +130,25 @@ class Faults:
             raise InputError(f"{self.name}: {count}", faults=self.found, hint=hint)
 
 
+@contextmanager
+def gathered(errors: list[InputError]) -> Iterator[None]:
+    """Keep an InputError in `errors` instead of raising it, so that the next check is made, too."""
+    try:
+        yield
+    except InputError as error:
+        errors.append(error)
+
+
+def raise_together(errors: Sequence[InputError], *, name: str) -> None:
+    """Raise InputError with the faults and hints of all, if there are any. name: what messages call the input."""
+    if len(errors) == 1:
+        raise errors[0]
+    if errors:
+        faults = [fault for error in errors for fault in error.faults or (error.message,)]
+        hints = dict.fromkeys(error.hint for error in errors if error.hint)
+        raise InputError(f"{name}: {len(faults)} faults", faults=faults, hint="; ".join(hints) or None)
+
+
 def numbered(lines: Iterable[str], faults: Faults) -> Iterator[tuple[int, str]]:
     """The lines that are not blank, with their numbers from 1, without line ends and byte order mark.
 
@@ -148,6 +168,8 @@ def json_problem(error: ValueError | RecursionError) -> str:
     """What Python's reader found wrong, in words."""
     if isinstance(error, json.JSONDecodeError):
         return f"not valid JSON: {error.msg} at column {error.colno}"
+    if isinstance(error, UnicodeDecodeError):
+        return f"not {error.encoding.upper()} at byte {error.start}"
     if isinstance(error, RecursionError):
         return "not valid JSON: nested too deeply"
     return "not valid JSON: a number of too many digits"

@@ -7,7 +7,8 @@ from dataclasses import replace
 from fnmatch import fnmatchcase
 
 from annot.base.errors import MissingInput
-from annot.base.records import Ranking, as_trec_eval
+from annot.base.records import Ranking
+from annot.base.scored import as_trec_eval
 from annot.measuring.agreement.per_query import ratings_of
 from annot.measuring.evaluation.gradings import family_of
 from annot.measuring.measured import of_all_topics, primary_of

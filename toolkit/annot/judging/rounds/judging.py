@@ -12,6 +12,7 @@ from annot.base.errors import MissingInput, StudioError
 from annot.base.names import counted, moment_now
 from annot.base.records import Asked, Source
 from annot.judging.exchange.collecting import Collected
+from annot.judging.exchange.displays import next_versions, with_sent_screens
 from annot.judging.exchange.outgoing import Outgoing, check_outgoing, form_of, material_of, tasks_of
 from annot.judging.exchange.recording import RecordedProject, record_counting, sourced_judgement
 from annot.judging.exchange.rounds import PARTS, Afterwards, Prepared, Round, Wishes
@@ -24,13 +25,11 @@ from annot.judging.trials.draws import with_hidden
 from annot.labelstudio.gateway import Gateway
 from annot.labelstudio.tasks import pair_key, returned_task
 from annot.store import people, pools, projects, trials
-from annot.store.guidelines import read_guidelines
 from annot.store.judgements import read_returned
 from annot.store.projects import Project, read_hidden
-from annot.store.queries import read_queries
+from annot.store.shown import read_versions
 from annot.study.exports import export_judgements
-from annot.study.guidelines import to_send
-from annot.study.outcome import Outcome, answered_of, changed_after_adjudication, changes_in_words, outcome_of
+from annot.study.outcome import answered_of, changed_after_adjudication, changes_in_words, outcome_of
 from annot.study.workspace import Workspace
 
 PART = PARTS["judge"]
@@ -56,21 +55,21 @@ class JudgingRound(Round):
     name = "judging"
     parts = (PART,)
     answer = "annotation"
-    wishes = frozenset({"guidelines_changed", "accept_deletions"})
+    wishes = frozenset({"changed", "new_screen", "accept_deletions"})
     hint = "send the tasks with `annot push`"
+    makes_collection = True
     noted_as = "push"
 
     def prepare(self, ws: Workspace, wishes: Wishes, *, dry_run: bool) -> Prepared:
         """What is planned, for all who have not left; what was handed on is withdrawn first."""
         outgoing = outgoing_of(ws)
         with ws.reading() as session:
-            planned = {assignment.query_id for assignment in people.read_assignments(session)}
-            facets = {query.facet for query in read_queries(session) if query.query_id in planned}
-            notes = [*_not_passed(trials.read_trials(session), {one.assessor for one in outgoing})]
+            shown = partial(next_versions, ws, session, why=wishes.changed, new_screen=wishes.new_screen)
+            outgoing, new, notes = shown(outgoing)
+            notes += _not_passed(trials.read_trials(session), {one.assessor for one in outgoing})
             sent_before = {one.assessor for one in projects.read_projects(session, round="judge")}
-            new = to_send(ws, facets, read_guidelines(session), why=wishes.guidelines_changed)
         if dry_run:
-            return Prepared(outgoing, notes, new_guidelines=new)
+            return Prepared(outgoing, notes, new_versions=new)
         # Before anything is withdrawn, too.
         check_outgoing(ws, outgoing)
         withdrawn: list[WithdrawnTasks] = []
@@ -85,14 +84,15 @@ class JudgingRound(Round):
         late = {person.assessor: person.answered for person in withdrawn if person.answered}
         if late:
             notes += _given_back(ws, late)
-            outgoing = outgoing_of(ws)
+            with ws.reading() as session:
+                outgoing = with_sent_screens(ws, outgoing_of(ws), read_versions(session), new=wishes.new_screen)
         away = {one.assessor for one in unreachable}
         return Prepared(
             [one for one in outgoing if one.assessor not in away],
             notes,
             unreachable,
             checked=not late,
-            new_guidelines=new,
+            new_versions=new,
             before=tuple(
                 SentProject(one.assessor, 0, 0, 0, one.tasks, 0, one.address, part=PART.title) for one in withdrawn
             ),
@@ -115,9 +115,8 @@ class JudgingRound(Round):
             for probed in hidden_gold_of(ws, session):
                 trials.put_trial(session, f"hidden-gold/{probed.assessor}", hidden_on_record(probed))
             changed = changes_in_words(changed_after_adjudication(session))
-            left = _open(session, outcome)
         export_judgements(ws, outcome)
-        return Afterwards([changed] if changed else [], left)
+        return Afterwards([changed] if changed else [], outcome.progress.left_by_assessor.total())
 
 
 def outgoing_of(ws: Workspace) -> list[Outgoing]:
@@ -153,13 +152,6 @@ def outgoing_of(ws: Workspace) -> list[Outgoing]:
         tasks |= {asked: returned_task(task, back[asked]) for asked, task in tasks_of(ws, material, list(back)).items()}
         found.append(Outgoing(form, assessor, tasks))
     return found
-
-
-def _open(session: Session, outcome: Outcome) -> int:
-    """Planned judgements without an answer, and pairs that were returned and wait."""
-    answered = outcome.answered
-    left = sum((one.assessor, one.asked) not in answered for one in people.read_assignments(session))
-    return left + len(outcome.waiting)
 
 
 def _without_hidden_gold(session: Session, collected: Collected) -> Collected:

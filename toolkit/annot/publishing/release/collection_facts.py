@@ -28,9 +28,11 @@ from annot.judging.trial_answers import HIDDEN, TRAIN, recorded_against_gold
 from annot.measuring.agreement.summaries import AgreementTable, GroupAgreement
 from annot.pools.pool_facts import PoolOrigins
 from annot.pools.pooling import as_of, versions_of
+from annot.pools.ranked_corpus import ranked_corpus
 from annot.publishing.release.judging_facts import judging_facts
 from annot.publishing.release.sampled import SampleInWords, sampled_of
 from annot.publishing.report.cells import Number, coefficient
+from annot.publishing.report.notices import by_place
 from annot.publishing.report.sections.agreement import summaries_of
 from annot.publishing.report.sections.opinions import OpinionInWords, in_words
 from annot.publishing.report.study import Study
@@ -105,6 +107,8 @@ class CollectionFacts:
     """Where a sample of the pools was judged: what users of the grades must know."""
     opinions: tuple[OpinionInWords, ...] = ()
     """What models would have judged, where they were asked."""
+    untrue: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """By place of a page, a sentence for each thing that it rests on and that is not true."""
     early_trials: tuple[Standing, ...] = ()
     """Opinions that are not reported, but were asked or shown before people had judged."""
     substudy: dict[str, Any] | None = None
@@ -147,6 +151,7 @@ def facts_of(measured: Study, corpus: CorpusFacts, terms: Terms) -> CollectionFa
     study, agreement = measured.snapshot, measured.agreement
     settings = study.ws.settings
     protocol = _protocol(study)
+    ranked = ranked_corpus(study.ws).ranked if measured.added else None
     figures = list(_figures(agreement, agreement.groups if study.faceted else agreement.groups[-1:]))
     with calling(lambda: study.called):
         return CollectionFacts(
@@ -154,7 +159,7 @@ def facts_of(measured: Study, corpus: CorpusFacts, terms: Terms) -> CollectionFa
             terms=terms,
             corpus=corpus,
             rejected=_rejected(study),
-            sentence_labels=tuple(study.label_origins.items()),
+            sentence_labels=tuple(measured.label_origins.items()),
             grades=settings.scale.names,
             facets=list(_facets(study, agreement)),
             overruled=sentence("agreement.overruled"),
@@ -170,7 +175,7 @@ def facts_of(measured: Study, corpus: CorpusFacts, terms: Terms) -> CollectionFa
                 for name, folds in study.splits.items()
                 for fold, query_ids in folds.items()
             ),
-            hashes=tuple(_hashes(study, corpus, protocol)),
+            hashes=tuple(_hashes(study, corpus, protocol, ranked=ranked)),
             protocol=protocol,
             training=tuple(_against_gold(study, TRAIN)),
             hidden_gold=tuple(_against_gold(study, HIDDEN)),
@@ -181,6 +186,7 @@ def facts_of(measured: Study, corpus: CorpusFacts, terms: Terms) -> CollectionFa
             topics=_topics(study),
             faceted=study.faceted,
             sampled=sampled_of(measured),
+            untrue=by_place(measured.findings),
             opinions=in_words(measured.reported_opinions),
             early_trials=tuple(
                 one.standing for one in measured.opinions_on_record if one.standing.early and not one.standing.reported
@@ -329,8 +335,13 @@ def _protocol(study: Snapshot) -> dict[str, str]:
     return files | {"screen.xml": guidelines.screen(study.ws), "plan.jsonl": plan_lines(study.assignments)}
 
 
-def _hashes(study: Snapshot, corpus: CorpusFacts, protocol: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    if corpus.papers:
+def _hashes(
+    study: Snapshot, corpus: CorpusFacts, protocol: Mapping[str, str], *, ranked: str | None
+) -> Iterator[tuple[str, str]]:
+    """ranked: of the corpus without the papers that were added after the pools were drawn; None if there are none."""
+    if ranked:
+        yield "corpus as it was ranked, its content", ranked
+    elif corpus.papers:
         yield "corpus, its content", corpus_sha256(study.ws.corpus)
     if study.texts:
         yield TOPICS_FILE, hashlib.sha256(write_topics(study.texts.values()).encode()).hexdigest()
