@@ -106,7 +106,7 @@ def test_a_wait_of_more_than_a_minute_is_printed_and_not_waited_for(ws: Workspac
         ws = with_model(ws, server.url, requests_at_once=1)
         with pytest.raises(ModelError, match="asks to wait 61 s: HTTP 429: daily limit") as error:
             ask(ws, selection=ONE_QUERY, clock=clock)
-        assert "With --wait" in (error.value.hint or "")
+        assert "With --long-waits" in (error.value.hint or "")
         assert (clock.waits, len(opinions_of(ws))) == ([], 2)
         stopped = annot("opinion", "ask", "small", "--query", "p1-method", folder=ws.root)
         assert stopped.exit_code == 0, stopped.stderr

@@ -53,7 +53,9 @@ def test_a_trial_is_in_no_report_datasheet_or_release_until_the_lead_names_it(ws
     assert f"the opinion pilot-7b is left out: it has answered 6 of {planned} planned pairs" in notes
     (listed,) = annot_done("opinion", "list", "--json", folder=ws.root).data
     assert (listed["name"], listed["planned"], listed["planned_answered"]) == ("pilot-7b", planned, 6)
-    assert "pilot-7b" in annot_done("opinion", "report", folder=ws.root).stdout
+    shown = annot_done("opinion", "report", folder=ws.root)
+    assert "pilot-7b" in shown.stdout
+    assert "pilot-7b is not in report, datasheet and release" in shown.message()
     ws = with_model(ws, URL, name="pilot-7b", report=True)
     assert reported(ws) == ["pilot-7b"]
     files, notes = released(ws, tmp_path / "with")
@@ -120,6 +122,10 @@ def test_nothing_is_said_of_a_family_that_was_not_declared(ws: Workspace) -> Non
     text, heads = told(with_model(ws, URL, name=run, family=[others[0]]))
     assert f"{others[0]} is of the model's own family, by the word of the project lead." in text
     assert "Of its family" in heads
+    ws = with_model(ws, URL, name=run, family=["llama_*", others[0]])
+    message = annot_done("opinion", "report", folder=ws.root).message()
+    assert f"[opinions.{run}] family: 'llama_*' fits no run and no system" in message
+    assert message.count("fits no run") == 1
 
 
 # -- guidelines --------------------------------------------------------------------------------------------------------

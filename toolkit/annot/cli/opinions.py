@@ -38,7 +38,7 @@ def opinion_ask(
     ] = None,
     before_judging: BeforeJudgingOption = None,
     wait: Annotated[
-        bool, flag("--wait", "Wait, for a day at most, if the server asks for more than a minute.")
+        bool, flag("--long-waits", "Wait, for a day at most, if the server asks for more than a minute.")
     ] = False,
     dry_run: DryRunOption = False,
 ) -> Output:
@@ -114,4 +114,4 @@ def opinion_report(
     from annot.steps import opinion_report as step
 
     found = step.measure(ws, name, before_judging=before_judging)
-    return Output(found, step.describe(found))
+    return Output(found, step.describe(found), tuple(step.notes(ws, found)))

@@ -150,11 +150,7 @@ def release(
 def _trials_left_out(measured: Study) -> Iterator[str]:
     """A note on each opinion that the release does not have."""
     for standing in (one.standing for one in measured.opinions_on_record if not one.standing.reported):
-        yield (
-            f"the opinion {standing.name} is left out: it has answered {standing.planned_answered} of "
-            f"{counted(standing.planned, 'planned pair')}; to release it, set report = true in "
-            f"[opinions.{standing.name}]"
-        )
+        yield f"the opinion {standing.name} is left out: {standing.why_not_reported}"
 
 
 def _as_draft(ws: Workspace) -> Workspace:

@@ -292,7 +292,7 @@ class Asking:
         wait = f"{reply.wait:,.0f} s" if reply.wait is not None else ""
         hint = "run the same command again then; what was answered is on record"
         if self.longest_wait < LONGEST_WAIT_IF_ASKED:
-            hint += ". With --wait it waits by itself, for a day at most"
+            hint += ". With --long-waits it waits by itself, for a day at most"
         return ModelError(f"{address_of(self.settings)}: the server asks to wait {wait}: {_words(reply)}", hint=hint)
 
     def _refuse(self, question: ToAsk, reply: ServerReply) -> None:
