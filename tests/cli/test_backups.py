@@ -18,7 +18,7 @@ from command_line import annot, annot_done, difference, snapshot
 
 def study_files(folder: Path) -> dict[str, object]:
     """A snapshot without what the program keeps beside the study, and without empty folders."""
-    made_again = ("backups", ".annot/corpus.json", ".annot/near-duplicates")
+    made_again = ("backups", ".annot/corpus.json", ".annot/states.json", ".annot/near-duplicates")
     found = {name: there for name, there in snapshot(folder).items() if not name.startswith(made_again)}
     _, tables = found.pop("annot.db").read()
     rows = {name: sorted(rows, key=repr) for name, rows in tables.items()}

@@ -17,9 +17,13 @@ The number is the exit code of the command line.
 
 from __future__ import annotations
 
+import errno
 import json
+import shutil
+import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 
 SHOWN_IN_PYTHON = 20
 """Faults that an error shows by itself; `faults` has all."""
@@ -162,6 +166,28 @@ def numbered(lines: Iterable[str], faults: Faults) -> Iterator[tuple[int, str]]:
                 yield number, text.rstrip("\r\n")
     except UnicodeDecodeError as error:
         faults.add(f"not UTF-8: {error.reason} (bytes {error.object[error.start : error.end]!r})", line=number + 1)
+
+
+FULL = (errno.ENOSPC, errno.EDQUOT)
+"""The numbers of the system's errors for a disk, or a person's share of it, that has no room left."""
+FREE_SOME_SPACE = "free some space there, then run the same command again; no file was left half-written"
+_ROOM = 1 << 20
+"""Bytes: with less, a disk is taken to be full, as its other files may have changed since it was."""
+
+
+def full_disk(place: str | Path) -> str:
+    """The sentence for a disk that has no room for a file at `place`."""
+    return f"{place}: the disk is full, {_free(Path(place)) // 1024:,} kB are free on it"
+
+
+def is_full(place: str | Path) -> bool:
+    """Whether the disk of a file has no room left, or that of temporary files."""
+    return min(_free(Path(place)), _free(Path(tempfile.gettempdir()))) < _ROOM
+
+
+def _free(path: Path) -> int:
+    path = path.absolute()
+    return shutil.disk_usage(next(folder for folder in (path, *path.parents) if folder.is_dir())).free
 
 
 def json_problem(error: ValueError | RecursionError) -> str:

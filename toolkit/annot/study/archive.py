@@ -27,7 +27,7 @@ from typing import Annotated, ClassVar, NamedTuple
 
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 
-from annot.base.errors import InputError
+from annot.base.errors import FULL, InputError
 from annot.base.names import counted, verb
 from annot.store.dump import Dumped, check_version
 from annot.store.models import TABLES
@@ -161,7 +161,8 @@ def unpack(path: Path, folder: Path) -> Contents:
                 source.left = contents.size + AROUND_ENTRY * (len(contents.entries) + 2)
                 found = dict(_unpacked(path, tar, contents, folder))
     except _BROKEN as error:
-        if isinstance(error, OSError) and error.filename is not None:
+        if isinstance(error, OSError) and (error.filename is not None or error.errno in FULL):
+            error.filename = error.filename or str(folder)
             raise
         raise InputError(f"{path}: not a complete backup: {error}", hint=HINT) from None
     faults = [f"{name}: missing" for name in contents.entries.keys() - found.keys()]

@@ -306,8 +306,10 @@ def write_file(path: Path, content: str | bytes, *, private: bool = False) -> No
             os.umask(umask)
             Path(temporary).chmod(0o666 & ~umask)
         Path(temporary).replace(path)
-    except BaseException:
+    except BaseException as error:
         Path(temporary).unlink(missing_ok=True)
+        if isinstance(error, OSError) and error.filename is None:
+            error.filename = str(path)  # which the system does not say of a full disk
         raise
 
 
