@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -10,14 +9,16 @@ from typing import Any
 
 import pytest
 from annot.base.errors import FindingError
-from annot.base.records import Assessor
+from annot.base.records import Addition, Adjudication, Assessor, Decision, Judgement, Pool
 from annot.cli import publish
-from annot.publishing.release.free_texts import FreeText, KnownPeople, known_people, mentioned, mentions
+from annot.publishing.release.free_texts import FreeText, KnownPeople, free_texts, known_people, mentioned, mentions
 from annot.publishing.release.leaks import Secret
 from annot.steps.release import release
 from annot.store.adjudications import read_sourced, record_adjudications
 from annot.study.workspace import Workspace
-from command_line import Result, difference, snapshot
+from command_line import Result, annot, difference, snapshot
+from small_study import FirstPairs, Small
+from study_stages import copied
 
 PEOPLE = KnownPeople(
     accounts=frozenset({"ada.planter", "b2"}),
@@ -102,64 +103,97 @@ def test_people_are_known_by_their_accounts_and_display_names_but_for_the_makers
     assert known("Dr Ada Planter").names == {"meyer"}
 
 
+def test_every_text_of_a_person_that_goes_out_is_looked_at() -> None:
+    """Those that stay here are not: comments of people who had not known, and reasons that a screen offers."""
+    judged = Judgement("q", "d1", "a1", None, cannot_judge="cut by Bo", comment="It was Bo.")
+    offered = Judgement("q", "d2", "a1", None, cannot_judge="outside my field")
+    pool = Pool(
+        "p", "blocks", 2, 10, 1, (), (), (), 0, (), (Addition(2, "manual", None, ("d",), "Bo had it", "x", "y"),)
+    )
+    study: Any = SimpleNamespace(
+        outcome=SimpleNamespace(
+            everything=(judged, offered),
+            decisions=(
+                Decision("q", "d3", 1, "adjudicated", "j1", "as Bo says"),
+                Decision("q", "d4", 1, "adjudicated", "j1", "slip"),
+            ),
+            unjudgeable={("q", "d5"): (Adjudication("q", "d5", "j1", None, "shown", (), cannot_judge="ask Bo"),)},
+            accepted={("q", "d6"): "Bo left", ("q", "d7"): "Bo left"},
+        ),
+        pools={"p": pool},
+        runs=(SimpleNamespace(tag="r", facts={"model": {"path": "/home/bo/model"}, "seed": 1}),),
+    )
+    words: Any = SimpleNamespace(
+        comments={judged},
+        reasons={("q", "d3"): "Bo again."},
+        kinds=(SimpleNamespace(kind="comments", consents=("by Bo",)),),
+    )
+    found = [one.text for one in free_texts(study, words, {"motivation.purpose": "For Bo."}, early=("Bo wanted it",))]
+    assert found == [
+        *("It was Bo.", "Bo again.", "cut by Bo", "as Bo says", "ask Bo", "For Bo.", "Bo left", "by Bo", "Bo had it"),
+        *("Bo wanted it", "/home/bo/model"),
+    ]
+
+
 @pytest.fixture
-def planted(ws: Workspace) -> Workspace:
-    """j1's comment on one pair names an assessor by first name and has a path and an address."""
-    with ws.writing() as session:
+def small(tmp_path: Path) -> Workspace:
+    return copied(Small(answers=FirstPairs(10)), "settled", tmp_path / "study")
+
+
+@pytest.fixture
+def planted(small: Workspace) -> Workspace:
+    """The adjudicator's reason on one pair names an assessor by first name and has a path and an address."""
+    with small.writing() as session:
         first = read_sourced(session)[0]
-        text = "Ada is wrong, see /home/lead/study/notes.txt and https://wiki.example/ada"
-        later = first._replace(record=replace(first.record, comment=text))
+        text = "Ann is wrong, see /home/lead/study/notes.txt and https://wiki.example/ann"
+        later = first._replace(record=replace(first.record, reason=text))
         assert record_adjudications(session, [later], recorded_at="2030-01-02T00:00:00+00:00").revised == 1
-    return ws
+    return small
 
 
-WORDS = ("Ada", "/home/lead/study/notes.txt", "https://wiki.example/ada")
+WORDS = ("Ann", "/home/lead/study/notes.txt", "https://wiki.example/ann")
 
 
-def test_a_release_asks_about_what_people_wrote(
-    planted: Workspace, annot: Callable[..., Result], tmp_path: Path
-) -> None:
+def test_a_release_asks_about_what_people_wrote(planted: Workspace, tmp_path: Path) -> None:
+    """A draft leaves the house, too."""
+
+    def draft(*options: object) -> Result:
+        return annot("release", tmp_path / "release", "--draft", *options, folder=planted.root)
+
     before = snapshot(planted.root)
-    refused = annot("release", tmp_path / "release")
+    refused = draft()
     assert refused.exit_code == 1
     for words in WORDS:
         assert f"{words!r}, " in refused.message()
     assert "--allow TEXT" in refused.stderr
+    dry = draft("--dry-run")
+    assert (dry.exit_code, "'Ann', the name of a person" in dry.message()) == (0, True)
+    assert draft("--allow", "Ann").exit_code == 1, "part of it is not all of it"
     assert not (tmp_path / "release").exists()
-    dry = annot("release", tmp_path / "release", "--dry-run")
-    assert dry.exit_code == 0
-    assert "'Ada', the name of a person" in dry.message()
-    # Part of it is not all of it, and a draft leaves the house, too.
-    assert annot("release", tmp_path / "release", "--allow", "Ada").exit_code == 1
-    assert annot("release", tmp_path / "release", "--draft").exit_code == 1
     assert difference(before, snapshot(planted.root)) == []
-    allowed = [part for words in WORDS for part in ("--allow", words)]
-    assert annot("release", tmp_path / "release", *allowed).exit_code == 0
-    assert "Ada is wrong" in (tmp_path / "release" / "decisions.jsonl").read_text(encoding="utf-8")
+    assert draft(*(part for words in WORDS for part in ("--allow", words))).exit_code == 0
+    assert "Ann is wrong" in (tmp_path / "release" / "decisions.jsonl").read_text(encoding="utf-8")
+
+
+WANTED: dict[str, Any] = {"with_text": None, "licence": None, "published": None, "allowed": ()}
+DRAFT = WANTED | {"draft": True, "dry_run": False}
 
 
 def test_the_lead_says_yes_or_no(planted: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     shown: list[str] = []
-    wanted: dict[str, Any] = {"with_text": None, "licence": None, "published": None, "allowed": ()}
-    wanted |= {"draft": False, "dry_run": False}
     monkeypatch.setattr(publish.output, "say", shown.append)
-    for answer in (False, True):
-        monkeypatch.setattr(publish, "confirmed", lambda question, answer=answer: answer)
-        if not answer:
-            with pytest.raises(FindingError, match="nothing written"):
-                release(planted, tmp_path / "release", may_publish=publish._may_publish, **wanted)
-            assert not (tmp_path / "release").exists()
-    release(planted, tmp_path / "release", may_publish=publish._may_publish, **wanted)
-    assert (tmp_path / "release" / "qrels.txt").is_file()
+    monkeypatch.setattr(publish, "confirmed", lambda question: False)
+    with pytest.raises(FindingError, match="nothing written"):
+        release(planted, tmp_path / "release", may_publish=publish._may_publish, **DRAFT)
     assert all(any(words in line for line in shown) for words in WORDS)
+    assert not (tmp_path / "release").exists()
+    monkeypatch.setattr(publish, "confirmed", lambda question: True)
+    release(planted, tmp_path / "release", may_publish=publish._may_publish, **DRAFT)
+    assert (tmp_path / "release" / "qrels.txt").is_file()
 
 
-def test_nothing_is_asked_of_a_release_whose_texts_name_nothing(ws: Workspace, tmp_path: Path) -> None:
+def test_nothing_is_asked_of_a_release_whose_texts_name_nothing(small: Workspace, tmp_path: Path) -> None:
     def asked(found: object) -> bool:
         raise AssertionError(found)
 
-    written = release(
-        ws, tmp_path / "release", with_text=None, licence=None, published=None, allowed=(), draft=False, dry_run=False,
-        may_publish=asked,
-    )  # fmt: skip
-    assert written.files
+    assert release(small, tmp_path / "release", may_publish=asked, **DRAFT).files
