@@ -4,13 +4,11 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from annot.base.names import counted
 from annot.cli.commands import command, group
 from annot.cli.options import DryRunOption, argument, flag, option
 from annot.cli.output import Output, listing, progress, rendered, say
-from annot.cli.waiting import WAITING
+from annot.cli.waiting import confirmed
 
 if TYPE_CHECKING:
     from annot.study.workspace import Workspace
@@ -68,13 +66,7 @@ def opinion_ask(
 
 
 def _may_leave(url: str) -> bool:
-    """Ask the lead, with nothing else on the line."""
-    WAITING.stop()
-    try:
-        question = f"Titles and texts of this study would be sent to {url}. May they leave this machine?"
-        return typer.confirm(question, err=True)
-    finally:
-        WAITING.__enter__()
+    return confirmed(f"Titles and texts of this study would be sent to {url}. May they leave this machine?")
 
 
 @command("opinion list", csv=True)
