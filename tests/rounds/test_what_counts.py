@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from annot.base.errors import FindingError
 from annot.base.records import Asked, Paper
+from annot.judging.exchange.audit import audit
 from annot.labelstudio.tasks import pair_key
 from annot.steps.corpus import write_corpus_manifest
 from annot.store import judgements
@@ -22,7 +23,7 @@ from annot.study import guidelines
 from annot.study.workspace import write_file
 from command_line import Result, annot, annot_done
 from small_study import LABELS
-from study_stages import set_in
+from study_stages import quietly, set_in
 from worlds import QUERY, World
 
 SENT = ("Irrelevant", "Related", "Similar", "Near-identical")
@@ -312,14 +313,88 @@ def test_imported_grades_fix_their_number_and_places(planned: World) -> None:
         annot_done("agreement", folder=planned.folder)
 
 
-def test_no_task_is_sent_with_another_text_than_is_on_record(sent: World) -> None:
-    tasks = sent.tasks("a1")
-    sent.studio.tasks.pop(tasks[pair_key(*sent.pairs[0])])
-    for path in sent.ws.corpus.glob("*.parquet"):
+def correct_all_papers(world: World) -> None:
+    """The corpus is emptied and filled again: each abstract has another first sentence."""
+    for path in world.ws.corpus.glob("*.parquet"):
         path.unlink()
-    with PaperWriter(sent.ws.corpus) as writer:
-        for name in ("p1", *(doc_id for _, doc_id in sent.pairs)):
-            writer.add(Paper(name, f"Title of {name}", ("Another.", "How.", "What."), 2001, LABELS))
-    write_corpus_manifest(sent.ws)
-    with pytest.raises(FindingError, match="not as sent; nothing was sent"):
+    with PaperWriter(world.ws.corpus) as writer:
+        for name in ("p1", *(doc_id for _, doc_id in world.pairs)):
+            sentences = (f"Corrected why {name}.", f"How {name}.", f"What {name}.")
+            writer.add(Paper(name, f"Title of {name}", sentences, 2001, LABELS))
+    write_corpus_manifest(world.ws)
+
+
+def test_no_task_is_sent_with_another_text_than_is_on_record(sent: World) -> None:
+    correct_all_papers(sent)
+    with pytest.raises(FindingError, match="11 texts are not as sent; nothing was sent"):
         sent.push()
+    assert not any("Corrected" in json.dumps(task["data"]) for task in sent.studio.tasks.values())
+
+
+def test_the_server_is_compared_with_what_was_sent(judged: World) -> None:
+    """Nobody is accused of what the lead changed; what somebody changed on the server is found."""
+    assert audit(judged.ws, advance=quietly).findings == ()
+    correct_all_papers(judged)
+    name_grades(judged, *RENAMED)
+    assert audit(judged.ws, advance=quietly).findings == ()
+    number = judged.tasks("a1")[pair_key(*judged.pairs[0])]
+    task = judged.studio.tasks[number]
+    html = task["data"]["pair_html"].replace("Why d", "Corrected why d")
+    judged.studio.tasks[number] = {**task, "data": {**task["data"], "pair_html": html}}
+    (finding,) = audit(judged.ws, advance=quietly).findings
+    assert finding.pairs == (" ".join(judged.pairs[0]),)
+
+
+def released(world: World) -> dict[str, str]:
+    """The text files of a draft of a release, by path."""
+    annot_done("release", "out", "--draft", folder=world.folder)
+    folder = world.folder / "out"
+    paths = [path for path in folder.rglob("*") if path.suffix in (".md", ".xml", ".jsonl", ".html")]
+    return {path.relative_to(folder).as_posix(): path.read_text(encoding="utf-8") for path in paths}
+
+
+def test_a_release_has_what_was_sent_whatever_annot_toml_says(settled: World) -> None:
+    page = guidelines.page(settled.ws, "method")
+    screen = config_of(settled, "a1")
+    name_grades(settled, *RENAMED)
+    write_file(settled.folder / "guidelines" / "method.md", f"{page}\nNever sent to anybody.\n")
+    refused = run(settled, "release out")
+    assert refused.exit_code != 0
+    assert "the names of the grades have changed since they were sent" in refused.stderr
+    files = released(settled)
+    assert files["screen.xml"] == screen
+    assert "Related" in files["README.md"]
+    assert "versions.jsonl" not in files
+    # A draft names what it lacks, and nothing else has the name that nobody saw.
+    assert [path for path, text in files.items() if "Linked" in text.replace("1 Related, now Linked", "")] == []
+    assert [path for path, text in files.items() if "Never sent" in text] == []
+
+
+def test_earlier_versions_are_next_to_the_last_and_each_judgement_names_its_own(sent: World) -> None:
+    sent.studio.in_time = True
+    first_screen = config_of(sent, "a1")
+    sent.judge("a1", dict.fromkeys(sent.pairs[:4], 1))
+    sent.judge("a2", dict.fromkeys(sent.pairs[:4], 1))
+    sent.pull()
+    name_grades(sent, *RENAMED)
+    sent.push(changed="related was read too widely")
+    sent.judge("a1", dict.fromkeys(sent.pairs[4:], 1))
+    sent.judge("a2", dict.fromkeys(sent.pairs[4:], 1))
+    sent.pull()
+    files = released(sent)
+    assert (files["screens/screen-1.xml"], files["screen.xml"]) == (first_screen, config_of(sent, "a1"))
+    rows = [json.loads(line) for line in files["versions.jsonl"].splitlines()]
+    scales = [(row["number"], row["content"], row["why"]) for row in rows if row["part"] == "scale"]
+    assert scales == [(1, [*SENT], None), (2, [*RENAMED], "related was read too widely")]
+    given = [json.loads(line) for line in files["judgements.jsonl"].splitlines()]
+    by_document = {one["doc_id"]: one["versions"] for one in given}
+    assert [by_document[doc_id] for _, doc_id in sent.pairs] == [
+        *[{"scale": 1, "screen": 1}] * 4,
+        *[{"scale": 2, "screen": 2}] * (len(sent.pairs) - 4),
+    ]
+    assert "related was read too widely" in files["report.md"]
+    listed = "the names of the grades, version 2 of 2, sent from"
+    assert listed in annot_done("status", folder=sent.folder).stdout
+    traced = annot_done("trace", QUERY, sent.pairs[0][1], folder=sent.folder).stdout
+    assert "a1 (revision 1) was shown the names of the grades, version 1 of 2" in traced
+    assert listed not in traced

@@ -14,7 +14,7 @@ from annot.store.adjudications import last_opinions, read_current
 from annot.store.pools import read_sample, to_judge
 from annot.store.projects import StoredRound, read_hidden
 from annot.store.queries import read_queries, read_topics
-from annot.store.shown import read_histories
+from annot.store.shown import OF_SETTINGS, read_versions
 from annot.study.adjudication import Pair
 from annot.study.made import has_letter, is_current, read_made, states_of
 from annot.study.outcome import outcome_of
@@ -63,8 +63,8 @@ class Stage:
         self.outcome = outcome_of(session, ws.settings)
         self.answered = self.outcome.answered
         """Every answer that counts, planned or not."""
-        self.changes = self._changes()
-        """What has changed since it was sent."""
+        self.changes, self.versions = self._changes()
+        """What has changed since it was sent; and what was sent in several versions, in words."""
         self.made, self.states = read_made(ws), states_of(ws, session)
         self.projects = [one for one in projects.read_projects(session) if one.remote_id is not None]
         imported = runs.judgements_imported(session)
@@ -82,13 +82,15 @@ class Stage:
         have |= {(returned.assessor, returned.asked) for returned in self.outcome.returned}
         return sum((name, asked) not in have for name, own in self.sent.items() for asked in own)
 
-    def _changes(self) -> tuple[Change, ...]:
-        if not read_histories(self.session):
-            return ()
+    def _changes(self) -> tuple[tuple[Change, ...], tuple[str, ...]]:
+        versions = read_versions(self.session, *OF_SETTINGS)
+        if not versions:
+            return (), ()
         # Only here: in no other study is anything on record that could have changed.
         from annot.study.shown_changes import changes_of
+        from annot.study.shown_versions import changed_versions
 
-        return changes_of(self.ws, self.session)
+        return changes_of(self.ws, self.session), tuple(map(str, changed_versions(versions)))
 
     def _changed_in_words(self, *, refused: bool) -> str:
         changes = [change for change in self.changes if bool(change.refused) is refused]

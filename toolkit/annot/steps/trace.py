@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
@@ -12,7 +12,7 @@ from typing import Any
 
 from annot.base.errors import InputError
 from annot.base.names import close_to, known_query
-from annot.base.records import Assignment, Draw, Paper, Pool, Source
+from annot.base.records import Adjudication, Assignment, Draw, Paper, Pool, Source
 from annot.corpus.corpus_facts import recorded_sha256
 from annot.formats.trec import TrecRun, read_run
 from annot.pools.pooling import came_in
@@ -31,8 +31,10 @@ from annot.store.adjudications import ShownOpinions, SourcedAdjudication, read_o
 from annot.store.facet_labels import FacetLabels
 from annot.store.judgements import SourcedJudgement
 from annot.store.judging_models import PoolSample
+from annot.store.shown import Display, display_parts
 from annot.study.exports import exported_qrels
 from annot.study.outcome import Outcome
+from annot.study.shown_versions import NumberedVersion, changed_versions, versions_in
 from annot.study.snapshot import snapshot_of
 from annot.study.workspace import Workspace
 
@@ -54,6 +56,8 @@ def trace(ws: Workspace, query_id: str, doc_id: str) -> Trace:
         judged = judgements.read_history(session, query_id, doc_id)
         settled = adjudications.read_history(session, query_id, doc_id)
         opinions = read_opinions(session, query_id, doc_id)
+        answers: list[SourcedJudgement | SourcedAdjudication] = [*judged, *settled]
+        displays = display_parts(session, (one.shown_sha256 for one in answers))
     outcome = snapshot.outcome
     topic = snapshot.texts.get(query.topic_id)
     pool = snapshot.pools.get(query.topic_id)
@@ -83,6 +87,7 @@ def trace(ws: Workspace, query_id: str, doc_id: str) -> Trace:
         returned=tuple(one for one in snapshot.outcome.returned if one.pair == pair),
         imported=bool(judged) and not any(sourced.source == Source.LABEL_STUDIO for sourced in judged),
         sent_to=tuple(sent_to),
+        versions=tuple(_versions(answers, query.facet, displays, changed_versions(snapshot.shown))),
         said=tuple(
             sorted((*_judged(judged, outcome), *_settled(settled, outcome)), key=lambda one: one.recorded_at or "")
         ),
@@ -94,6 +99,22 @@ def trace(ws: Workspace, query_id: str, doc_id: str) -> Trace:
         qrel=next((qrel.relevance for qrel in qrels if (qrel.query_id, qrel.doc_id) == pair), None),
         runs=runs,
     )
+
+
+def _versions(
+    answers: Sequence[SourcedJudgement | SourcedAdjudication],
+    facet: str,
+    displays: Mapping[str, Display],
+    changed: Sequence[NumberedVersion],
+) -> Iterator[str]:
+    """What was beside the pair when each revision of an answer was given, of what was sent in several versions."""
+    for sourced in answers:
+        settles = isinstance(sourced.record, Adjudication)
+        person = sourced.record.adjudicator if isinstance(sourced.record, Adjudication) else sourced.record.assessor
+        display = displays.get(sourced.shown_sha256 or "")
+        screen = "adjudicate" if settles else "judge"
+        if words := [str(one) for one in versions_in(display, facet, changed, screen=screen)]:
+            yield f"{person} (revision {sourced.record.revision}) was shown {'; '.join(words)}"
 
 
 def _refuse_unknown(query_id: str, doc_id: str, pool: Pool | None, plan: tuple[Assignment, ...]) -> None:

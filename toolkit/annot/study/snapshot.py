@@ -22,10 +22,11 @@ from annot.store.projects import Project
 from annot.store.queries import read_queries, read_topics
 from annot.store.revisions import Sourced
 from annot.store.runs import Imported, StoredRun
-from annot.store.shown import SentGuidelines, display_parts, read_guidelines
+from annot.store.shown import OF_SETTINGS, Display, SentGuidelines, display_parts, read_guidelines, read_versions
 from annot.study.adjudication import Pair
 from annot.study.made import States, states_of
 from annot.study.outcome import Outcome, outcome_from
+from annot.study.shown_versions import Versions
 from annot.study.workspace import Workspace
 
 
@@ -66,6 +67,10 @@ class Snapshot:
     """The topics that are texts, by id; all others are papers."""
     sample: PoolSample | None = None
     """Where a sample of the pools is judged."""
+    shown: Versions = field(default_factory=dict)
+    """The versions of scale, facets, guidelines and screens that were sent."""
+    displays: dict[Judgement, Display] = field(default_factory=dict)
+    """What the task of each judgement showed when it was given, of those of which it is known."""
     states: States = field(default_factory=dict)
     """By which it is told, later, whether what is made of this is old."""
 
@@ -174,6 +179,8 @@ def snapshot_of(session: Session, ws: Workspace) -> Snapshot:
     judged = judgements.read_current(session)
     assignments, plan = people.read_assignments(session), people.read_plan(session)
     answers = [sourced.record for sourced in judged]
+    bodies = display_parts(session, (sourced.shown_sha256 for sourced in judged))
+    displays = {one.record: bodies[one.shown_sha256] for one in judged if one.shown_sha256 in bodies}
     return Snapshot(
         ws=ws,
         label_origins=facet_labels.count_by_origin(session),
@@ -197,7 +204,7 @@ def snapshot_of(session: Session, ws: Workspace) -> Snapshot:
         projects=projects.read_projects(session),
         splits=runs.read_splits(session),
         guidelines=read_guidelines(session),
-        guidelines_of=_guidelines_of(session, judged),
+        guidelines_of={answer: displays.get(answer, {}).get("guidelines") for answer in answers},
         runs=runs.read_runs(session),
         imports=runs.read_imports(session),
         trials=trials.read_trials(session),
@@ -205,10 +212,7 @@ def snapshot_of(session: Session, ws: Workspace) -> Snapshot:
         notices=read_notices(session),
         texts=read_topics(session),
         sample=read_sample(session),
+        shown=read_versions(session, *OF_SETTINGS),
+        displays=displays,
         states=states_of(ws, session),
     )
-
-
-def _guidelines_of(session: Session, judged: Sequence[Sourced[Judgement]]) -> dict[Judgement, str | None]:
-    displays = display_parts(session, (answer.shown_sha256 for answer in judged))
-    return {answer.record: displays.get(answer.shown_sha256 or "", {}).get("guidelines") for answer in judged}

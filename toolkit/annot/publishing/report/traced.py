@@ -139,6 +139,8 @@ class Trace:
     """The judgements were made elsewhere."""
     sent_to: tuple[tuple[str, str], ...]
     """(person, round) of the Label Studio projects that have the pair; round is `judge` or `adjudicate`."""
+    versions: tuple[str, ...]
+    """By which versions each answer was given, in words, of what was sent in several."""
     said: tuple[GivenAnswer, ...]
     """Every revision of every judgement and adjudication, in the order recorded."""
     shown: tuple[ShownGrades, ...]
