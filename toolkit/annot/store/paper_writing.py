@@ -12,7 +12,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 import numpy
 
-from annot.base.arrow_arrays import integers_of, lists_of, mask_of, strings_of, truths
+from annot.base.arrow_arrays import integers_of, lists_of, mask_of, numbers, strings_of, truths
 from annot.base.errors import InputError
 from annot.base.names import counted
 from annot.base.records import Paper
@@ -155,6 +155,42 @@ def remove_papers(folder: Path, ids: Iterable[str]) -> None:
             path.unlink()
         elif not kept.all():
             keep_rows(path, kept)
+
+
+def replace_papers(folder: Path, rows: Any) -> None:
+    """Write the files of the corpus that have papers with these ids anew, with these rows in their places.
+
+    rows: a table with the columns of the corpus, each id once. Killed half-way it leaves whole files, some of them as
+    they were; the same again finishes.
+    """
+    import pyarrow.compute
+    import pyarrow.parquet
+
+    ids = rows.column("paper_id").combine_chunks()
+    for path in files_of(folder):
+        file = open_papers(path)
+        if not truths(pyarrow.compute.is_in(file.read(columns=["paper_id"]).column(0), value_set=ids)).any():
+            continue
+        schema = paper_schema(passages=PART_OF in {*rows.schema.names, *file.schema_arrow.names})
+        new, part = _in_columns(rows, schema), path.with_suffix(".corrected")
+        with pyarrow.parquet.ParquetWriter(part, schema, compression="zstd") as writer:
+            for group in range(file.num_row_groups):
+                table = _in_columns(file.read_row_group(group), schema)
+                places = pyarrow.compute.index_in(table.column("paper_id"), value_set=ids)
+                order, replaced = numpy.arange(len(table)), truths(places.is_valid())
+                order[replaced] = len(table) + numbers(places.drop_null())
+                writer.write_table(pyarrow.concat_tables([table, new]).take(integers_of(order)))
+        part.replace(path)
+
+
+def _in_columns(table: Any, schema: Any) -> Any:
+    """The table with the columns of this schema; a column that it lacks is empty."""
+    import pyarrow
+
+    for name in schema.names:
+        if name not in table.schema.names:
+            table = table.append_column(name, pyarrow.nulls(len(table), pyarrow.string()))
+    return table.select(schema.names).cast(schema)
 
 
 def append_parts(folder: Path, parts: Iterable[Path]) -> None:

@@ -78,8 +78,7 @@ def find_papers(folder: Path, ids: Iterable[str]) -> dict[str, Paper]:
         return [
             paper
             for table in rows_with(open_papers(path), "paper_id", wanted, [*COLUMNS, PART_OF])
-            for batch in table.to_batches()
-            for paper in _papers(batch)
+            for paper in papers_in(table)
         ]
 
     found: dict[str, Paper] = {}
@@ -199,6 +198,12 @@ def _text_bytes(column: Any) -> memoryview:
         return memoryview(b"")
     bounds = numpy.frombuffer(offsets, numpy.int32, len(column) + 1, column.offset * 4)
     return memoryview(values)[int(bounds[0]) : int(bounds[-1])]
+
+
+def papers_in(table: Any) -> Iterator[Paper]:
+    """The papers of a table with the columns of the corpus."""
+    for batch in table.to_batches():
+        yield from _papers(batch)
 
 
 def _papers(batch: Any) -> Iterator[Paper]:

@@ -17,6 +17,7 @@ from annot.store.judgements import JUDGEMENTS, read_judgements, read_returned
 from annot.store.people import Plan, read_assignments, read_plan
 from annot.store.revisions import RESTORED, Sourced
 from annot.study.adjudication import Pair, Settlement, rulings_of, settle
+from annot.study.judged_texts import JudgedTexts, judged_texts
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,11 +61,19 @@ class Outcome:
     """Pairs that count although they have fewer judgements than planned, with the lead's reason."""
     per_pair: int | None
     """How many judgements each pair is to have; None if the judgements were imported."""
+    set_aside: tuple[Judgement, ...] = ()
+    """Answers on another version of a text than the pair is judged on. They settle nothing, and in `judgements` an
+    answer that was asked for again takes the place of the first."""
 
     @property
     def everything(self) -> tuple[Judgement, ...]:
         """All answers that are chosen, by pair, assessor and occasion."""
-        return tuple(sorted((*self.judgements, *self.repeats, *self.again), key=_key))
+        return tuple(sorted((*self.judgements, *self.repeats, *self.again, *self.set_aside), key=_key))
+
+    @property
+    def given_again(self) -> set[Judgement]:
+        """The answers to pairs that were put before their assessor again."""
+        return {*self.again, *(one for one in self.judgements if one.occasion > 1)}
 
     @property
     def answered(self) -> set[tuple[str, Asked]]:
@@ -98,6 +107,7 @@ def outcome_of(session: Session, settings: Settings) -> Outcome:
         asked=settings.adjudication.asked,
         drawn=read_plan(session),
         accepted=read_accepted(session),
+        texts=judged_texts(session).values(),
     )
 
 
@@ -115,11 +125,12 @@ def outcome_from(
     asked: int,
     drawn: Plan | None = None,
     accepted: Mapping[Pair, str] | None = None,
+    texts: Iterable[JudgedTexts] = (),
 ) -> Outcome:
     """The state of every planned pair.
 
     drawn: what is known of the plan besides its assignments. accepted: the pairs that may have fewer judgements than
-    it wants, and the reasons.
+    it wants, and the reasons. texts: the pairs of which a text was corrected.
     asked: see `annot.study.adjudication.rulings_of`. A grade from an adjudicator stands once it is given, also where an
     assessor changed a grade afterwards and the two now agree. Where the lead put the pair before an assessor after
     that, the adjudicator's grade no longer stands: the new answers are agreed or in dispute. An adjudicator who could
@@ -128,16 +139,18 @@ def outcome_from(
     """
     per_pair, vacant = (drawn.per_pair, drawn.vacant) if drawn else (None, ())
     planned: dict[Pair, tuple[str, ...]] = dict.fromkeys(vacant, ()) | assessors_by_pair(plan)
-    latest = current_judgements(judgements)
-    first = tuple(one for one in latest if one.occasion == 1)
     every = tuple(returned)
     sent_back = {(one.asked, one.assessor) for one in every}
-    again = tuple(one for one in latest if (one.asked, one.assessor) in sent_back)
     back = tuple(one for one in every if one.withdrawn_at is None)
+    corrected = list(texts)
+    latest, set_aside = _on_required_texts(current_judgements(judgements), corrected)
+    settled = [one for one in settled if not _is_set_aside(one.record, corrected)]
+    first = _first(latest, set_aside, back)
+    again = tuple(one for one in latest if (one.asked, one.assessor) in sent_back and one not in first)
     current, unanswered = _current(first, again, back)
     contested = {one.pair for one in every if one.contested}
     settlement = settle(planned, current, per_pair=per_pair, accepted=accepted or (), contested=contested)
-    answered = {(one.query_id, one.doc_id, one.assessor) for one in first if one.counts}
+    answered = {(one.query_id, one.doc_id, one.assessor) for one in (*first, *set_aside) if one.counts}
     ruled, reopened = _since_returned([one for one in settled if one.record.pair in planned], back)
     rulings = rulings_of(ruled, asked=asked)
     adjudications = rulings.graded
@@ -156,6 +169,7 @@ def outcome_from(
         planned=planned,
         judgements=first,
         repeats=tuple(one for one in latest if one.occasion > 1 and (one.asked, one.assessor) not in sent_back),
+        set_aside=set_aside,
         returned=back,
         again=again,
         current=current,
@@ -176,6 +190,35 @@ def outcome_from(
         },
         per_pair=per_pair,
     )
+
+
+def _on_required_texts(
+    latest: tuple[Judgement, ...], corrected: Iterable[JudgedTexts]
+) -> tuple[tuple[Judgement, ...], tuple[Judgement, ...]]:
+    """The answers on the version that their pair is judged on, and the others."""
+    others = {key for one in corrected for key in one.set_aside}
+    return (
+        tuple(one for one in latest if (one.assessor, one.asked) not in others),
+        tuple(one for one in latest if (one.assessor, one.asked) in others),
+    )
+
+
+def _is_set_aside(settled: Adjudication, corrected: Iterable[JudgedTexts]) -> bool:
+    return any(one.pair == settled.pair and settled.adjudicator in one.rulings_aside for one in corrected)
+
+
+def _first(
+    latest: Iterable[Judgement], set_aside: Iterable[Judgement], returned: Iterable[Returned]
+) -> tuple[Judgement, ...]:
+    """The first answer of each pair and assessor; where that is set aside, the first one that was given again."""
+    gone = {(one.pair, one.assessor) for one in set_aside if one.occasion == 1}
+    sent_back = {(one.asked, one.assessor) for one in returned}
+    found: dict[tuple[Pair, str], Judgement] = {}
+    for one in latest:
+        key = (one.pair, one.assessor)
+        if one.occasion == 1 or (key in gone and one.counts and (one.asked, one.assessor) in sent_back):
+            found.setdefault(key, one)
+    return tuple(found.values())
 
 
 def _since_returned(

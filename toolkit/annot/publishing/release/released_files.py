@@ -91,7 +91,7 @@ def release_files(
         "qrels.txt": write_qrels(qrels),
         **_topics(study),
         "judgements.jsonl": write_judgements(
-            study.outcome.everything, again=set(study.outcome.again), comments=words.comments
+            study.outcome.everything, again=study.outcome.given_again, comments=words.comments
         ),
         **_edges(study, citations),
         "decisions.jsonl": write_decisions(study.outcome.decisions, given_up.values(), comments=words.reasons),
