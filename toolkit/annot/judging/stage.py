@@ -11,10 +11,10 @@ from annot.base.records import WHOLE, Asked, Assignment, Judgement, Source, grou
 from annot.judging.next_step import Facts, Next, next_step
 from annot.store import facet_labels, people, pools, projects, runs, trials
 from annot.store.adjudications import last_opinions, read_current
-from annot.store.guidelines import read_guidelines
 from annot.store.pools import read_sample, to_judge
 from annot.store.projects import StoredRound, read_hidden
 from annot.store.queries import read_queries, read_topics
+from annot.store.shown import read_guidelines
 from annot.study.adjudication import Pair
 from annot.study.guidelines import changed
 from annot.study.made import has_letter, is_current, read_made, states_of

@@ -35,7 +35,7 @@ def push(ws: Workspace, *, round: str, dry_run: bool, advance: Advance, wishes: 
             if not dry_run:
                 with held.writing() as session:
                     chosen.before_sending(session, mine)
-            sent = send_outgoing(held, mine, dry_run=dry_run, advance=advance, new_guidelines=prepared.new_guidelines)
+            sent = send_outgoing(held, mine, dry_run=dry_run, advance=advance, new_versions=prepared.new_versions)
             pushed = Pushed(
                 (*pushed.projects, *sent.projects),
                 (*pushed.notes, *sent.notes),

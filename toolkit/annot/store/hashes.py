@@ -24,7 +24,7 @@ RECORDS = {"judgement": Judgement, "adjudication": Adjudication, "trial_judgemen
 """What the append-only tables hold revisions of."""
 BESIDE_RECORD = ("source", "server", "annotation", "payload")
 """What is hashed with the fields of the record."""
-LINKED = ("content_sha256", "revision", "account", "changed_at", "ruling", "guidelines_sha256", "recorded_at")
+LINKED = ("content_sha256", "revision", "account", "changed_at", "ruling", "shown_sha256", "recorded_at")
 """What a link is made of, beside the one before: the hash of what was read, and what that leaves out."""
 
 
@@ -97,7 +97,7 @@ PARTS = {
     "judged": ("accepted",),
     "hidden": ("trial_assignment",),
     "trials": ("trial", "gold"),
-    "guidelines": ("guidelines",),
+    "shown": ("shown_version",),
     "runs": ("run",),
     "splits": ("split",),
     "imports": ("imported",),

@@ -116,13 +116,22 @@ def corpus_sha256(folder: Path) -> str:
     Each column is hashed as its lengths, its validity and its values, over all papers; that of the passages only where
     there are any.
     """
-    files = [open_papers(path) for path in files_of(folder)]
-    names = [*COLUMNS, *([PART_OF] if any(map(_passages, files)) else [])]
-    return columns_sha256(
-        _with_columns(batch, names)
-        for file in files
-        for batch in file.iter_batches(batch_size=ROWS_IN_GROUP, columns=names)
-    )
+    (*_, (digest, _papers)) = beginnings(folder)
+    return digest
+
+
+def beginnings(folder: Path) -> Iterator[tuple[str, int]]:
+    """The corpus as it was after each of its files: its `corpus_sha256`, and how many papers it had."""
+    hashes: ColumnHashes = {}
+    passages, papers = 0, 0
+    for path in files_of(folder):
+        file = open_papers(path)
+        passages, papers = passages + _passages(file), papers + file.metadata.num_rows
+        names = [name for name in (*COLUMNS, PART_OF) if name in file.schema_arrow.names]
+        for batch in file.iter_batches(batch_size=ROWS_IN_GROUP, columns=names):
+            _hash_columns(hashes, _with_columns(batch, (*COLUMNS, PART_OF)))
+        known = {key: digest for key, digest in hashes.items() if passages or key[0] != PART_OF}
+        yield _hash_of_all(known), papers
 
 
 def count_passages(folder: Path) -> int:
@@ -149,13 +158,25 @@ def _with_columns(batch: Any, names: Sequence[str]) -> Any:
     return batch
 
 
+ColumnHashes = dict[tuple[str, str], Any]
+"""The hash of each part of each column, which goes on with every batch."""
+
+
 def columns_sha256(batches: Iterable[Any]) -> str:
     """A hash of the values in the columns of record batches, however these are cut."""
-    hashes: dict[tuple[str, str], Any] = {}
+    hashes: ColumnHashes = {}
     for batch in batches:
-        for name in batch.schema.names:
-            for part, content in _buffers(batch.column(name)):
-                hashes.setdefault((name, part), hashlib.sha256()).update(content)
+        _hash_columns(hashes, batch)
+    return _hash_of_all(hashes)
+
+
+def _hash_columns(hashes: ColumnHashes, batch: Any) -> None:
+    for name in batch.schema.names:
+        for part, content in _buffers(batch.column(name)):
+            hashes.setdefault((name, part), hashlib.sha256()).update(content)
+
+
+def _hash_of_all(hashes: ColumnHashes) -> str:
     whole = hashlib.sha256()
     for (name, part), digest in sorted(hashes.items()):
         whole.update(f"{name} {part} {digest.hexdigest()}\n".encode())

@@ -21,7 +21,7 @@ ANSWERS_FILE = "datasheet.toml"
 
 MEASURED = ("queries", "planned", "judged", "measuring")
 EVALUATED = (*MEASURED, "evaluating", "pools", "runs", "splits")
-TOLD = (*EVALUATED, "people", "hidden", "trials", "guidelines", "imports", "labels", "corpus", "publishing", "errors")
+TOLD = (*EVALUATED, "people", "hidden", "trials", "shown", "imports", "labels", "corpus", "publishing", "errors")
 MADE_OF: dict[str, tuple[str, ...]] = {
     "facets": ("corpus", "labelling"),
     "pool": ("drawing",),

@@ -14,7 +14,6 @@ from annot.base.records import WHOLE, Assessor, Assignment, Judgement, Pool, Que
 from annot.labelstudio.studio_records import Payload
 from annot.store import adjudications, facet_labels, judgements, people, pools, projects, runs, trials
 from annot.store.adjudications import read_accepted
-from annot.store.guidelines import SentGuidelines, read_guidelines
 from annot.store.judgements import read_returned
 from annot.store.judging_models import PoolSample
 from annot.store.people import Notice, Plan, read_notices
@@ -23,6 +22,7 @@ from annot.store.projects import Project
 from annot.store.queries import read_queries, read_topics
 from annot.store.revisions import Sourced
 from annot.store.runs import Imported, StoredRun
+from annot.store.shown import SentGuidelines, display_parts, read_guidelines
 from annot.study.adjudication import Pair
 from annot.study.made import States, states_of
 from annot.study.outcome import Outcome, outcome_from
@@ -199,7 +199,7 @@ def snapshot_of(session: Session, ws: Workspace) -> Snapshot:
         projects=projects.read_projects(session),
         splits=runs.read_splits(session),
         guidelines=read_guidelines(session),
-        guidelines_of={one.record: one.guidelines_sha256 for one in judged},
+        guidelines_of=_guidelines_of(session, judged),
         runs=runs.read_runs(session),
         imports=runs.read_imports(session),
         trials=trials.read_trials(session),
@@ -209,3 +209,8 @@ def snapshot_of(session: Session, ws: Workspace) -> Snapshot:
         sample=read_sample(session),
         states=states_of(ws, session),
     )
+
+
+def _guidelines_of(session: Session, judged: Sequence[Sourced[Judgement]]) -> dict[Judgement, str | None]:
+    displays = display_parts(session, (answer.shown_sha256 for answer in judged))
+    return {answer.record: displays.get(answer.shown_sha256 or "", {}).get("guidelines") for answer in judged}

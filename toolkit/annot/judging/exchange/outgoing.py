@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from sqlmodel import Session
@@ -12,6 +13,7 @@ from sqlmodel import Session
 from annot.base.errors import InputError, LeakError
 from annot.base.records import MANUAL, Asked, Judgement, Paper, Query, Topic, grouped
 from annot.corpus.corpus_facts import labels_of, papers_of
+from annot.judging.exchange.displays import Contents, contents_of
 from annot.judging.exchange.rounds import RoundPart
 from annot.judging.exchange.server_projects import marker_of
 from annot.judging.planning.checking import follows
@@ -26,6 +28,7 @@ from annot.store.opinions import read_model_names, read_reasons
 from annot.store.queries import read_queries, read_topics
 from annot.study import guidelines
 from annot.study.outcome import outcome_of
+from annot.study.shown_contents import labels_asked
 from annot.study.workspace import Workspace
 
 TITLE_LONGEST = 50
@@ -45,6 +48,10 @@ class TaskForm(NamedTuple):
     label_config: str
     instructions: str
     """What they read first, as HTML."""
+    material: TaskMaterial | None = None
+    """What the tasks are made of; None if no pair is judged."""
+    contents: Contents = MappingProxyType({})
+    """All that the tasks show, by part and subject."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,6 +191,8 @@ class TaskMaterial:
     papers: Mapping[str, Paper]
     """All others and the documents, with the labels of their sentences where a facet is judged."""
     guidelines: Mapping[str, guidelines.Guidelines]
+    asked: frozenset[str]
+    """The queries that are asked."""
 
     def topic_of(self, query_id: str) -> Paper | Topic:
         """What the query asks."""
@@ -198,23 +207,19 @@ def material_of(ws: Workspace, pairs: set[tuple[str, str]]) -> TaskMaterial:
         queries = {query.query_id: query for query in read_queries(session)}
         texts = read_topics(session)
         of_papers = [pair for pair in pairs if queries[pair[0]].topic_id not in texts]
-        by_facet = [pair for pair in of_papers if labels_asked(ws, queries[pair[0]].facet)]
+        labelled = [pair for pair in of_papers if labels_asked(ws, queries[pair[0]].facet)]
         found = papers_of(ws, _ids(queries, of_papers) | {doc_id for _, doc_id in pairs})
-        labels = labels_of(session, _ids(queries, by_facet))
+        labels = labels_of(session, _ids(queries, labelled))
     check_labels(ws, labels)
     papers = {paper_id: replace(paper, labels=labels.get(paper_id)) for paper_id, paper in found.items()}
     facets = sorted({queries[query_id].facet for query_id, _ in pairs})
-    return TaskMaterial(queries, texts, papers, {facet: guidelines.read(ws, facet) for facet in facets})
+    by_facet = {facet: guidelines.read(ws, facet) for facet in facets}
+    return TaskMaterial(queries, texts, papers, by_facet, frozenset(query_id for query_id, _ in pairs))
 
 
 def _ids(queries: Mapping[str, Query], pairs: Iterable[tuple[str, str]]) -> set[str]:
     """The topics and documents of these pairs."""
     return {name for query_id, doc_id in pairs for name in (queries[query_id].topic_id, doc_id)}
-
-
-def labels_asked(ws: Workspace, facet: str) -> list[str]:
-    """The sentence labels of a facet, in the order of the study's; none if the whole is judged."""
-    return [label for label in ws.settings.labels.names if label in ws.settings.facets.get(facet, ())]
 
 
 def check_labels(ws: Workspace, labels: Mapping[str, Sequence[str]]) -> None:
@@ -277,4 +282,6 @@ def form_of(ws: Workspace, part: RoundPart, material: TaskMaterial | None) -> Ta
         screen=part.screen,
         fold_after=ws.settings.screen.fold_after if whole else None,
     )
-    return TaskForm(part, guidelines.screen(ws, part.screen), instructions)
+    label_config = guidelines.screen(ws, part.screen)
+    contents = {} if material is None else contents_of(ws, part, label_config, material)
+    return TaskForm(part, label_config, instructions, material, contents)

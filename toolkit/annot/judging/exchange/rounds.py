@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from annot.judging.exchange.recording import RecordedProject
     from annot.judging.exchange.sending import Pushed, SentProject
     from annot.judging.exchange.servers import Unreachable
-    from annot.store.guidelines import SentGuidelines
+    from annot.store.shown import ShownVersion
 
 RoundName = Literal["judging", "adjudication", "training", "substudy", "labels"]
 
@@ -116,8 +116,8 @@ class Prepared(NamedTuple):
     unreachable: tuple[Unreachable, ...] = ()
     checked: bool = False
     """Whether `check_outgoing` has passed all of it."""
-    new_guidelines: Sequence[SentGuidelines] = ()
-    """To be noted down as sent from now on."""
+    new_versions: Sequence[ShownVersion] = ()
+    """To be noted down as in force from now on, before anything is sent."""
     before: Sequence[SentProject] = ()
     """What of each project was withdrawn already."""
     is_made: bool = True

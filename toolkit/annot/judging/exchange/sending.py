@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from annot.base.errors import FindingError
 from annot.base.names import counted, moment_now
 from annot.base.records import Advance, Asked, Judgement
+from annot.judging.exchange.displays import displays_of
 from annot.judging.exchange.outgoing import Outgoing, spec_of
 from annot.judging.exchange.rounds import RoundPart, answered_tasks, own_tasks
 from annot.judging.exchange.server_projects import bring_project
@@ -20,11 +21,9 @@ from annot.labelstudio.studio_records import StudioTask
 from annot.labelstudio.tasks import opinions_in, pair_key
 from annot.store import people, projects
 from annot.store.adjudications import note_opinions
-from annot.store.guidelines import SentGuidelines, note_shown, record_guidelines
 from annot.store.people import Kind, Notice, record_notices
 from annot.store.projects import StoredRound
-from annot.store.queries import read_queries
-from annot.study.guidelines import hashes
+from annot.store.shown import ShownVersion, keep_contents, note_shown, record_versions
 from annot.study.workspace import Workspace
 
 
@@ -68,11 +67,11 @@ def send_outgoing(
     *,
     dry_run: bool,
     advance: Advance,
-    new_guidelines: Sequence[SentGuidelines] = (),
+    new_versions: Sequence[ShownVersion] = (),
 ) -> Pushed:
     """Bring what `check_outgoing` has passed, all of one part, to its projects. With `dry_run` nothing is sent.
 
-    new_guidelines: to be noted down as sent from now on.
+    new_versions: to be noted down, before anything is sent, as in force from now on.
     """
     part = outgoing[0].part
     if dry_run:
@@ -81,7 +80,7 @@ def send_outgoing(
     notes: list[str] = []
     waiting: list[str] = []
     places: list[str] = []
-    unrecorded = list(new_guidelines)
+    unrecorded = list(new_versions)
 
     def send(gateway: Gateway, names: Sequence[str]) -> None:
         here = [one for one in outgoing if one.assessor in names]
@@ -91,7 +90,7 @@ def send_outgoing(
         if not accounts:
             return
         with ws.writing() as session:
-            record_guidelines(session, unrecorded)
+            record_versions(session, unrecorded)
         unrecorded.clear()
         mine = [one for one in here if one.assessor in accounts]
         for row, told in _send(ws, gateway, mine, accounts, part=part, advance=advance):
@@ -134,10 +133,8 @@ def _send(
     server, version, stored = gateway.identity(), gateway.version(), part.stored
     # What asks about a paper is on record nowhere.
     of_pairs = stored != "labels"
-    with ws.reading() as session:
-        facets = {query.query_id: query.facet for query in read_queries(session)}
-    asked_facets = {facets[asked.query_id] for one in several for asked in one.tasks} if of_pairs else set()
-    guidelines = hashes(ws, asked_facets)
+    with ws.writing() as session:
+        keep_contents(session, several[0].form.contents.values())
     more = counting(advance, total=sum(len(one.tasks) for one in several))
     for outgoing in several:
         person = outgoing.assessor
@@ -166,7 +163,7 @@ def _send(
         if of_pairs:
             with ws.writing() as session:
                 projects.renew_tasks(session, project.project, outgoing.tasks, ids)
-                note_shown(session, project.project, guidelines, since=since)
+                note_shown(session, project.project, displays_of(ws, outgoing), since=since)
                 record_notices(session, _notices(outgoing, since))
                 note_opinions(session, person, _now_shown(outgoing, listed, ids), sent_at=since)
                 if stored == "adjudicate":

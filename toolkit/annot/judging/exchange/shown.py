@@ -17,9 +17,9 @@ from annot.labelstudio.columns import REST
 from annot.labelstudio.studio_records import TEXT_FIELD, Payload, PulledTask
 from annot.labelstudio.tasks import PLACE, comment_text, facets_task, opinion_text, opinions_in, returned_task
 from annot.store import trials
-from annot.store.guidelines import read_guidelines
 from annot.store.judgements import JUDGEMENTS, read_returned
 from annot.store.projects import Project
+from annot.store.shown import read_guidelines
 from annot.study.guidelines import definition_of
 from annot.study.workspace import Workspace
 

@@ -10,6 +10,7 @@ from annot.base.errors import MissingInput
 from annot.base.names import counted
 from annot.base.records import Adjudication, Asked, Source
 from annot.judging.exchange.collecting import Collected
+from annot.judging.exchange.displays import new_versions
 from annot.judging.exchange.outgoing import Outgoing, form_of, material_of, tasks_of
 from annot.judging.exchange.recording import RecordedProject, record_counting, sourced
 from annot.judging.exchange.rounds import PARTS, Afterwards, Prepared, Round, Wishes
@@ -51,7 +52,9 @@ class AdjudicationRound(Round):
         if not outcome.judgements:
             raise MissingInput("no judgements", hint="fetch them with `annot pull`")
         outgoing = outgoing_of(ws)
-        return Prepared(outgoing, list(_waiting(outcome, outgoing)), is_made=bool(outgoing))
+        with ws.reading() as session:
+            new = [one for form in outgoing[:1] for one in new_versions(session, form.form.contents)]
+        return Prepared(outgoing, list(_waiting(outcome, outgoing)), is_made=bool(outgoing), new_versions=new)
 
     def after_sending(self, pushed: Pushed) -> Pushed:
         """With a note on tasks that ended."""

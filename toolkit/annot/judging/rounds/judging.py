@@ -12,6 +12,7 @@ from annot.base.errors import MissingInput, StudioError
 from annot.base.names import counted, moment_now
 from annot.base.records import Asked, Source
 from annot.judging.exchange.collecting import Collected
+from annot.judging.exchange.displays import new_versions
 from annot.judging.exchange.outgoing import Outgoing, check_outgoing, form_of, material_of, tasks_of
 from annot.judging.exchange.recording import RecordedProject, record_counting, sourced_judgement
 from annot.judging.exchange.rounds import PARTS, Afterwards, Prepared, Round, Wishes
@@ -24,10 +25,10 @@ from annot.judging.trials.draws import with_hidden
 from annot.labelstudio.gateway import Gateway
 from annot.labelstudio.tasks import pair_key, returned_task
 from annot.store import people, pools, projects, trials
-from annot.store.guidelines import read_guidelines
 from annot.store.judgements import read_returned
 from annot.store.projects import Project, read_hidden
 from annot.store.queries import read_queries
+from annot.store.shown import read_guidelines
 from annot.study.exports import export_judgements
 from annot.study.guidelines import to_send
 from annot.study.outcome import Outcome, answered_of, changed_after_adjudication, changes_in_words, outcome_of
@@ -69,8 +70,9 @@ class JudgingRound(Round):
             notes = [*_not_passed(trials.read_trials(session), {one.assessor for one in outgoing})]
             sent_before = {one.assessor for one in projects.read_projects(session, round="judge")}
             new = to_send(ws, facets, read_guidelines(session), why=wishes.guidelines_changed)
+            new += [one for form in outgoing[:1] for one in new_versions(session, form.form.contents)]
         if dry_run:
-            return Prepared(outgoing, notes, new_guidelines=new)
+            return Prepared(outgoing, notes, new_versions=new)
         # Before anything is withdrawn, too.
         check_outgoing(ws, outgoing)
         withdrawn: list[WithdrawnTasks] = []
@@ -92,7 +94,7 @@ class JudgingRound(Round):
             notes,
             unreachable,
             checked=not late,
-            new_guidelines=new,
+            new_versions=new,
             before=tuple(
                 SentProject(one.assessor, 0, 0, 0, one.tasks, 0, one.address, part=PART.title) for one in withdrawn
             ),
