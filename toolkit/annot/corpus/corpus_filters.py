@@ -229,7 +229,7 @@ class Tally:
         other = self._now(marks.id_hash) != marks.content
         # What would correct a paper and does not pass is counted under what speaks against it.
         repeats &= ~(self._corrects & known & other & (marks.reason != KEPT))
-        repeats[corrected] = False
+        repeats[np.array(corrected, np.int64)] = False
         differs = repeats & other
         same = repeats & ~other
         self.read += len(marks.ids)

@@ -5,15 +5,15 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime, timedelta
 from difflib import SequenceMatcher
-from typing import Any
+from operator import itemgetter
+from typing import Any, NamedTuple
 
 from sqlmodel import Session
 
 from annot.base.records import Paper, Query, Source
-from annot.corpus.corpus_facts import recorded_sha256, write_corpus_manifest
 from annot.store import papers
 from annot.store.facet_labels import remove_labels
 from annot.store.paper_writing import replace_papers
@@ -47,6 +47,19 @@ class Corrected:
     """Papers that lost their sentence labels, because they have other sentences."""
     queries: tuple[MovedQuery, ...] = ()
     """The queries that have to be looked at."""
+
+
+class _Change(NamedTuple):
+    """The text of a paper before and after its correction."""
+
+    before: ShownVersion
+    after: ShownVersion
+
+    @property
+    def sentences(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Those before, and those after."""
+        before, after = (tuple(json.loads(text.body)["sentences"]) for text in self)
+        return before, after
 
 
 class Correction:
@@ -91,15 +104,16 @@ class Correction:
             after = version("text", paper_id, text_content(new.get(paper_id, paper)), since=now, why=self._why)
             if before.sha256 != after.sha256:
                 versions += [after] if known else [before, after]
-                changed[paper_id] = (_sentences(before), _sentences(after))
-        resentenced = {paper_id for paper_id, (before, after) in changed.items() if before != after}
+                changed[paper_id] = _Change(before, after)
+        resentenced = {paper_id for paper_id, one in changed.items() if one.sentences[0] != one.sentences[1]}
         with self._ws.writing() as session:
             moved = _moved(read_queries(session), changed)
             gone = remove_labels(session, resentenced)
             move_sentences(session, {query.query_id: query.sentences for query, _ in moved})
             record_versions(session, versions)
-            if new:
-                _begin(session, recorded_sha256(self._ws), now, self._why, sorted(new))
+            if new or changed:
+                earlier = [_as_it_was(old[name], changed.get(name)) for name in sorted({*new, *changed} & old.keys())]
+                _note(session, now, self._why, earlier)
             if dry_run:
                 session.rollback()
         queries = tuple(
@@ -111,38 +125,43 @@ class Correction:
         """Put the new records in the places of the old ones; killed half-way, the same command finishes."""
         import pyarrow
 
-        with self._ws.reading() as session:
-            begun = [one for one in corrections(session) if one["after"] is None]
         if self._tables:
             replace_papers(self._ws.corpus, pyarrow.concat_tables(self._tables, promote_options="default"))
-        if begun:
-            digest = write_corpus_manifest(self._ws)
-            with self._ws.writing() as session:
-                _end(session, digest)
 
 
-def corrections(session: Session) -> list[Mapping[str, Any]]:
-    """The corrections of the corpus, the oldest first: `at`, `why`, `papers`, and the hash of the corpus `before` and
-    `after`, which is None of one that was killed."""
-    return sorted(
-        (one.facts for one in read_imports(session) if one.what == Source.CORRECTED), key=lambda one: str(one["at"])
-    )
+class PastCorrection(NamedTuple):
+    """A correction of the corpus that is on record."""
+
+    at: str
+    """ISO 8601, UTC."""
+    why: str
+    before: tuple[Paper, ...]
+    """The records as they were."""
 
 
-def _begin(session: Session, before: str, now: str, why: str, paper_ids: Sequence[str]) -> None:
-    facts = {"at": now, "why": why, "papers": list(paper_ids), "before": before, "after": None}
-    put_import(session, Imported(Source.CORRECTED, _name_of(facts), facts))
+def corrections(session: Session) -> tuple[PastCorrection, ...]:
+    """The corrections of the corpus, the oldest first."""
+    facts = sorted((one.facts for one in read_imports(session) if one.what == Source.CORRECTED), key=itemgetter("at"))
+    return tuple(PastCorrection(one["at"], one["why"], tuple(map(_record_of, one["before"]))) for one in facts)
 
 
-def _end(session: Session, digest: str) -> None:
-    for facts in corrections(session):
-        if facts["after"] is None:
-            put_import(session, Imported(Source.CORRECTED, _name_of(facts), {**facts, "after": digest}))
+def _note(session: Session, now: str, why: str, before: Sequence[Paper]) -> None:
+    facts = {"at": now, "why": why, "before": [asdict(paper) for paper in before]}
+    name = hashlib.sha256(json.dumps([now, [paper.paper_id for paper in before]]).encode()).hexdigest()
+    put_import(session, Imported(Source.CORRECTED, name, facts))
 
 
-def _name_of(facts: Mapping[str, Any]) -> str:
-    told = json.dumps([facts["at"], facts["before"], facts["papers"]])
-    return hashlib.sha256(told.encode()).hexdigest()
+def _record_of(fields: Mapping[str, Any]) -> Paper:
+    return Paper(**{name: tuple(value) if isinstance(value, list) else value for name, value in fields.items()})
+
+
+def _as_it_was(paper: Paper, changed: _Change | None) -> Paper:
+    """The record before the correction. If the corpus had the corrected text already, its record has the earlier one,
+    and no labels: those that it has are of the corrected sentences."""
+    if changed is None or text_content(paper) == changed.before.body:
+        return paper
+    text = json.loads(changed.before.body)
+    return replace(paper, title=text["title"], sentences=tuple(text["sentences"]), labels=None)
 
 
 def _text_versions(session: Session) -> dict[str, tuple[ShownVersion, ...]]:
@@ -154,17 +173,11 @@ def _known_since(now: str) -> str:
     return (datetime.fromisoformat(now) - timedelta(seconds=1)).isoformat(timespec="microseconds")
 
 
-def _sentences(text: ShownVersion) -> tuple[str, ...]:
-    return tuple(json.loads(text.body)["sentences"])
-
-
-def _moved(
-    queries: Collection[Query], changed: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]]
-) -> list[tuple[Query, Query]]:
+def _moved(queries: Collection[Query], changed: Mapping[str, _Change]) -> list[tuple[Query, Query]]:
     """The queries on papers whose sentences changed, with those found again; each with the query as it was."""
     found = []
     for query in queries:
-        before, after = changed.get(query.topic_id, ((), ()))
+        before, after = changed[query.topic_id].sentences if query.topic_id in changed else ((), ())
         if before != after and query.sentences:
             places = places_again(before, after)
             found.append(

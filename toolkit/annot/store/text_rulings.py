@@ -8,17 +8,17 @@ from operator import attrgetter
 from sqlmodel import Session
 
 from annot.store.models import insert_records, read_records
-from annot.store.shown_models import RULING_TABLE
-from annot.store.shown_models import Ruling as Ruling
-from annot.store.shown_models import TextRuling as TextRuling
+from annot.store.shown import TEXT_RULING_TABLE
+from annot.store.shown import Ruling as Ruling
+from annot.store.shown import TextRuling as TextRuling
 
 
 def add_rulings(session: Session, rulings: Iterable[TextRuling]) -> None:
     """Note down these decisions; earlier ones stay on record."""
-    insert_records(session, RULING_TABLE, rulings)
+    insert_records(session, TEXT_RULING_TABLE, rulings)
 
 
 def read_rulings(session: Session) -> tuple[TextRuling, ...]:
     """All decisions, the oldest first."""
     order = attrgetter("ruled_at", "query_id", "doc_id", "text_id")
-    return tuple(sorted(read_records(session, RULING_TABLE, TextRuling), key=order))
+    return tuple(sorted(read_records(session, TEXT_RULING_TABLE, TextRuling), key=order))

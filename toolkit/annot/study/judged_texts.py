@@ -15,7 +15,6 @@ from typing import Any, Literal, NamedTuple
 from sqlmodel import Session
 
 from annot.base.records import Asked, Returned, grouped
-from annot.store import people
 from annot.store.adjudications import ADJUDICATIONS
 from annot.store.judgements import JUDGEMENTS, read_returned
 from annot.store.queries import read_queries
@@ -94,9 +93,7 @@ def judged_texts(session: Session) -> dict[Pair, JudgedTexts]:
     found = {}
     for pair in sorted({*given, *settled}):
         back = [one for one in returned if one.pair == pair]
-        found[pair] = _of_pair(
-            pair, given.get(pair, []), settled.get(pair, []), back, rulings.get(pair, []), histories
-        )
+        found[pair] = _of_pair(pair, given.get(pair, []), settled.get(pair, []), back, rulings.get(pair, []), histories)
     return {pair: one for pair, one in found.items() if one.state != "newest" or one.set_aside or one.rulings_aside}
 
 

@@ -24,6 +24,7 @@ from annot.store.revisions import Sourced
 from annot.store.runs import Imported, StoredRun
 from annot.store.shown import SentGuidelines, display_parts, read_guidelines
 from annot.study.adjudication import Pair
+from annot.study.judged_texts import JudgedTexts, judged_texts
 from annot.study.made import States, states_of
 from annot.study.outcome import Outcome, outcome_from
 from annot.study.workspace import Workspace
@@ -66,6 +67,8 @@ class Snapshot:
     """The topics that are texts, by id; all others are papers."""
     sample: PoolSample | None = None
     """Where a sample of the pools is judged."""
+    texts_of: dict[Pair, JudgedTexts] = field(default_factory=dict)
+    """The answered pairs of which a text was corrected."""
     states: States = field(default_factory=dict)
     """By which it is told, later, whether what is made of this is old."""
 
@@ -174,6 +177,7 @@ def snapshot_of(session: Session, ws: Workspace) -> Snapshot:
     judged = judgements.read_current(session)
     assignments, plan = people.read_assignments(session), people.read_plan(session)
     answers = [sourced.record for sourced in judged]
+    texts = judged_texts(session)
     return Snapshot(
         ws=ws,
         label_origins=facet_labels.count_by_origin(session),
