@@ -118,8 +118,15 @@ def corpus_corrected(
     if (query is None) != (doc is None):
         raise InputError(f"found the query {query} alone, expected QUERY DOC")
     pair = None if query is None or doc is None else (query, doc)
-    ruling, why = ("stays", stays) if stays is not None else ("again", again or "")
-    decided = step.rule(ws, pair, of_text=of, every=every, ruling=ruling, why=why, dry_run=dry_run)
+    decided = step.rule(
+        ws,
+        pair,
+        of_text=of,
+        every=every,
+        ruling="again" if stays is None else "stays",
+        why=(again if stays is None else stays) or "",
+        dry_run=dry_run,
+    )
     return Output(decided, step.describe(decided))
 
 

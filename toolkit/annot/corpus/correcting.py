@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime, timedelta
 from difflib import SequenceMatcher
@@ -15,11 +15,11 @@ from sqlmodel import Session
 
 from annot.base.records import Paper, Query, Source
 from annot.store import papers
-from annot.store.facet_labels import remove_labels
+from annot.store.facet_labels import read_labels, remove_labels
 from annot.store.paper_writing import replace_papers
 from annot.store.queries import move_sentences, read_queries
 from annot.store.runs import Imported, put_import, read_imports
-from annot.store.shown import ShownVersion, read_versions, record_versions, version
+from annot.store.shown import ShownVersion, hash_of_text, read_histories, read_versions, record_versions, version
 from annot.study.shown_contents import text_content
 from annot.study.workspace import Workspace
 
@@ -107,19 +107,21 @@ class Correction:
                 changed[paper_id] = _Change(before, after)
         resentenced = {paper_id for paper_id, one in changed.items() if one.sentences[0] != one.sentences[1]}
         with self._ws.writing() as session:
-            moved = _moved(read_queries(session), changed)
+            queries = read_queries(session)
+            moved = _moved(queries, changed)
+            if new or changed:
+                earlier = [_as_it_was(old[name], changed.get(name)) for name in sorted({*new, *changed} & old.keys())]
+                texts = {name: one.before.sha256 for name, one in changed.items()}
+                _note(session, now, self._why, earlier, texts, queries)
             gone = remove_labels(session, resentenced)
             move_sentences(session, {query.query_id: query.sentences for query, _ in moved})
             record_versions(session, versions)
-            if new or changed:
-                earlier = [_as_it_was(old[name], changed.get(name)) for name in sorted({*new, *changed} & old.keys())]
-                _note(session, now, self._why, earlier)
             if dry_run:
                 session.rollback()
-        queries = tuple(
+        found_again = tuple(
             MovedQuery(query.query_id, _from_1(before.sentences), _from_1(query.sentences)) for query, before in moved
         )
-        return Corrected(tuple(sorted({*new, *changed})), tuple(sorted(changed)), gone, queries)
+        return Corrected(tuple(sorted({*new, *changed})), tuple(sorted(changed)), gone, found_again)
 
     def write(self) -> None:
         """Put the new records in the places of the old ones; killed half-way, the same command finishes."""
@@ -137,22 +139,49 @@ class PastCorrection(NamedTuple):
     why: str
     before: tuple[Paper, ...]
     """The records as they were."""
+    texts: Mapping[str, str]
+    """By paper, the SHA-256 of the text that was corrected."""
+    labels: Mapping[str, tuple[str, ...]]
+    """By paper, the labels that its sentences had."""
+    sentences: Mapping[str, tuple[int, ...]]
+    """By query, the sentences that it had."""
 
 
 def corrections(session: Session) -> tuple[PastCorrection, ...]:
     """The corrections of the corpus, the oldest first."""
     facts = sorted((one.facts for one in read_imports(session) if one.what == Source.CORRECTED), key=itemgetter("at"))
-    return tuple(PastCorrection(one["at"], one["why"], tuple(map(_record_of, one["before"]))) for one in facts)
+    return tuple(
+        PastCorrection(
+            one["at"],
+            one["why"],
+            tuple(map(_record_of, one["before"])),
+            one["texts"],
+            *({name: tuple(values) for name, values in one[part].items()} for part in ("labels", "sentences")),
+        )
+        for one in facts
+    )
 
 
-def _note(session: Session, now: str, why: str, before: Sequence[Paper]) -> None:
-    facts = {"at": now, "why": why, "before": [asdict(paper) for paper in before]}
+def _note(
+    session: Session, now: str, why: str, before: Sequence[Paper], texts: Mapping[str, str], queries: Iterable[Query]
+) -> None:
+    facts = {
+        "at": now,
+        "why": why,
+        "before": [asdict(paper) for paper in before],
+        "texts": texts,
+        "labels": {one.paper_id: one.labels for one in read_labels(session, texts)},
+        "sentences": {query.query_id: query.sentences for query in queries if query.topic_id in texts},
+    }
     name = hashlib.sha256(json.dumps([now, [paper.paper_id for paper in before]]).encode()).hexdigest()
     put_import(session, Imported(Source.CORRECTED, name, facts))
 
 
 def _record_of(fields: Mapping[str, Any]) -> Paper:
-    return Paper(**{name: tuple(value) if isinstance(value, list) else value for name, value in fields.items()})
+    values: dict[str, Any] = {
+        name: tuple(value) if isinstance(value, list) else value for name, value in fields.items()
+    }
+    return Paper(**values)
 
 
 def _as_it_was(paper: Paper, changed: _Change | None) -> Paper:
@@ -206,13 +235,20 @@ def _from_1(places: Sequence[int]) -> tuple[int, ...]:
     return tuple(at + 1 for at in places)
 
 
-def differing(ws: Workspace, session: Session) -> tuple[str, ...]:
-    """The papers whose text in the corpus is not the one on record, although no correction says so, by id."""
-    known = {paper_id: versions[-1].sha256 for paper_id, versions in _text_versions(session).items()}
-    return tuple(sorted(paper_id for paper_id, text in texts_now(ws, known).items() if text.sha256 != known[paper_id]))
+UNCORRECTED = (
+    'if they were corrected, add them with `annot corpus add --corrected "WHY" FILE`; otherwise restore the corpus '
+    "from a backup"
+)
+"""What to do about texts that changed without a reason."""
 
 
-def texts_now(ws: Workspace, paper_ids: Collection[str]) -> dict[str, ShownVersion]:
-    """The texts of these papers as the corpus has them; those that it lacks are left out."""
-    found: Mapping[str, Paper] = papers.find_papers(ws.corpus, paper_ids) if paper_ids and ws.has_corpus else {}
-    return {name: version("text", name, text_content(paper), since="") for name, paper in found.items()}
+def differing_texts(session: Session, corpus: Iterable[Paper]) -> tuple[str, ...]:
+    """The papers whose text is not the one on record, although no correction says so, by id."""
+    last = {text_id: history[-1][1] for (part, text_id), history in read_histories(session).items() if part == "text"}
+    return tuple(
+        sorted(
+            paper.paper_id
+            for paper in corpus
+            if paper.paper_id in last and hash_of_text(text_content(paper)) != last[paper.paper_id]
+        )
+    )

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from sqlmodel import Session
 
 from annot.base.errors import InputError
-from annot.base.names import counted
+from annot.base.names import counted, verb
 from annot.base.records import Returned
 from annot.store import people
 from annot.store.judgements import add_returned, read_judgements, read_returned
@@ -92,7 +92,8 @@ def send_back(session: Session, *, now: str) -> tuple[Returned, ...]:
     """
     left = people.who_left(session)
     returned = list(read_returned(session))
-    taken = {(*one.pair, one.assessor, one.occasion) for one in (*returned, *read_judgements(session))}
+    taken = {(*one.pair, one.assessor, one.occasion) for one in returned}
+    taken |= {(*one.pair, one.assessor, one.occasion) for one in read_judgements(session)}
     taken |= {(*one.pair, one.assessor, one.occasion) for one in people.read_assignments(session)}
     new = []
     for pair in judged_texts(session).values():
@@ -106,3 +107,16 @@ def send_back(session: Session, *, now: str) -> tuple[Returned, ...]:
     for back in new:
         add_returned(session, back)
     return tuple(new)
+
+
+def waiting_pairs(session: Session) -> frozenset[Pair]:
+    """The pairs that wait for the lead's decision on a corrected text."""
+    return frozenset(pair for pair, one in judged_texts(session).items() if one.state == "waits")
+
+
+def waiting_in_words(session: Session) -> tuple[str, ...]:
+    """How many wait, in a sentence; none if there are none."""
+    if waiting := waiting_pairs(session):
+        pairs = f"{counted(len(waiting), 'pair')} {verb(len(waiting), 'waits', 'wait')}"
+        return (f"{pairs} for your decision: a text was corrected; see `annot corpus corrected`",)
+    return ()

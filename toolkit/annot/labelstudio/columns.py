@@ -67,6 +67,22 @@ def is_whole(pair_html: str) -> bool:
     return pair_html.startswith(_WHOLE)
 
 
+_TAG = re.compile(r"<[^<>]*>")
+_BY_SETTING = re.compile(
+    rf'</?mark>|<details class="a-rest"><summary accesskey="[a-z]">{REST}: [\d,]+ words?</summary>|</details>'
+)
+"""What comes and goes with the settings of the screen."""
+
+
+def same_texts(shown: str, wanted: str) -> bool:
+    """Whether two pairs read the same, whatever is marked or folded."""
+    return shown == wanted or _texts_in(shown) == _texts_in(wanted)
+
+
+def _texts_in(pair_html: str) -> list[str]:
+    return _TAG.split(_BY_SETTING.sub("", pair_html))
+
+
 def topic_column(topic: Paper | Topic, *, opened: bool) -> str:
     """What is asked: of a text its title, description and narrative; of a paper its title and abstract."""
     if isinstance(topic, Paper):

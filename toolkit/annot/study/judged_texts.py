@@ -193,5 +193,7 @@ def _ruling_on(text_id: str, sha256: str, since: str, rulings: Iterable[TextRuli
 
 def _is_reopened(decision: Answered, returned: Iterable[Returned]) -> bool:
     """Whether the pair was put before an assessor after the adjudicator had decided."""
-    moment = decision.moment and datetime.fromisoformat(decision.moment)
-    return bool(moment) and any(datetime.fromisoformat(one.returned_at) > moment for one in returned)
+    if not decision.moment:
+        return False
+    moment = datetime.fromisoformat(decision.moment)
+    return any(datetime.fromisoformat(one.returned_at) > moment for one in returned)

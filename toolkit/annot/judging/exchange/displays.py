@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from sqlmodel import Session
 
 from annot import __version__
-from annot.base.records import Asked, Topic
+from annot.base.records import Asked, Paper, Topic
 from annot.store.shown import Display, Part, ShownVersion, hash_of_text, read_histories, version
 from annot.study import guidelines
 from annot.study.shown_contents import (
@@ -66,16 +66,22 @@ def displays_of(ws: Workspace, outgoing: Outgoing) -> dict[Asked, Display]:
     sha256s = {key: hash_of_text(body) for key, body in form.contents.items()}
     displays: dict[Asked, Display] = {}
     for one in outgoing.tasks:
-        query, topic = material.queries[one.query_id], material.topic_of(one.query_id)
-        document = material.papers[one.doc_id]
+        query, topic, document = material.shown(one.pair)
         by_text = isinstance(topic, Topic)
+        texts = {
+            "topic": sha256s["topic" if by_text else "text", query.topic_id],
+            "document": sha256s["text", one.doc_id],
+        }
+        if one.pair in material.earlier and isinstance(topic, Paper):
+            texts = {"topic": hash_of_text(text_content(topic)), "document": hash_of_text(text_content(document))}
+        elif one.pair in material.earlier:
+            texts["document"] = hash_of_text(text_content(document))
         display: dict[str, object] = {
             "scale": sha256s["scale", ""],
             "facet": sha256s["facet", query.facet],
             "guidelines": sha256s["guidelines", query.facet],
             "screen": sha256s["screen", form.part.screen],
-            "topic": sha256s["topic" if by_text else "text", query.topic_id],
-            "document": sha256s["text", one.doc_id],
+            **texts,
         }
         if not isinstance(topic, Topic) and labels_asked(ws, query.facet):
             display["topic_labels"] = list(topic.labels or ())

@@ -1,0 +1,127 @@
+"""Open tasks with a text that was corrected since: taken back from everyone, before anyone gets the corrected text."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from sqlmodel import Session
+
+from annot.base.records import Asked
+from annot.judging.exchange.outgoing import Outgoing
+from annot.labelstudio.columns import same_texts
+from annot.labelstudio.gateway import Gateway
+from annot.labelstudio.studio_records import TEXT_FIELD, Payload, StudioTask
+from annot.labelstudio.tasks import pair_key
+from annot.store import projects
+from annot.store.judgements import read_judgements
+from annot.store.shown import Display, display_parts, read_histories, read_shown
+from annot.study.judged_texts import Pair, judged_texts
+from annot.study.workspace import Workspace
+
+
+def has_earlier_text(task: StudioTask, wanted: Payload) -> bool:
+    """Whether a task on the server shows other texts than it is to show. wanted: the task as it is sent."""
+    return not same_texts(str(task.data.get(TEXT_FIELD, "")), wanted["data"].get(TEXT_FIELD, ""))
+
+
+def withdraw_earlier_texts(ws: Workspace, gateway: Gateway, outgoing: Sequence[Outgoing]) -> set[Pair]:
+    """Delete, on this server, the unanswered tasks of the round whose texts are not those that are to be sent.
+
+    Nobody is sent a corrected text while another can still answer the pair on the earlier one. Returns the pairs that
+    were answered on it meanwhile: these answers are not on record yet.
+    """
+    if not outgoing:
+        return set()
+    server = gateway.identity()
+    with ws.reading() as session:
+        if not _corrected(read_histories(session)):
+            return set()
+        known = projects.read_projects(session, round=outgoing[0].part.stored)
+        recorded = {(one.assessor, one.asked) for one in read_judgements(session) if one.counts}
+    answered: set[Pair] = set()
+    wanted = {one.assessor: {pair_key(*asked): (asked, task) for asked, task in one.tasks.items()} for one in outgoing}
+    for project in known:
+        own = wanted.get(project.assessor, {})
+        if project.server != server or project.remote_id is None or not own:
+            continue
+        listed = [task for task in gateway.tasks_of(project.remote_id) if task.key in own]
+        earlier = [task for task in listed if has_earlier_text(task, own[task.key or ""][1])]
+        # The last stays until others are sent: a server on SQLite gives its number again.
+        last = max((task.task_id for task in earlier), default=0)
+        bare = [task.task_id for task in earlier if not task.annotations and task.task_id != last]
+        gateway.delete_unanswered(project.remote_id, bare)
+        there = {task.task_id: task for task in gateway.tasks_of(project.remote_id)} if earlier else {}
+        for task in earlier:
+            asked = own[task.key or ""][0]
+            found = there.get(task.task_id)
+            if found is not None and found.annotations and (project.assessor, asked) not in recorded:
+                answered.add(asked.pair)
+    return answered
+
+
+def open_elsewhere(ws: Workspace, people: Collection[str]) -> set[Pair]:
+    """The pairs that these people may still answer on a text before its correction: their server cannot be asked."""
+    if not people:
+        return set()
+    found: set[Pair] = set()
+    with ws.reading() as session:
+        histories = _corrected(read_histories(session)).values()
+        earlier = {sha256 for history in histories for _, sha256 in history if sha256 != history[-1][1]}
+        staying = {pair for pair, one in judged_texts(session).items() if one.kept}
+        recorded = {(one.assessor, one.asked) for one in read_judgements(session) if one.counts}
+        for project in projects.read_projects(session, round="judge") if earlier else ():
+            if project.assessor not in people:
+                continue
+            tasks = read_shown(session, project.project).by_task
+            last = {asked: history[-1][1] for asked, history in tasks.items() if history}
+            displays = display_parts(session, last.values())
+            found |= {
+                asked.pair
+                for asked, sha256 in last.items()
+                if (project.assessor, asked) not in recorded
+                and asked.pair not in staying
+                and earlier & {displays[sha256].get("topic"), displays[sha256].get("document")}
+            }
+    return found
+
+
+TEXTS = ("topic", "document")
+MARKS = ("topic_labels", "document_labels", "query_sentences")
+
+
+def as_displayed(
+    session: Session,
+    project: int,
+    displays: Mapping[Asked, Display],
+    tasks: Mapping[Asked, Payload],
+    untouched: Iterable[StudioTask],
+) -> dict[Asked, Display]:
+    """The displays of tasks after a push, with the texts and marks that those have that a push left as they were.
+
+    displays, tasks: as they are sent. untouched: tasks that were on the server before and stayed there.
+    """
+    found = dict(displays)
+    keys = {pair_key(*asked): asked for asked in displays}
+    noted = {asked: history[-1][1] for asked, history in read_shown(session, project).by_task.items() if history}
+    earlier = display_parts(session, noted.values())
+    for task in untouched:
+        asked = keys.get(task.key or "")
+        if asked is None or (before := earlier.get(noted.get(asked, ""))) is None:
+            continue
+        # Marks are predictions, which stay; a text stays on what was answered.
+        parts = (*TEXTS, *MARKS) if has_earlier_text(task, tasks[asked]) else MARKS
+        found[asked] = {**displays[asked], **{name: before[name] for name in parts if name in before}}
+    return found
+
+
+def without_pairs(outgoing: Outgoing, pairs: Collection[Pair]) -> Outgoing:
+    """The same without the tasks of these pairs."""
+    return replace(outgoing, tasks={asked: task for asked, task in outgoing.tasks.items() if asked.pair not in pairs})
+
+
+def _corrected(
+    histories: Mapping[tuple[str, str], tuple[tuple[str, str], ...]],
+) -> dict[str, tuple[tuple[str, str], ...]]:
+    """The histories of the texts that were corrected, by id."""
+    return {text_id: history for (part, text_id), history in histories.items() if part == "text" and len(history) > 1}
