@@ -17,7 +17,7 @@ from annot.store.shown import content, display_parts
 from annot.store.judgements import read_current
 from annot.study.workspace import Workspace
 from small_study import LABELS
-from study_stages import quietly
+from study_stages import quietly, set_in
 from worlds import QUERY, Pair, World, world
 
 WHY = "erratum of 3 March"
@@ -249,9 +249,7 @@ def test_a_corpus_that_was_emptied_and_added_again_is_not_sent(sent: World) -> N
     ]
     for path in ws.corpus.glob("*"):
         path.unlink()
-    (ws.root / "annot.toml").write_text(
-        (ws.root / "annot.toml").read_text(encoding="utf-8") + "\n[corpus]\nmin_sentence_tokens = 1\n", encoding="utf-8"
-    )
+    set_in(ws.root, {"corpus": {"min_sentence_tokens": 1}})
     file = ws.root / "all.jsonl"
     file.write_text("".join(json.dumps(one) + "\n" for one in records), encoding="utf-8")
     corpus.add(sent.ws, [file], form=None, dry_run=False, advance=quietly)

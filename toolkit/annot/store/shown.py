@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from datetime import datetime
 from operator import attrgetter
 from typing import Any, Literal, NamedTuple
@@ -302,17 +302,20 @@ def read_shown(session: Session, project: int, sources: _Sources | None = None) 
     return ShownTasks(by_task, sources or read_sources(session), SCREENS.get(stored, "judge"))
 
 
-def note_shown(session: Session, project: int, displays: Mapping[Asked, Display], *, since: str) -> None:
+def note_shown(
+    session: Session, project: int, displays: Mapping[Asked, Display], *, since: str, fresh: Collection[Asked] = ()
+) -> None:
     """Note down what these tasks of a project show from now on, each where it is not what it showed before.
 
-    A task of which nothing is noted yet, as after a restored backup, showed what was in force.
+    fresh: tasks that were just made, so that they never showed anything else, whatever the server's clock says. Any other
+    task of which nothing is noted yet, as after a restored backup, showed what was in force.
     """
     shown = read_shown(session, project)
     remote_ids = _remote_ids(session, project)
     new: dict[int, History] = {}
     bodies: set[str] = set()
     for asked, noted in shown.by_task.items():
-        history = noted or shown.composed(asked)
+        history = noted or (() if asked in fresh else shown.composed(asked))
         display = displays.get(asked)
         if display is not None:
             body = as_json(display)

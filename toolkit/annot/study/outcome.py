@@ -147,7 +147,7 @@ def outcome_from(
     settled = [one for one in settled if not _is_set_aside(one.record, corrected)]
     first = _first(latest, set_aside, back)
     again = tuple(one for one in latest if (one.asked, one.assessor) in sent_back and one not in first)
-    current, unanswered = _current(first, again, back)
+    current, unanswered = _current(first, (*first, *again), back)
     contested = {one.pair for one in every if one.contested}
     settlement = settle(planned, current, per_pair=per_pair, accepted=accepted or (), contested=contested)
     answered = {(one.query_id, one.doc_id, one.assessor) for one in (*first, *set_aside) if one.counts}

@@ -166,7 +166,9 @@ def _send(
                 projects.renew_tasks(session, project.project, outgoing.tasks, ids)
                 untouched = [task for task in listed if task not in stale]
                 shown = as_displayed(session, project.project, displays_of(ws, outgoing), outgoing.tasks, untouched)
-                note_shown(session, project.project, shown, since=since)
+                there = {task.key for task in untouched}
+                made = [asked for asked in outgoing.tasks if pair_key(*asked) not in there]
+                note_shown(session, project.project, shown, since=since, fresh=made)
                 record_notices(session, _notices(outgoing, since))
                 note_opinions(session, person, _now_shown(outgoing, listed, ids), sent_at=since)
                 if stored == "adjudicate":
