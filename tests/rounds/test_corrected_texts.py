@@ -13,8 +13,8 @@ from annot.judging.stage import next_of
 from annot.labelstudio.tasks import pair_key
 from annot.steps import corpus, corrected
 from annot.steps.corrected import CorrectedPair
-from annot.store.shown import content, display_parts
 from annot.store.judgements import read_current
+from annot.store.shown import content, display_parts
 from annot.study.workspace import Workspace
 from small_study import LABELS
 from study_stages import quietly, set_in

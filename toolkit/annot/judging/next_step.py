@@ -44,7 +44,10 @@ class Facts(NamedTuple):
     """Who is to get the next batch of gold pairs, or their answers with the gold grade."""
     training: tuple[str, ...] = ()
     """Who has gold pairs to judge."""
-    guidelines_changed: tuple[str, ...] = ()
+    changed: str = ""
+    """What has changed since it was sent and needs a reason, in words."""
+    refused: str = ""
+    """What has changed since it was sent and cannot be sent, in words."""
     to_send: int = 0
     """Tasks that a push would send, take back or show as annot.toml has them now."""
     signing_up: tuple[str, ...] = ()
@@ -151,10 +154,11 @@ WAY: tuple[Rule, ...] = (
     Rule(lambda f: f.training, "annot pull training", "these have gold pairs to judge first: {training}", "{training}"),
     # Out to the people who judge, and back.
     Rule(
-        lambda f: f.guidelines_changed,
-        'annot push --guidelines-changed "WHY"',
-        "the guidelines of {guidelines_changed} have changed since they were sent",
+        lambda f: f.refused,
+        "annot check",
+        "after you have changed [scale] names in annot.toml back: {refused}, and what was sent counts",
     ),
+    Rule(lambda f: f.changed, 'annot push --changed "WHY"', "{changed}; until then, what was sent counts"),
     Rule(lambda f: f.to_send, "annot push", "{to_send} to send, withdraw or update on the server"),
     Rule(lambda f: f.without_letter, "annot invite", LETTER),
     Rule(lambda f: f.signing_up, "annot push", "these have to sign up first: {signing_up}", "{signing_up}"),

@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sqlmodel import Session
 
-from annot.base.records import WHOLE, Asked, Assignment, Judgement, Source, grouped
+from annot.base.records import Asked, Assignment, Judgement, Source, grouped
 from annot.judging.next_step import Facts, Next, next_step
 from annot.store import facet_labels, people, pools, projects, runs, trials
 from annot.store.adjudications import last_opinions, read_current
 from annot.store.pools import read_sample, to_judge
 from annot.store.projects import StoredRound, read_hidden
 from annot.store.queries import read_queries, read_topics
-from annot.store.shown import read_guidelines
+from annot.store.shown import read_histories
 from annot.study.adjudication import Pair
-from annot.study.guidelines import changed
 from annot.study.made import has_letter, is_current, read_made, states_of
 from annot.study.outcome import outcome_of
 from annot.study.workspace import Workspace
+
+if TYPE_CHECKING:
+    from annot.study.shown_changes import Change
 
 TRAIN: StoredRound = "train"
 FEEDBACK = "train-feedback"
@@ -60,8 +62,8 @@ class Stage:
         self.outcome = outcome_of(session, ws.settings)
         self.answered = self.outcome.answered
         """Every answer that counts, planned or not."""
-        self.guidelines_changed = tuple(changed(ws, {*ws.settings.facets, WHOLE}, read_guidelines(session)))
-        """Facets whose guidelines have changed since they were sent."""
+        self.changes = self._changes()
+        """What has changed since it was sent."""
         self.made, self.states = read_made(ws), states_of(ws, session)
         self.projects = [one for one in projects.read_projects(session) if one.remote_id is not None]
         imported = runs.judgements_imported(session)
@@ -87,6 +89,22 @@ class Stage:
             pair for pair, names in self.outcome.planned.items() if len(names) < wanted and pair not in accepted
         )
 
+    def _changes(self) -> tuple[Change, ...]:
+        if not read_histories(self.session):
+            return ()
+        # Only here: in no other study is anything on record that could have changed.
+        from annot.study.shown_changes import changes_of
+
+        return changes_of(self.ws, self.session)
+
+    def _changed_in_words(self, *, refused: bool) -> str:
+        changes = [change for change in self.changes if bool(change.refused) is refused]
+        if not changes:
+            return ""
+        from annot.study.shown_changes import in_words
+
+        return in_words(changes)
+
     def facts(self) -> Facts:
         """What the next step depends on."""
         outcome, papers = self.outcome, self.ws.has_corpus
@@ -111,7 +129,8 @@ class Stage:
             undrawn=0 if self.elsewhere else len(self._undrawn(planned)),
             to_fill=sum(bool(self.judges - {*outcome.planned[pair]}) for pair in self.unassigned),
             batch=len(pooled - planned),
-            guidelines_changed=self.guidelines_changed,
+            changed=self._changed_in_words(refused=False),
+            refused=self._changed_in_words(refused=True),
             missing=len(set(outcome.incomplete) - short),
             vacant=sum(pair in short for pair in self.unassigned),
             open=len(outcome.open),

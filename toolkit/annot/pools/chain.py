@@ -100,7 +100,7 @@ def _vectors(ws: Workspace) -> Iterator[str]:
 
 
 def _shown(session: Session) -> Iterator[str]:
-    yield from (f"{what}: the stored content has changed" for what in changed_contents(session))
+    yield from changed_contents(session)
 
 
 def _plan(ws: Workspace, session: Session) -> Iterator[str]:

@@ -43,8 +43,8 @@ class Status:
     """Answers that count although the server no longer has them as they were."""
     withdrawn: int
     """Answers that count no longer, because the lead accepted it."""
-    guidelines_changed: tuple[str, ...]
-    """Facets whose guidelines are no longer those that were sent."""
+    changed: tuple[str, ...]
+    """What is no longer as it was sent, such as `the names of the grades`; what was sent counts."""
     unassigned: int
     """Pairs that lack an assessor, because a person left."""
     accepted: int
@@ -116,7 +116,7 @@ def status(ws: Workspace) -> Status:
         changed_after_adjudication=len(changed),
         lost=sum(answer.counts for answer in not_as_they_were),
         withdrawn=sum(not answer.counts for answer in not_as_they_were),
-        guidelines_changed=stage.guidelines_changed,
+        changed=tuple(dict.fromkeys(change.name for change in stage.changes)),
         unassigned=len(stage.unassigned),
         accepted=len(outcome.accepted),
         not_drawn=stage.not_drawn,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from operator import attrgetter
 from typing import Any, Literal, NamedTuple
@@ -17,7 +17,13 @@ from sqlalchemy import bindparam, select
 from sqlmodel import Session
 
 from annot.base.records import Asked
-from annot.store.judging_models import PROJECT_TABLE, TASK_TABLE
+from annot.store.judging_models import (
+    ADJUDICATION_TABLE,
+    JUDGEMENT_TABLE,
+    PROJECT_TABLE,
+    TASK_TABLE,
+    TRIAL_JUDGEMENT_TABLE,
+)
 from annot.store.models import (
     QUERY_TABLE,
     TOPIC_TABLE,
@@ -43,6 +49,8 @@ SCREENS = {"adjudicate": "adjudicate", "substudy-full": "full-text", "train-feed
 Part = Literal["scale", "facet", "guidelines", "screen", "topic", "text"]
 """What has versions. `topic` is a topic that is a text, and `text` a paper: a topic and a paper may share an id."""
 Ruling = Literal["stays", "again"]
+IMPORTED = "imported"
+"""The subject of the scale with which grades were imported: no person was shown it."""
 
 
 class ShownVersion(NamedTuple):
@@ -50,8 +58,8 @@ class ShownVersion(NamedTuple):
 
     part: Part
     subject: str
-    """Which of its kind: the facet of `facet` and `guidelines`, the kind of `screen`, the id of `topic` and `text`;
-    empty for the scale."""
+    """Which of its kind: the facet of `facet` and `guidelines`, the kind of `screen`, the id of `topic` and `text`; of
+    the scale, empty or `IMPORTED`."""
     since: str
     """ISO 8601, UTC."""
     sha256: str
@@ -97,6 +105,8 @@ TEXT_RULING_TABLE = made(
     check("ruling", "ruling IN ('stays', 'again')"),
     check("why", "why <> ''"),
 )
+OF_SETTINGS: tuple[Part, ...] = ("scale", "facet", "guidelines", "screen")
+"""The parts of which there are few; texts are many."""
 KEYS = {"shown_content": ("sha256",), "shown_version": ("part", "subject", "since")}
 """The keys of the tables that only grow."""
 
@@ -149,15 +159,15 @@ def record_versions(session: Session, versions: Iterable[ShownVersion]) -> None:
     insert_records(session, SHOWN_VERSION_TABLE, new)
 
 
-def read_versions(session: Session, part: Part | None = None) -> dict[tuple[Part, str], tuple[ShownVersion, ...]]:
-    """The versions of each thing, of one part or of all, by part and subject, the oldest first."""
+def read_versions(session: Session, *parts: Part) -> dict[tuple[Part, str], tuple[ShownVersion, ...]]:
+    """The versions of each thing, of these parts or of all, by part and subject, the oldest first."""
     rows = SHOWN_VERSION_TABLE
     columns = [rows.c[name] for name in ShownVersion._fields[:-1]]
     wanted = select(*columns, SHOWN_CONTENT_TABLE.c.body).join(
         SHOWN_CONTENT_TABLE, SHOWN_CONTENT_TABLE.c.sha256 == rows.c.sha256
     )
     found: dict[tuple[Part, str], tuple[ShownVersion, ...]] = {}
-    every = session.connection().execute(wanted if part is None else wanted.where(rows.c.part == part))
+    every = session.connection().execute(wanted.where(rows.c.part.in_(parts)) if parts else wanted)
     for row in sorted(map(ShownVersion._make, every), key=attrgetter("part", "subject", "since")):
         found[row.part, row.subject] = (*found.get((row.part, row.subject), ()), row)
     return found
@@ -181,6 +191,40 @@ def read_guidelines(session: Session) -> dict[str, tuple[SentGuidelines, ...]]:
     }
 
 
+def keep_imported_scale(session: Session, names: Sequence[str], *, since: str) -> None:
+    """Note down the names of the grades with which the first grades were imported, if no scale is on record."""
+    if not read_versions(session, "scale"):
+        record_versions(session, [version("scale", IMPORTED, as_json([*names]), since=since)])
+
+
+def scale_that_counts(session: Session, names: Sequence[str]) -> tuple[str, ...]:
+    """The names of the grades that were sent; before that, `names`, if they fit those of the first imported grades."""
+    versions = read_versions(session, "scale")
+    if sent := versions.get(("scale", "")):
+        return tuple(json.loads(sent[-1].body))
+    imported = versions.get(("scale", IMPORTED))
+    recorded = json.loads(imported[-1].body) if imported else [*names]
+    fits = len(recorded) == len(names) and not moved_names(recorded, names)
+    return (*names,) if fits else tuple(recorded)
+
+
+def moved_names(recorded: Sequence[str], names: Sequence[str]) -> list[str]:
+    """The names on record that are those of another grade by now."""
+    return [name for grade, name in enumerate(recorded) if name in names and names.index(name) != grade]
+
+
+def facets_that_count(session: Session) -> dict[str, tuple[str, ...]]:
+    """The labels of each facet that was sent; of one that was removed since, the last ones, while it has queries."""
+    asked = set(session.connection().execute(select(QUERY_TABLE.c.facet).distinct()).scalars())
+    found = {}
+    for (_, facet), versions in read_versions(session, "facet").items():
+        bodies = [json.loads(one.body) for one in versions]
+        labels = [labels for labels in bodies if labels is not None]
+        if labels and (bodies[-1] is not None or facet in asked):
+            found[facet] = tuple(labels[-1])
+    return found
+
+
 def content(session: Session, sha256s: Iterable[str]) -> dict[str, str]:
     """The contents with these hashes, by hash; those that are not on record are left out."""
     found: dict[str, str] = {}
@@ -197,21 +241,28 @@ def display_parts(session: Session, sha256s: Iterable[str | None]) -> dict[str, 
 
 
 def changed_contents(session: Session) -> Iterator[str]:
-    """The contents that no longer have their hash, in words: what they are versions of, or `a display`."""
-    of = SHOWN_VERSION_TABLE.c
-    versions = {
-        row.sha256: row for row in session.connection().execute(select(of.sha256, of.part, of.subject, of.since))
-    }
-    rows = select(SHOWN_CONTENT_TABLE.c.sha256, SHOWN_CONTENT_TABLE.c.body).execution_options(yield_per=1_000)
-    for sha256, body in session.connection().execute(rows):
+    """What is wrong with the contents on record, in words: those without their hash, and those that are missing."""
+    connection, rows = session.connection(), SHOWN_VERSION_TABLE.c
+    versions = {row.sha256: row for row in connection.execute(select(rows.sha256, rows.part, rows.subject, rows.since))}
+    bodies = select(SHOWN_CONTENT_TABLE.c.sha256, SHOWN_CONTENT_TABLE.c.body).execution_options(yield_per=1_000)
+    known = set()
+    for sha256, body in connection.execute(bodies):
+        known.add(sha256)
         if hash_of_text(body) != sha256:
-            found = versions.get(sha256)
-            yield f"a display {sha256[:12]}" if found is None else _in_words(found)
+            yield f"{_named(versions.get(sha256), sha256)}: the stored content has changed"
+    displays = [answers.c.shown_sha256 for answers in (JUDGEMENT_TABLE, ADJUDICATION_TABLE, TRIAL_JUDGEMENT_TABLE)]
+    shown = {sha256 for column in displays for sha256 in connection.execute(select(column).distinct()).scalars()}
+    for sha256 in sorted((versions.keys() | shown) - known - {None}):
+        yield f"{_named(versions.get(sha256), sha256)}: the stored content is missing"
 
 
-def _in_words(one: Any) -> str:
-    named = {"scale": "the names of the grades", "guidelines": f"the guidelines of {one.subject}"}
-    return f"{named.get(one.part, f'{one.part} {one.subject}')} sent on {one.since[:10]}"
+def _named(version_row: Any, sha256: str) -> str:
+    """What a content is a version of."""
+    if version_row is None:
+        return f"what tasks showed ({sha256[:12]})"
+    part, subject = version_row.part, version_row.subject
+    named = {"scale": "the names of the grades", "guidelines": f"the guidelines of {subject}"}
+    return f"{named.get(part, f'{part} {subject}')} sent on {version_row.since[:10]}"
 
 
 def in_force(history: History, moment: str | None) -> str | None:
@@ -307,8 +358,8 @@ def note_shown(
 ) -> None:
     """Note down what these tasks of a project show from now on, each where it is not what it showed before.
 
-    fresh: tasks that were just made, so that they never showed anything else, whatever the server's clock says. Any other
-    task of which nothing is noted yet, as after a restored backup, showed what was in force.
+    fresh: tasks that were just made, so that they never showed anything else, whatever the server's clock says. Any
+    other task of which nothing is noted yet, as after a restored backup, showed what was in force.
     """
     shown = read_shown(session, project)
     remote_ids = _remote_ids(session, project)

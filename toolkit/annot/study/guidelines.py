@@ -5,16 +5,15 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-from annot.base.errors import FindingError, InputError
+from annot.base.errors import InputError
 from annot.base.names import check_name
 from annot.base.records import WHOLE
 from annot.base.settings import Kind
 from annot.base.templating import overriding
-from annot.store.shown import SentGuidelines, ShownVersion, version
+from annot.store.shown import SentGuidelines
 from annot.study.workspace import Workspace, sha256_of
 
 if TYPE_CHECKING:
@@ -135,35 +134,6 @@ def definition_of(text: str) -> str:
         if lines:
             return " ".join(lines)
     return ""
-
-
-Versions = Mapping[str, tuple[SentGuidelines, ...]]
-"""By facet, the oldest first."""
-
-
-def changed(ws: Workspace, facets: Iterable[str], versions: Versions) -> list[str]:
-    """Facets whose guidelines are no longer those that were sent last."""
-    return [facet for facet in facets if facet in versions and versions[facet][-1].text != shown(ws, facet).text]
-
-
-def to_send(ws: Workspace, facets: Iterable[str], versions: Versions, *, why: str | None) -> list[ShownVersion]:
-    """The guidelines of these facets that are not on record as they are now.
-
-    Raises FindingError if some have changed since they were sent and no reason is given.
-    """
-    facets = sorted(facets)
-    others = changed(ws, facets, versions)
-    if others and not (why or "").strip():
-        raise FindingError(
-            f"the guidelines of {', '.join(others)} have changed since they were sent",
-            hint='send the new ones with --guidelines-changed "why"',
-        )
-    now = datetime.now(UTC).isoformat(timespec="milliseconds")
-    texts = {facet: shown(ws, facet).text for facet in facets if facet not in versions or facet in others}
-    return [
-        version("guidelines", facet, text, since=now, why=why if facet in others else None)
-        for facet, text in texts.items()
-    ]
 
 
 def distinct(versions: Iterable[SentGuidelines]) -> list[SentGuidelines]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -144,14 +144,14 @@ def outcome_from(
     back = tuple(one for one in every if one.withdrawn_at is None)
     corrected = list(texts)
     latest, set_aside = _on_required_texts(current_judgements(judgements), corrected)
-    settled = [one for one in settled if not _is_set_aside(one.record, corrected)]
+    rulings_aside = {(pair.pair, name) for pair in corrected for name in pair.rulings_aside}
     first = _first(latest, set_aside, back)
     again = tuple(one for one in latest if (one.asked, one.assessor) in sent_back and one not in first)
     current, unanswered = _current(first, (*first, *again), back)
     contested = {one.pair for one in every if one.contested}
     settlement = settle(planned, current, per_pair=per_pair, accepted=accepted or (), contested=contested)
     answered = {(one.query_id, one.doc_id, one.assessor) for one in (*first, *set_aside) if one.counts}
-    ruled, reopened = _since_returned([one for one in settled if one.record.pair in planned], back)
+    ruled, reopened = _since_returned([one for one in settled if one.record.pair in planned], back, rulings_aside)
     rulings = rulings_of(ruled, asked=asked)
     adjudications = rulings.graded
     decisions = {decision.pair: decision for decision in settlement.agreed}
@@ -203,10 +203,6 @@ def _on_required_texts(
     )
 
 
-def _is_set_aside(settled: Adjudication, corrected: Iterable[JudgedTexts]) -> bool:
-    return any(one.pair == settled.pair and settled.adjudicator in one.rulings_aside for one in corrected)
-
-
 def _first(
     latest: Iterable[Judgement], set_aside: Iterable[Judgement], returned: Iterable[Returned]
 ) -> tuple[Judgement, ...]:
@@ -222,9 +218,12 @@ def _first(
 
 
 def _since_returned(
-    settled: Iterable[SourcedAdjudication], returned: Iterable[Returned]
+    settled: Iterable[SourcedAdjudication], returned: Iterable[Returned], set_aside: Collection[tuple[Pair, str]]
 ) -> tuple[list[Adjudication], dict[Pair, int]]:
-    """The adjudications given since their pair was last returned, and how often each pair was returned after one."""
+    """The adjudications given since their pair was last returned, and how often each pair was returned after one.
+
+    set_aside: the pairs and adjudicators whose decision is on another version of a text, as if the pair had gone back.
+    """
     times = grouped((one.pair, datetime.fromisoformat(one.returned_at)) for one in returned)
     ruled: list[Adjudication] = []
     ended_by: dict[Pair, set[datetime]] = {}
@@ -232,9 +231,10 @@ def _since_returned(
         moment = ruling.changed_at or ruling.record.judged_at
         at = None if moment is None else datetime.fromisoformat(moment)
         later = [time for time in times.get(ruling.record.pair, ()) if at is not None and time > at]
-        if later and ruling.record.counts:
-            ended_by.setdefault(ruling.record.pair, set()).add(min(later))
-        elif not later:
+        aside = (ruling.record.pair, ruling.record.adjudicator) in set_aside
+        if (later or (aside and at is not None)) and ruling.record.counts:
+            ended_by.setdefault(ruling.record.pair, set()).add(min(later, default=at or datetime.min))
+        elif not later and not aside:
             ruled.append(ruling.record)
     return ruled, {pair: len(moments) for pair, moments in ended_by.items()}
 

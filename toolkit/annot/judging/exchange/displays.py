@@ -3,16 +3,29 @@ display."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from sqlmodel import Session
 
 from annot import __version__
 from annot.base.records import Asked, Paper, Topic
-from annot.store.shown import Display, Part, ShownVersion, hash_of_text, read_histories, version
+from annot.store.shown import (
+    OF_SETTINGS,
+    Display,
+    Part,
+    ShownVersion,
+    as_json,
+    hash_of_text,
+    read_histories,
+    read_versions,
+    version,
+)
 from annot.study import guidelines
+from annot.study.shown_changes import Change, Versions, changes_of, refuse_unexplained
 from annot.study.shown_contents import (
     facet_content,
     labels_asked,
@@ -24,8 +37,9 @@ from annot.study.shown_contents import (
 from annot.study.workspace import Workspace
 
 if TYPE_CHECKING:
-    from annot.judging.exchange.outgoing import Outgoing, TaskMaterial
+    from annot.judging.exchange.outgoing import Outgoing, TaskForm, TaskMaterial
     from annot.judging.exchange.rounds import RoundPart
+    from annot.labelstudio.controls import Screen
 
 Contents = Mapping[tuple[Part, str], str]
 """What is shown, by part and subject."""
@@ -46,16 +60,84 @@ def contents_of(ws: Workspace, part: RoundPart, label_config: str, material: Tas
     return contents | {("text", paper_id): text_content(paper) for paper_id, paper in material.papers.items()}
 
 
-def new_versions(session: Session, contents: Contents) -> list[ShownVersion]:
-    """Of these contents those that are not in force, but for guidelines (`annot.study.guidelines.to_send`)."""
+def with_sent_screens(ws: Workspace, outgoing: Sequence[Outgoing], versions: Versions, *, new: bool) -> list[Outgoing]:
+    """The same with the screen that was sent last, where no setting and no template of the study has changed since.
+
+    A screen of another version of the program is none that the lead has asked for. new: it is.
+    """
+    if new:
+        return list(outgoing)
+    kept: dict[Screen, tuple[str, str]] = {}
+    for kind in {one.part.screen for one in outgoing}:
+        sent = versions.get(("screen", kind))
+        if sent and (recorded := json.loads(sent[-1].body))["inputs"] == guidelines.screen_inputs(ws, kind):
+            kept[kind] = (recorded["config"], sent[-1].body)
+
+    def form_with(form: TaskForm) -> TaskForm:
+        if form.part.screen not in kept:
+            return form
+        config, body = kept[form.part.screen]
+        return form._replace(label_config=config, contents={**form.contents, ("screen", form.part.screen): body})
+
+    forms = {id(one.form): form_with(one.form) for one in outgoing}
+    return [replace(one, form=forms[id(one.form)]) for one in outgoing]
+
+
+def next_versions(
+    ws: Workspace, session: Session, outgoing: Sequence[Outgoing], *, why: str | None, new_screen: bool
+) -> tuple[list[Outgoing], list[ShownVersion], list[str]]:
+    """What a push sends with the screens that it keeps, the versions that it puts on record, and notes.
+
+    A change is put on record whole, also where these tasks do not show it: the lead gives a reason once.
+    Texts are not compared here (`annot.judging.exchange.outgoing.check_outgoing`).
+    Raises FindingError if something has changed that wants a reason and none is given, or that cannot change any more.
+    """
+    why, versions, changes = (why or "").strip() or None, read_versions(session, *OF_SETTINGS), changes_of(ws, session)
+    refuse_unexplained(changes, why)
+    kept = with_sent_screens(ws, outgoing, versions, new=new_screen)
+    contents = {key: body for one in kept for key, body in one.form.contents.items()}
+    contents |= {(change.part, change.subject): _content_now(ws, change) for change in changes}
     histories = read_histories(session)
+    new = {
+        key: body
+        for key, body in contents.items()
+        if key not in histories or histories[key][-1][1] != hash_of_text(body)
+    }
     since = datetime.now(UTC).isoformat(timespec="milliseconds")
-    return [
-        version(part, subject, body, since=since, program=__version__ if part == "screen" else None)
-        for (part, subject), body in contents.items()
-        if part != "guidelines"
-        and ((part, subject) not in histories or histories[part, subject][-1][1] != hash_of_text(body))
-    ]
+    notes = [f"put on record, with the reason: {change.name}" for change in changes]
+    if why and not changes and why not in {one.why for several in versions.values() for one in several}:
+        notes = ["nothing has changed since it was sent: the reason is not on record"]
+    return kept, [_version(key, body, versions, since=since, why=why) for key, body in new.items()], notes
+
+
+def _content_now(ws: Workspace, change: Change) -> str:
+    """What is to be in force after a change; of a facet that was removed, null."""
+    if change.part == "scale":
+        return scale_content(ws)
+    if change.part == "guidelines":
+        return guidelines.shown(ws, change.subject).text
+    if change.part == "facet":
+        return facet_content(ws, change.subject) if change.subject in ws.in_file.facets else as_json(None)
+    kind: Any = change.subject
+    return screen_content(kind, guidelines.screen(ws, kind), guidelines.screen_inputs(ws, kind))
+
+
+def scale_version(ws: Workspace, session: Session) -> list[ShownVersion]:
+    """The names of the grades, if none are on record as sent: of rounds that do not make the collection."""
+    if ("scale", "") in read_versions(session, "scale"):
+        return []
+    return [version("scale", "", scale_content(ws), since=datetime.now(UTC).isoformat(timespec="milliseconds"))]
+
+
+def _version(key: tuple[Part, str], body: str, versions: Versions, *, since: str, why: str | None) -> ShownVersion:
+    part, subject = key
+    if part != "screen":
+        return version(part, subject, body, since=since, why=why if key in versions else None)
+    reason = None
+    if key in versions:
+        before, now = json.loads(versions[key][-1].body), json.loads(body)
+        reason = f"the screen of annot {__version__}" if before["inputs"] == now["inputs"] else why
+    return version(part, subject, body, since=since, why=reason, program=__version__)
 
 
 def displays_of(ws: Workspace, outgoing: Outgoing) -> dict[Asked, Display]:

@@ -10,7 +10,7 @@ from annot.base.errors import MissingInput
 from annot.base.names import counted
 from annot.base.records import Adjudication, Asked, Source
 from annot.judging.exchange.collecting import Collected
-from annot.judging.exchange.displays import new_versions
+from annot.judging.exchange.displays import next_versions
 from annot.judging.exchange.outgoing import Outgoing, form_of, material_of, tasks_of
 from annot.judging.exchange.recording import RecordedProject, record_counting, sourced
 from annot.judging.exchange.rounds import PARTS, Afterwards, Prepared, Round, Wishes
@@ -42,8 +42,9 @@ class AdjudicationRound(Round):
     parts = (PART,)
     person = "adjudicator"
     answer = "decision"
-    wishes = frozenset({"accept_deletions"})
+    wishes = frozenset({"changed", "new_screen", "accept_deletions"})
     hint = "send the disputes with `annot push adjudication`"
+    makes_collection = True
     noted_as = "push adjudication"
 
     def prepare(self, ws: Workspace, wishes: Wishes, *, dry_run: bool) -> Prepared:
@@ -52,11 +53,12 @@ class AdjudicationRound(Round):
             outcome = outcome_of(session, ws.settings)
         if not outcome.judgements:
             raise MissingInput("no judgements", hint="fetch them with `annot pull`")
-        outgoing = outgoing_of(ws)
         with ws.reading() as session:
-            told = [*_waiting(outcome, outgoing), *waiting_in_words(session)]
-            new = [one for form in outgoing[:1] for one in new_versions(session, form.form.contents)]
-        return Prepared(outgoing, told, is_made=bool(outgoing), new_versions=new)
+            told = waiting_in_words(session)
+            shown = partial(next_versions, ws, session, why=wishes.changed, new_screen=wishes.new_screen)
+            outgoing, new, notes = shown(outgoing_of(ws))
+        notes += [*_waiting(outcome, outgoing), *told]
+        return Prepared(outgoing, notes, is_made=bool(outgoing), new_versions=new)
 
     def after_sending(self, pushed: Pushed) -> Pushed:
         """With a note on tasks that ended."""

@@ -12,7 +12,7 @@ from annot.base.errors import MissingInput, StudioError
 from annot.base.names import counted, moment_now
 from annot.base.records import Asked, Returned, Source
 from annot.judging.exchange.collecting import Collected
-from annot.judging.exchange.displays import new_versions
+from annot.judging.exchange.displays import next_versions, with_sent_screens
 from annot.judging.exchange.outgoing import Outgoing, check_outgoing, form_of, material_of, tasks_of
 from annot.judging.exchange.recording import RecordedProject, record_counting, sourced_judgement
 from annot.judging.exchange.rounds import PARTS, Afterwards, Prepared, Round, Wishes
@@ -29,10 +29,8 @@ from annot.labelstudio.tasks import pair_key, returned_task
 from annot.store import people, pools, projects, trials
 from annot.store.judgements import read_returned
 from annot.store.projects import Project, read_hidden
-from annot.store.queries import read_queries
-from annot.store.shown import read_guidelines
+from annot.store.shown import read_versions
 from annot.study.exports import export_judgements
-from annot.study.guidelines import to_send
 from annot.study.judged_texts import Pair
 from annot.study.outcome import Outcome, answered_of, changed_after_adjudication, changes_in_words, outcome_of
 from annot.study.workspace import Workspace
@@ -60,8 +58,9 @@ class JudgingRound(Round):
     name = "judging"
     parts = (PART,)
     answer = "annotation"
-    wishes = frozenset({"guidelines_changed", "accept_deletions"})
+    wishes = frozenset({"changed", "new_screen", "accept_deletions"})
     hint = "send the tasks with `annot push`"
+    makes_collection = True
     noted_as = "push"
 
     def prepare(self, ws: Workspace, wishes: Wishes, *, dry_run: bool) -> Prepared:
@@ -71,15 +70,11 @@ class JudgingRound(Round):
                 send_back(session, now=moment_now())
         outgoing = outgoing_of(ws)
         with ws.reading() as session:
-            planned = {assignment.query_id for assignment in people.read_assignments(session)}
-            facets = {query.facet for query in read_queries(session) if query.query_id in planned}
-            notes = [
-                *_not_passed(trials.read_trials(session), {one.assessor for one in outgoing}),
-                *waiting_in_words(session),
-            ]
+            shown = partial(next_versions, ws, session, why=wishes.changed, new_screen=wishes.new_screen)
+            outgoing, new, notes = shown(outgoing)
+            notes += _not_passed(trials.read_trials(session), {one.assessor for one in outgoing})
+            notes += waiting_in_words(session)
             sent_before = {one.assessor for one in projects.read_projects(session, round="judge")}
-            new = to_send(ws, facets, read_guidelines(session), why=wishes.guidelines_changed)
-            new += [one for form in outgoing[:1] for one in new_versions(session, form.form.contents)]
         if dry_run:
             return Prepared(outgoing, notes, new_versions=new)
         # Before anything is withdrawn, too.
@@ -98,7 +93,8 @@ class JudgingRound(Round):
         late = {person.assessor: person.answered for person in withdrawn if person.answered}
         if late:
             notes += _given_back(ws, late)
-            outgoing = outgoing_of(ws)
+            with ws.reading() as session:
+                outgoing = with_sent_screens(ws, outgoing_of(ws), read_versions(session), new=wishes.new_screen)
         away = {one.assessor for one in unreachable}
         held = answered_late | open_elsewhere(ws, away)
         if held:
