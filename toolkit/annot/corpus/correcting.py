@@ -235,13 +235,6 @@ def _from_1(places: Sequence[int]) -> tuple[int, ...]:
     return tuple(at + 1 for at in places)
 
 
-UNCORRECTED = (
-    'if they were corrected, add them with `annot corpus add --corrected "WHY" FILE`; otherwise restore the corpus '
-    "from a backup"
-)
-"""What to do about texts that changed without a reason."""
-
-
 def differing_texts(session: Session, corpus: Iterable[Paper]) -> tuple[str, ...]:
     """The papers whose text is not the one on record, although no correction says so, by id."""
     last = {text_id: history[-1][1] for (part, text_id), history in read_histories(session).items() if part == "text"}

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from sqlmodel import Session
 
 from annot.base.records import Asked, Assignment, Judgement, Source, grouped
+from annot.corpus.uncorrected import uncorrected
 from annot.judging.next_step import Facts, Next, next_step
 from annot.store import facet_labels, people, pools, projects, runs, trials
 from annot.store.adjudications import last_opinions, read_current
@@ -16,6 +17,7 @@ from annot.store.projects import StoredRound, read_hidden
 from annot.store.queries import read_queries, read_topics
 from annot.store.shown import read_histories
 from annot.study.adjudication import Pair
+from annot.study.judged_texts import judged_texts, tasks_on_other_texts
 from annot.study.made import has_letter, is_current, read_made, states_of
 from annot.study.outcome import outcome_of
 from annot.study.workspace import Workspace
@@ -60,6 +62,10 @@ class Stage:
         self.sent = projects.read_sent(session)
         """What each person was sent to judge, without hidden gold."""
         self.outcome = outcome_of(session, ws.settings)
+        self.texts = judged_texts(session)
+        """The answered pairs of which a text was corrected."""
+        self.waiting = {pair for pair, one in self.texts.items() if one.state == "waits"}
+        """Those that wait for the lead's decision."""
         self.answered = self.outcome.answered
         """Every answer that counts, planned or not."""
         self.changes = self._changes()
@@ -76,10 +82,16 @@ class Stage:
 
     @property
     def to_withdraw(self) -> int:
-        """Unanswered tasks on the server of people who no longer have the pairs."""
+        """Unanswered tasks on the server of people who no longer have the pairs, or with another text."""
         have = {(planned.assessor, planned.asked) for planned in self.plan} | self.answered
         have |= {(returned.assessor, returned.asked) for returned in self.outcome.returned}
-        return sum((name, asked) not in have for name, own in self.sent.items() for asked in own)
+        other = tasks_on_other_texts(self.session, "judge", self.texts)
+        return sum(
+            (name, asked) not in have
+            or ((name, asked) not in self.answered and (asked.pair in self.waiting or asked in other.get(name, ())))
+            for name, own in self.sent.items()
+            for asked in own
+        )
 
     @property
     def unassigned(self) -> tuple[Pair, ...]:
@@ -129,6 +141,8 @@ class Stage:
             undrawn=0 if self.elsewhere else len(self._undrawn(planned)),
             to_fill=sum(bool(self.judges - {*outcome.planned[pair]}) for pair in self.unassigned),
             batch=len(pooled - planned),
+            uncorrected=len(uncorrected(self.ws, self.session, self.states)),
+            to_decide=len(self.waiting),
             changed=self._changed_in_words(refused=False),
             refused=self._changed_in_words(refused=True),
             missing=len(set(outcome.incomplete) - short),
@@ -220,7 +234,7 @@ class Stage:
         for name, asked in given:
             asked_of.get(name, set()).add(asked)
         for name, own in asked_of.items():
-            left = {one for one in own if (name, one) not in answered}
+            left = {one for one in own if (name, one) not in answered and one.pair not in self.waiting}
             there = left & (self.sent.get(name, set()) | (gold.get(name, set()) & hidden.get(name, set())))
             unsent |= {name: len(left - there)} if left - there else {}
             to_judge |= {name: len(there)} if there else {}
@@ -243,6 +257,8 @@ class Stage:
         shows = last_opinions(self.session) if noted else {}
         said = {one.pair: one.judgements for one in self.outcome.settlement.disputed}
         for pair in self.outcome.open:
+            if pair in self.waiting:
+                continue
             asked = Asked(*pair, 1 + self.outcome.reopened.get(pair, 0))
             person = next((name for name in holders.get(asked, ()) if name in self._may_settle(pair)), None)
             if person is None:
@@ -251,7 +267,7 @@ class Stage:
             to_settle[person] = to_settle.get(person, 0) + 1
             now = {(one.assessor, one.grade, one.cannot_judge, one.comment) for one in said[pair]}
             stale += now != set(shows.get((person, pair), now))
-        disputed = set(self.outcome.open)
+        disputed = set(self.outcome.open) - self.waiting
         ended = {(name, asked.pair) for name, own in noted.items() for asked in own if asked.pair not in disputed}
         if ended:
             ended -= {(one.record.adjudicator, one.record.pair) for one in read_current(self.session)}

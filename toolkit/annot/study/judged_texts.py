@@ -17,9 +17,10 @@ from sqlmodel import Session
 from annot.base.records import Asked, Returned, grouped
 from annot.store.adjudications import ADJUDICATIONS
 from annot.store.judgements import JUDGEMENTS, read_returned
+from annot.store.projects import StoredRound, read_projects
 from annot.store.queries import read_queries
 from annot.store.revisions import Sourced
-from annot.store.shown import Display, History, display_parts, in_force, read_histories
+from annot.store.shown import Display, History, display_parts, in_force, read_histories, read_shown
 from annot.store.text_rulings import TextRuling, read_rulings
 
 Pair = tuple[str, str]
@@ -78,11 +79,7 @@ class JudgedTexts:
 
 def judged_texts(session: Session) -> dict[Pair, JudgedTexts]:
     """The answered pairs of which a text was corrected, by pair."""
-    histories = {
-        text_id: history
-        for (part, text_id), history in read_histories(session).items()
-        if part == "text" and len({sha256 for _, sha256 in history}) > 1
-    }
+    histories = _corrected(session)
     if not histories:
         return {}
     topics = {query.query_id: query.topic_id for query in read_queries(session)}
@@ -95,6 +92,40 @@ def judged_texts(session: Session) -> dict[Pair, JudgedTexts]:
         back = [one for one in returned if one.pair == pair]
         found[pair] = _of_pair(pair, given.get(pair, []), settled.get(pair, []), back, rulings.get(pair, []), histories)
     return {pair: one for pair, one in found.items() if one.state != "newest" or one.set_aside or one.rulings_aside}
+
+
+def tasks_on_other_texts(
+    session: Session, round: StoredRound, pairs: Mapping[Pair, JudgedTexts]
+) -> dict[str, set[Asked]]:
+    """By person, the tasks of a round that were sent with another version of a text than they are to show.
+
+    pairs: of `judged_texts`. Answered tasks are among them: they stay as they are.
+    """
+    corrected = _corrected(session)
+    if not corrected:
+        return {}
+    earlier = {sha256 for history in corrected.values() for _, sha256 in history if sha256 != history[-1][1]}
+    found: dict[str, set[Asked]] = {}
+    for project in read_projects(session, round=round):
+        histories = read_shown(session, project.project).by_task
+        last = {asked: history[-1][1] for asked, history in histories.items() if history}
+        displays = display_parts(session, last.values())
+        for asked, sha256 in last.items():
+            shown = {displays[sha256].get(part) for part in ("topic", "document")}
+            known = pairs.get(asked.pair)
+            expected = set() if known is None else {*known.required.values()}
+            if earlier & shown - expected or (expected and expected - shown):
+                found.setdefault(project.assessor, set()).add(asked)
+    return found
+
+
+def _corrected(session: Session) -> dict[str, History]:
+    """The histories of the papers that were corrected, by id."""
+    return {
+        text_id: history
+        for (part, text_id), history in read_histories(session).items()
+        if part == "text" and len(history) > 1
+    }
 
 
 def _read(

@@ -9,14 +9,15 @@ from sqlmodel import Session
 
 from annot.base.records import Asked
 from annot.judging.exchange.outgoing import Outgoing
+from annot.judging.text_decisions import corrected_texts
 from annot.labelstudio.columns import same_texts
 from annot.labelstudio.gateway import Gateway
 from annot.labelstudio.studio_records import TEXT_FIELD, Payload, StudioTask
 from annot.labelstudio.tasks import pair_key
 from annot.store import projects
 from annot.store.judgements import read_judgements
-from annot.store.shown import Display, display_parts, read_histories, read_shown
-from annot.study.judged_texts import Pair, judged_texts
+from annot.store.shown import Display, display_parts, read_shown
+from annot.study.judged_texts import Pair, judged_texts, tasks_on_other_texts
 from annot.study.workspace import Workspace
 
 
@@ -35,7 +36,7 @@ def withdraw_earlier_texts(ws: Workspace, gateway: Gateway, outgoing: Sequence[O
         return set()
     server = gateway.identity()
     with ws.reading() as session:
-        if not _corrected(read_histories(session)):
+        if not corrected_texts(session):
             return set()
         known = projects.read_projects(session, round=outgoing[0].part.stored)
         recorded = {(one.assessor, one.asked) for one in read_judgements(session) if one.counts}
@@ -64,26 +65,12 @@ def open_elsewhere(ws: Workspace, people: Collection[str]) -> set[Pair]:
     """The pairs that these people may still answer on a text before its correction: their server cannot be asked."""
     if not people:
         return set()
-    found: set[Pair] = set()
     with ws.reading() as session:
-        histories = _corrected(read_histories(session)).values()
-        earlier = {sha256 for history in histories for _, sha256 in history if sha256 != history[-1][1]}
-        staying = {pair for pair, one in judged_texts(session).items() if one.kept}
+        tasks = tasks_on_other_texts(session, "judge", judged_texts(session))
         recorded = {(one.assessor, one.asked) for one in read_judgements(session) if one.counts}
-        for project in projects.read_projects(session, round="judge") if earlier else ():
-            if project.assessor not in people:
-                continue
-            tasks = read_shown(session, project.project).by_task
-            last = {asked: history[-1][1] for asked, history in tasks.items() if history}
-            displays = display_parts(session, last.values())
-            found |= {
-                asked.pair
-                for asked, sha256 in last.items()
-                if (project.assessor, asked) not in recorded
-                and asked.pair not in staying
-                and earlier & {displays[sha256].get("topic"), displays[sha256].get("document")}
-            }
-    return found
+    return {
+        asked.pair for name, own in tasks.items() if name in people for asked in own if (name, asked) not in recorded
+    }
 
 
 TEXTS = ("topic", "document")
@@ -118,10 +105,3 @@ def as_displayed(
 def without_pairs(outgoing: Outgoing, pairs: Collection[Pair]) -> Outgoing:
     """The same without the tasks of these pairs."""
     return replace(outgoing, tasks={asked: task for asked, task in outgoing.tasks.items() if asked.pair not in pairs})
-
-
-def _corrected(
-    histories: Mapping[tuple[str, str], tuple[tuple[str, str], ...]],
-) -> dict[str, tuple[tuple[str, str], ...]]:
-    """The histories of the texts that were corrected, by id."""
-    return {text_id: history for (part, text_id), history in histories.items() if part == "text" and len(history) > 1}
