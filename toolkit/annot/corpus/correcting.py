@@ -62,7 +62,7 @@ class _Change(NamedTuple):
         return before, after
 
 
-class Correction:
+class RecordCorrections:
     """The papers that files correct, until all of them are read. why: the lead's reason; None corrects nothing."""
 
     def __init__(self, ws: Workspace, why: str | None) -> None:

@@ -8,18 +8,17 @@ from typing import TYPE_CHECKING, Any
 from sqlmodel import Session
 
 from annot.base.records import Asked, Assignment, Judgement, Source, grouped
-from annot.corpus.uncorrected import uncorrected
 from annot.judging.next_step import Facts, Next, next_step
 from annot.store import facet_labels, people, pools, projects, runs, trials
 from annot.store.adjudications import last_opinions, read_current
+from annot.store.judgements import has_corrected_texts
 from annot.store.pools import read_sample, to_judge
 from annot.store.projects import StoredRound, read_hidden
 from annot.store.queries import read_queries, read_topics
 from annot.store.shown import read_histories
 from annot.study.adjudication import Pair
-from annot.study.judged_texts import judged_texts, tasks_on_other_texts
 from annot.study.made import has_letter, is_current, read_made, states_of
-from annot.study.outcome import outcome_of
+from annot.study.outcome import outcome_of, texts_of
 from annot.study.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -62,7 +61,7 @@ class Stage:
         self.sent = projects.read_sent(session)
         """What each person was sent to judge, without hidden gold."""
         self.outcome = outcome_of(session, ws.settings)
-        self.texts = judged_texts(session)
+        self.texts = texts_of(session)
         """The answered pairs of which a text was corrected."""
         self.waiting = {pair for pair, one in self.texts.items() if one.state == "waits"}
         """Those that wait for the lead's decision."""
@@ -85,7 +84,7 @@ class Stage:
         """Unanswered tasks on the server of people who no longer have the pairs, or with another text."""
         have = {(planned.assessor, planned.asked) for planned in self.plan} | self.answered
         have |= {(returned.assessor, returned.asked) for returned in self.outcome.returned}
-        other = tasks_on_other_texts(self.session, "judge", self.texts)
+        other = self._tasks_on_other_texts()
         return sum(
             (name, asked) not in have
             or ((name, asked) not in self.answered and (asked.pair in self.waiting or asked in other.get(name, ())))
@@ -108,6 +107,19 @@ class Stage:
         from annot.study.shown_changes import changes_of
 
         return changes_of(self.ws, self.session)
+
+    def _uncorrected(self) -> int:
+        """Texts that are not those on record, although no correction says so."""
+        from annot.corpus.uncorrected import uncorrected
+
+        return len(uncorrected(self.ws, self.session, self.states))
+
+    def _tasks_on_other_texts(self) -> dict[str, set[Asked]]:
+        if not has_corrected_texts(self.session):
+            return {}
+        from annot.study.judged_texts import tasks_on_other_texts
+
+        return tasks_on_other_texts(self.session, "judge", self.texts)
 
     def _changed_in_words(self, *, refused: bool) -> str:
         changes = [change for change in self.changes if bool(change.refused) is refused]
@@ -141,7 +153,7 @@ class Stage:
             undrawn=0 if self.elsewhere else len(self._undrawn(planned)),
             to_fill=sum(bool(self.judges - {*outcome.planned[pair]}) for pair in self.unassigned),
             batch=len(pooled - planned),
-            uncorrected=len(uncorrected(self.ws, self.session, self.states)),
+            uncorrected=self._uncorrected() if sent else 0,
             to_decide=len(self.waiting),
             changed=self._changed_in_words(refused=False),
             refused=self._changed_in_words(refused=True),

@@ -21,7 +21,7 @@ from annot.base.shards import Engine, map_shards
 from annot.corpus.adding import CleaningCount, Cleanings, KnownMarks, LotReader, lots_of
 from annot.corpus.corpus_facts import corpus_facts, write_corpus_manifest
 from annot.corpus.corpus_filters import SETTING_OF, Rejection, Tally
-from annot.corpus.correcting import Corrected, Correction
+from annot.corpus.correcting import Corrected, RecordCorrections
 from annot.corpus.files_read import FileRead, FilesRead, files_of, merged
 from annot.corpus.other_ids import BesidePapers, know_ids
 from annot.corpus.rejects import Rejects
@@ -142,7 +142,7 @@ def add(
     try:
         if refused:
             raise refused[0]
-        correction = Correction(ws, corrected and " ".join(corrected.split()))
+        correction = RecordCorrections(ws, corrected and " ".join(corrected.split()))
         rejects = _rejects(ws, folders, unknown)
         return _added(ws, given, folders, rejects, correction, dry_run=dry_run, advance=advance)
     except InputError as error:
@@ -154,7 +154,7 @@ def _added(
     given: list[tuple[str, str]],
     folders: Mapping[str, str],
     rejects: Rejects,
-    correction: Correction,
+    correction: RecordCorrections,
     *,
     dry_run: bool,
     advance: Advance,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sqlmodel import Session
 
@@ -13,11 +13,13 @@ from annot.base.names import counted
 from annot.base.records import Adjudication, Asked, Assignment, Decision, Judgement, Qrel, Returned, grouped
 from annot.base.settings import Settings
 from annot.store.adjudications import ADJUDICATIONS, SourcedAdjudication, read_accepted, read_current
-from annot.store.judgements import JUDGEMENTS, read_judgements, read_returned
+from annot.store.judgements import JUDGEMENTS, has_corrected_texts, read_judgements, read_returned
 from annot.store.people import Plan, read_assignments, read_plan
 from annot.store.revisions import RESTORED, Sourced
 from annot.study.adjudication import Pair, Settlement, rulings_of, settle
-from annot.study.judged_texts import JudgedTexts, judged_texts
+
+if TYPE_CHECKING:
+    from annot.study.judged_texts import JudgedTexts
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,8 +109,18 @@ def outcome_of(session: Session, settings: Settings) -> Outcome:
         asked=settings.adjudication.asked,
         drawn=read_plan(session),
         accepted=read_accepted(session),
-        texts=judged_texts(session).values(),
+        texts=texts_of(session).values(),
     )
+
+
+def texts_of(session: Session) -> dict[Pair, JudgedTexts]:
+    """The answered pairs of which a text was corrected, as `annot.study.judged_texts` has them."""
+    if not has_corrected_texts(session):
+        return {}
+    # Only here: most studies have none.
+    from annot.study.judged_texts import judged_texts
+
+    return judged_texts(session)
 
 
 def answered_of(session: Session) -> set[tuple[str, Asked]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sqlmodel import Session
 
@@ -24,10 +24,12 @@ from annot.store.revisions import Sourced
 from annot.store.runs import Imported, StoredRun
 from annot.store.shown import SentGuidelines, display_parts, read_guidelines
 from annot.study.adjudication import Pair
-from annot.study.judged_texts import JudgedTexts, judged_texts
 from annot.study.made import States, states_of
-from annot.study.outcome import Outcome, outcome_from
+from annot.study.outcome import Outcome, outcome_from, texts_of
 from annot.study.workspace import Workspace
+
+if TYPE_CHECKING:
+    from annot.study.judged_texts import JudgedTexts
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +69,7 @@ class Snapshot:
     """The topics that are texts, by id; all others are papers."""
     sample: PoolSample | None = None
     """Where a sample of the pools is judged."""
-    texts_of: dict[Pair, JudgedTexts] = field(default_factory=dict)
+    judged_texts: dict[Pair, JudgedTexts] = field(default_factory=dict)
     """The answered pairs of which a text was corrected."""
     states: States = field(default_factory=dict)
     """By which it is told, later, whether what is made of this is old."""
@@ -177,7 +179,7 @@ def snapshot_of(session: Session, ws: Workspace) -> Snapshot:
     judged = judgements.read_current(session)
     assignments, plan = people.read_assignments(session), people.read_plan(session)
     answers = [sourced.record for sourced in judged]
-    texts = judged_texts(session)
+    texts = texts_of(session)
     return Snapshot(
         ws=ws,
         label_origins=facet_labels.count_by_origin(session),
@@ -197,7 +199,7 @@ def snapshot_of(session: Session, ws: Workspace) -> Snapshot:
             accepted=read_accepted(session),
             texts=texts.values(),
         ),
-        texts_of=texts,
+        judged_texts=texts,
         flagged=tuple(answer for answer in answers if answer.flags),
         sources=tuple(sorted({sourced.source for sourced in judged})),
         projects=projects.read_projects(session),
