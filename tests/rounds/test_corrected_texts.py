@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
-from annot.base.errors import FindingError, InputError
+from annot.base.errors import FindingError, InputError, MissingInput
 from annot.judging.stage import next_of
-from annot.labelstudio.tasks import pair_key
+from annot.labelstudio.tasks import pair_key, split_key
 from annot.steps import corpus, corrected
 from annot.steps.corrected import CorrectedPair
 from annot.store.judgements import read_current
 from annot.store.shown import content, display_parts
 from annot.study.workspace import Workspace
 from small_study import LABELS
+from studio_in_memory import Killed
 from study_stages import quietly, set_in
 from worlds import QUERY, Pair, World, world
 
@@ -59,6 +63,14 @@ def texts_on(made: World, name: str, pair: Pair, round: str = "judge", *, occasi
     """What the person's task of the pair shows; empty if there is none."""
     task = made.tasks(name, round).get(pair_key(*pair, occasion))
     return "" if task is None else str(made.studio.tasks[task]["data"]["pair_html"])
+
+
+def killed() -> None:
+    raise Killed
+
+
+def sends(made: World) -> int:
+    return made.studio.count("POST", "/import")
 
 
 def listed(made: World) -> dict[Pair, CorrectedPair]:
@@ -271,3 +283,95 @@ def _papers(ws: Workspace) -> list[Any]:
     from annot.store import papers
 
     return list(papers.read_papers(ws.corpus))
+
+
+def test_what_a_killed_push_sent_is_known_by_what_the_server_shows(tmp_path: Path) -> None:
+    """The first push sends and notes nothing down; then a text is corrected, and the answers are to the earlier one."""
+    with world("planned", tmp_path / "study") as made:
+        made.studio.faults.append(
+            lambda request: killed() if "import" not in request.url.path and sends(made) else None
+        )
+        with pytest.raises(Killed):
+            made.push()
+        made.studio.in_time = True
+        correct(made, "d00")
+        made.judge("a1", {PAIR: 1})
+        made.push()
+        made.pull()
+        assert listed(made)[PAIR].state == "waits for your decision"
+        assert judged_on(made) == {("a1", "d00", 1): OLD}
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_whatever_happens_no_pair_is_judged_on_two_texts(tmp_path: Path, seed: int) -> None:
+    """People answer what is open on the server, the lead pulls, pushes, is killed, corrects texts and decides."""
+    draw = Random(seed)
+    with world("sent", tmp_path / "study") as made:
+        seen: dict[tuple[str, str, int, str], str] = {}
+        for step in range(25):
+            act(made, draw, step, seen)
+        for _ in range(2):
+            made.pull()
+            with suppress(InputError):
+                decide(made, None, draw.choice(["stays", "again"]), every=True)
+            made.push()
+        assert_one_text(made, seen)
+
+
+def act(made: World, draw: Random, step: int, seen: dict[tuple[str, str, int, str], str]) -> None:
+    move = draw.choice(["judge", "judge", "judge", "pull", "push", "kill", "dispute", "settle", "correct", "decide"])
+    if move == "judge":
+        answer(made, draw, draw.choice(["a1", "a2"]), "judge", seen)
+    elif move == "settle":
+        answer(made, draw, "j1", "adjudicate", seen)
+    elif move == "pull":
+        made.pull()
+        with suppress(MissingInput):
+            made.pull("adjudication")
+        assert_one_text(made, seen)
+    elif move == "push":
+        made.push()
+    elif move == "kill":
+        made.studio.kill_at(draw.randrange(1, 40))
+        with suppress(Killed):
+            made.push()
+        made.studio.faults.clear()
+    elif move == "dispute":
+        with suppress(MissingInput):
+            made.push("adjudication")
+    elif move == "correct":
+        correct(made, draw.choice(["d00", "d01", "p1"]), draw.choice(["corrected", "better", f"new{step}"]))
+    else:
+        decide(made, None, draw.choice(["stays", "again"]), every=True)
+
+
+def answer(made: World, draw: Random, name: str, round: str, seen: dict[tuple[str, str, int, str], str]) -> None:
+    """The person answers up to three of the pairs that are open and may be corrected."""
+    with suppress(ValueError):
+        there = made.tasks(name, round)
+        for key, task in list(there.items())[:]:
+            asked = split_key(key)
+            open_now = not made.studio.annotations_on(task)
+            if open_now and asked.doc_id in ("d00", "d01", "d02") and draw.random() < 0.5:
+                seen[name, asked.doc_id, asked.occasion, round] = shown_words(made, task)
+                made.judge(name, {asked.pair: draw.randrange(4)}, round, occasion=asked.occasion)
+
+
+def shown_words(made: World, task: int) -> str:
+    """The first sentences of both sides, as they are on the server."""
+    return " ".join(re.findall(r"Why [^<]*", str(made.studio.tasks[task]["data"]["pair_html"])))
+
+
+def assert_one_text(made: World, seen: dict[tuple[str, str, int, str], str]) -> None:
+    """What the final grades are made of was judged on one text, pair by pair."""
+    outcome = made.outcome
+    for pair in {one.pair for one in outcome.current}:
+        texts = {
+            seen[one.assessor, one.doc_id, one.occasion, "judge"]
+            for one in (*outcome.current, *outcome.judgements)
+            if one.pair == pair and one.counts
+        }
+        if pair in outcome.adjudications:
+            one = outcome.adjudications[pair]
+            texts.add(seen[one.adjudicator, one.doc_id, 1 + outcome.reopened.get(pair, 0), "adjudicate"])
+        assert len(texts) <= 1, (pair, texts)

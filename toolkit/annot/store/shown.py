@@ -302,6 +302,12 @@ class ShownTasks:
                 history.append((moment, sha256))
         return tuple(history)
 
+    def add(self, display: Display) -> str:
+        """The hash of a display that is known otherwise; `keep_composed` records it, too."""
+        body = as_json(display)
+        self._composed[sha256 := hash_of_text(body)] = body
+        return sha256
+
     def bodies(self, sha256s: Iterable[str | None]) -> list[str]:
         """The displays among these that were composed here."""
         return [self._composed[sha256] for sha256 in sha256s if sha256 in self._composed]

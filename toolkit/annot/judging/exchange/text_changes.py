@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
@@ -10,13 +11,15 @@ from sqlmodel import Session
 from annot.base.records import Asked
 from annot.judging.exchange.outgoing import Outgoing
 from annot.judging.text_decisions import corrected_texts
-from annot.labelstudio.columns import same_texts
+from annot.labelstudio.annotations import Reading
+from annot.labelstudio.columns import reads, same_texts
 from annot.labelstudio.gateway import Gateway
-from annot.labelstudio.studio_records import TEXT_FIELD, Payload, StudioTask
+from annot.labelstudio.studio_records import TEXT_FIELD, Payload, PulledTask, StudioTask
 from annot.labelstudio.tasks import pair_key
 from annot.store import projects
-from annot.store.judgements import read_judgements
-from annot.store.shown import Display, display_parts, read_shown
+from annot.store.judgements import has_corrected_texts, read_judgements
+from annot.store.queries import read_queries
+from annot.store.shown import Display, ShownTasks, display_parts, read_shown, read_versions
 from annot.study.judged_texts import Pair, judged_texts, tasks_on_other_texts
 from annot.study.workspace import Workspace
 
@@ -100,6 +103,37 @@ def as_displayed(
         parts = (*TEXTS, *MARKS) if has_earlier_text(task, tasks[asked]) else MARKS
         found[asked] = {**displays[asked], **{name: before[name] for name in parts if name in before}}
     return found
+
+
+def with_texts_on_server(
+    session: Session, shown: ShownTasks, readings: Sequence[Reading], tasks: Mapping[Asked, PulledTask]
+) -> list[Reading]:
+    """The readings with the versions of corrected texts that their tasks show on the server.
+
+    An answered task is never changed, so this tells more than what was noted: a push may have been killed before it
+    noted anything, a backup may be older than the push, and the clocks of two machines differ.
+    """
+    if not has_corrected_texts(session):
+        return list(readings)
+    versions = {text_id: several for (_, text_id), several in read_versions(session, "text").items() if several[1:]}
+    topics = {query.query_id: query.topic_id for query in read_queries(session)}
+    displays = display_parts(session, (one.shown_sha256 for one in readings))
+
+    def of_server(one: Reading) -> Reading:
+        (composed,) = shown.bodies([one.shown_sha256]) or (None,)
+        display = displays.get(one.shown_sha256 or "") or (json.loads(composed) if composed else {})
+        pair_html = str(tasks[one.asked].data.get(TEXT_FIELD, ""))
+        sides = (("topic", "query", topics.get(one.asked.query_id, "")), ("document", "cand", one.asked.doc_id))
+        found = {
+            part: version.sha256
+            for part, side, text_id in sides
+            for version in versions.get(text_id, ())
+            if reads(pair_html, side, **json.loads(version.body))
+        }
+        changed = {part: sha256 for part, sha256 in found.items() if display.get(part) != sha256}
+        return replace(one, shown_sha256=shown.add({**display, **changed})) if changed else one
+
+    return [of_server(one) for one in readings]
 
 
 def without_pairs(outgoing: Outgoing, pairs: Collection[Pair]) -> Outgoing:
