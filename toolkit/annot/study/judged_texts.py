@@ -15,6 +15,7 @@ from typing import Any, Literal, NamedTuple
 from sqlmodel import Session
 
 from annot.base.records import Asked, Returned, grouped
+from annot.store import people
 from annot.store.adjudications import ADJUDICATIONS
 from annot.store.judgements import JUDGEMENTS, read_returned
 from annot.store.projects import StoredRound, read_projects
@@ -84,7 +85,12 @@ def judged_texts(session: Session) -> dict[Pair, JudgedTexts]:
         return {}
     topics = {query.query_id: query.topic_id for query in read_queries(session)}
     returned = [one for one in read_returned(session) if one.withdrawn_at is None]
-    given = _read(session, JUDGEMENTS, topics, histories)
+    planned = {(one.assessor, one.pair) for one in people.read_assignments(session)}
+    given = {
+        # An answer of somebody who no longer has the pair settles nothing.
+        pair: [one for one in several if (one.person, pair) in planned]
+        for pair, several in _read(session, JUDGEMENTS, topics, histories).items()
+    }
     settled = _read(session, ADJUDICATIONS, topics, histories)
     rulings = grouped(((one.query_id, one.doc_id), one) for one in read_rulings(session))
     found = {}

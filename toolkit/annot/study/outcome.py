@@ -285,6 +285,11 @@ def _key(one: Judgement) -> tuple[str, str, str, int]:
 SHOWN = 3
 
 
+def set_aside_of(session: Session) -> set[tuple[str, Asked]]:
+    """(assessor, what was asked) of the answers on another version of a text than their pair is judged on."""
+    return {key for pair in texts_of(session).values() for key in pair.set_aside}
+
+
 @dataclass(frozen=True, slots=True)
 class ChangedAnswer:
     """An assessor's answer as it was when the pair was adjudicated, and as it is now; None is `cannot judge`."""
