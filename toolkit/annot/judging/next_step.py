@@ -82,6 +82,10 @@ class Facts(NamedTuple):
     """Runs whose file is gone, or whose pools have changed since."""
     runs: bool = False
     """Whether there are any."""
+    untrue: tuple[str, ...] = ()
+    """What makes something of a finished study untrue, in clauses."""
+    untrue_part: str = ""
+    """The part of the study that all of it is in; empty if it is in several."""
     questions: int = 0
     """Questions of the datasheet without an answer."""
     release: str = "FOLDER"
@@ -224,6 +228,8 @@ WAY: tuple[Rule, ...] = (
         "annot plan{grow}",
         "{batch} without a plan; annot query remove removes one",
     ),
+    # What is not as the record has it, before anything is made of it.
+    Rule(lambda f: f.untrue, "annot check{part}", "{untrue}; there is no release until that is mended"),
     # What follows from the grades.
     Rule(lambda f: "agreement" in f.old, "annot agreement", f"exports/agreement.json {OLD}"),
     Rule(lambda f: "qrels" in f.old, "annot qrels", "exports/qrels.txt does not have the current final grades"),
@@ -284,6 +290,7 @@ def _words(facts: Facts) -> Mapping[str, str]:
     """What the texts of the table are filled in with."""
     return {name: _in_words(name, fact) for name, fact in facts._asdict().items()} | {
         "grow": " --grow" if facts.sent else "",
+        "part": f" {facts.untrue_part}" if facts.untrue_part else "",
         "documents": "papers" if facts.faceted else "documents",
         "unpooled": _in_words("queries", facts.queries - facts.pooled),
         "judges": _listed(facts.to_judge),

@@ -22,6 +22,7 @@ from annot.study.outcome import outcome_of, texts_of
 from annot.study.workspace import Workspace
 
 if TYPE_CHECKING:
+    from annot.judging.states import StudyState
     from annot.study.shown_changes import Change
 
 TRAIN: StoredRound = "train"
@@ -324,13 +325,26 @@ class Stage:
         current = {name: (self.ws.exports / file).is_file() and self._current(name) for name, file in PRODUCTS.items()}
         current |= {"qrels": self._qrels_hold(), "release": written and self._current("release")}
         current |= {"backup": self._current("backup")}
+        found = self._refusing()
+        current |= {state.product: False for state in found if state.product}
+        others = [state for state in found if not state.product]
+        parts = {state.part for state in others}
         return {
             "old": frozenset(name for name, is_so in current.items() if not is_so),
+            "untrue": tuple(state.says for state in others),
+            "untrue_part": parts.pop() if len(parts) == 1 else "",
             "old_runs": tuple(self._old_runs()),
             "runs": any(self.ws.runs.glob("*.run")),
             "questions": n if isinstance(n := datasheet.get("open"), int) else 0,
             "release": folder if written else "FOLDER",
         }
+
+    def _refusing(self) -> list[StudyState]:
+        """The states that the study is in and in which there is no release."""
+        # Only once there are all grades, as for the qrels.
+        from annot.judging.state_memory import remembered_findings
+
+        return [finding.state for finding in remembered_findings(self.ws, self.states) if finding.state.refused]
 
     def _qrels_hold(self) -> bool:
         # Only once there are all grades: until then the next step is known without these modules.

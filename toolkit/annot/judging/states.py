@@ -7,21 +7,31 @@ the remedy. Finders are run by `findings_of`; what several of them read is read 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from annot.base.errors import InputError, MissingInput
-from annot.base.records import Advance
+from annot.base.records import Advance, Source
 from annot.judging import guideline_faults, plan_on_record
 from annot.measuring.results import read_audit
 from annot.pools import chain, pool_facts
-from annot.pools.ranked_corpus import RankedCorpus, ranked_corpus
+from annot.pools.ranked_corpus import ranked_corpus
 from annot.ranking import index
-from annot.study.workspace import Workspace
+from annot.store import people, pools
+from annot.store.judgements import read_judgements, sources_of_judgements
+from annot.store.queries import read_queries
+from annot.store.shown import Part
+from annot.study.shown_changes import BACK, Change, changes_of
+from annot.study.workspace import SETTINGS_FILE, Workspace
 
+SHOWN = 10
+"""Of what shows a state, how many lines or names a list has; a datasheet names all papers."""
+DATABASE = "database"
+"""What a finder reads that is no file below the study."""
 THINGS = {
+    "count": "how many papers there are",
     "corpus": "the papers of the corpus",
     "rankings": "the rankings behind the pools",
     "pools": "the pools",
@@ -32,6 +42,9 @@ THINGS = {
     "qrels": "the final grades",
     "runs": "the runs",
     "index": "what is ranked again",
+    "names": "the names of the grades",
+    "facets": "the facets",
+    "sent": "what a push would send",
 }
 """What a page or a release can rest on, in words. A page names what it rests on by these."""
 
@@ -61,15 +74,23 @@ class Examination:
         return guideline_faults.check(self.ws)
 
     @cached_property
-    def corpus(self) -> RankedCorpus:
-        """The papers that were ranked, and those that were added later."""
-        return ranked_corpus(self.ws)
-
-    @cached_property
-    def broken(self) -> dict[str, tuple[str, ...]]:
-        """What has changed since it was written, by link of the chain of hashes."""
+    def added(self) -> tuple[str, ...]:
+        """The papers that were added after the pools were drawn, and that no query, pool, plan or judgement has."""
+        later = ranked_corpus(self.ws).added
+        if not later:
+            return ()
         with self.ws.reading() as session:
-            return chain.broken_by_link(self.ws, session)
+            used = {query.topic_id for query in read_queries(session)}
+            used |= {doc_id for documents in pools.documents_by_query(session).values() for doc_id in documents}
+            used |= {planned.doc_id for planned in people.read_assignments(session)}
+            used |= {judgement.doc_id for judgement in read_judgements(session)}
+        return tuple(paper_id for paper_id in later if paper_id not in used)
+
+    def broken(self, *links: str) -> Iterator[str]:
+        """What has changed of these links of the chain of hashes since it was written."""
+        with self.ws.reading() as session:
+            for link in links:
+                yield from chain.broken(self.ws, session, link)
 
     @cached_property
     def index(self) -> tuple[str, ...]:
@@ -77,10 +98,17 @@ class Examination:
         return index.faults_of(self.ws)
 
     @cached_property
-    def audit(self) -> dict[str, Any]:
-        """What the last check of the server found in the judgements as they are now; nothing of earlier ones."""
-        found = read_audit(self.ws)
-        return found if found and found["current"] else {"findings": []}
+    def changes(self) -> tuple[Change, ...]:
+        """What is no longer as people were sent it."""
+        with self.ws.reading() as session:
+            return changes_of(self.ws, session)
+
+    @cached_property
+    def things(self) -> frozenset[str]:
+        """What of `THINGS` the study says anything about: guidelines and a server only if people judged by them."""
+        with self.ws.reading() as session:
+            judged_here = Source.LABEL_STUDIO in sources_of_judgements(session)
+        return frozenset(THINGS if judged_here else THINGS.keys() - {"guidelines", "blindness"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,8 +127,16 @@ class StudyState:
     """What of `THINGS` is not true then."""
     remedy: str
     """How it is mended, in words."""
+    reads: tuple[str, ...]
+    """Files and folders below the study that the finder reads, and `DATABASE`: while they stay, so do its findings."""
     refused: bool = True
     """Whether there is no release until it is mended. A state that no command can mend is named instead."""
+    product: str = ""
+    """The product that is simply made again, named by its command: `next:` says so in its place on the way."""
+    names: bool = False
+    """Whether the finder gives names alone, which are told in one line."""
+    notice: str = "untrue"
+    """The sentence that a page says of it: a block of `templates/report/states.j2`."""
 
 
 class Finding(NamedTuple):
@@ -110,22 +146,48 @@ class Finding(NamedTuple):
     words: tuple[str, ...]
     """Everything that shows it."""
 
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """A line for each of the first few, with the state before it and the remedy after it."""
+        more = len(self.words) - SHOWN
+        rest = (f"{more} more; `annot check {self.state.part}` lists all",) if more > 0 else ()
+        shown = (*self.words[:SHOWN], *rest)
+        shown = (", ".join(shown),) if self.state.names else shown
+        return tuple(f"{self.state.says}: {words}; {self.state.remedy}" for words in shown)
+
+
+def told(state: StudyState, study: Examination) -> tuple[str, ...]:
+    """The lines of `annot check`. Raises MissingInput if the study does not have what is looked at, InputError if that
+    cannot be read."""
+    words = tuple(state.find(study))
+    return (f"{state.says}: {', '.join(words)}",) if words and state.names else words
+
 
 def _links(*names: str) -> Callable[[Examination], Iterable[str]]:
-    return lambda study: [fault for name in names for fault in study.broken[name]]
+    return lambda study: study.broken(*names)
 
 
-def _added(study: Examination) -> Iterable[str]:
-    added = study.corpus.added
-    if added:
-        papers = ", ".join(added)
-        yield f"added after the pools were drawn: {papers}"
+def _differences(study: Examination) -> Iterator[str]:
+    # From changed rankings no pool can be drawn again: that is a state of its own.
+    if not any(study.broken(chain.MANIFEST_OF_RANKINGS)):
+        yield from (f"{topic}: {difference}" for topic, difference in study.pools.differences.items())
 
 
-def _audited(study: Examination) -> Iterable[str]:
-    return [f"{finding['what']}" for finding in study.audit["findings"]]
+def _changed(*parts: Part, refused: bool = False) -> Callable[[Examination], Iterable[str]]:
+    """The changes of these parts; refused: those that no reason can send."""
+    return lambda study: (
+        f"{change.name}: {change.detail}" if change.detail else change.name
+        for change in study.changes
+        if change.part in parts and bool(change.refused) is refused
+    )
 
 
+def _audited(study: Examination) -> Iterator[str]:
+    audit = read_audit(study.ws)
+    yield from (str(finding["what"]) for finding in (audit or {"findings": ()})["findings"])
+
+
+SEND = 'send what is new with `annot push --changed "WHY"`, or change it back; until then, what was sent counts'
 BACKUP = "restore it from a backup with `annot restore`"
 STATES: tuple[StudyState, ...] = (
     StudyState(
@@ -135,14 +197,16 @@ STATES: tuple[StudyState, ...] = (
         lambda study: study.plan.faults,
         frozenset({"plan"}),
         "`annot plan` writes the plan again; `annot check plan` says what is wrong with it",
+        ("pools", SETTINGS_FILE, DATABASE),
     ),
     StudyState(
         "pools that differ from the record",
         "pools",
         "pools are not what is drawn from their rankings",
-        lambda study: [f"{topic}: {difference}" for topic, difference in study.pools.differences.items()],
+        _differences,
         frozenset({"pools"}),
         "`annot check files` shows whether the corpus or a file has changed since",
+        ("pools", "corpus", SETTINGS_FILE, DATABASE),
     ),
     StudyState(
         "guidelines that do not fit",
@@ -151,6 +215,7 @@ STATES: tuple[StudyState, ...] = (
         lambda study: study.guidelines.findings,
         frozenset({"guidelines"}),
         "correct the pages in guidelines/; `annot guidelines FACET` prints the page in use",
+        ("guidelines", "corpus", SETTINGS_FILE, DATABASE),
     ),
     StudyState(
         "a changed index",
@@ -159,6 +224,7 @@ STATES: tuple[StudyState, ...] = (
         lambda study: study.index,
         frozenset({"index"}),
         "make them again with `annot index --repair`",
+        (".annot/index",),
     ),
     StudyState(
         "changed files of the corpus",
@@ -167,6 +233,7 @@ STATES: tuple[StudyState, ...] = (
         _links("corpus/manifest.json", "corpus/ids/manifest.json", "corpus/citations/manifest.json", chain.VECTORS),
         frozenset({"corpus"}),
         BACKUP,
+        ("corpus",),
     ),
     StudyState(
         "another corpus",
@@ -175,15 +242,19 @@ STATES: tuple[StudyState, ...] = (
         _links(chain.CORPUS),
         frozenset({"corpus", "rankings", "pools"}),
         "restore the papers that were ranked from a backup with `annot restore`",
+        ("corpus", "pools/rankings"),
     ),
     StudyState(
         "papers added after the pools were drawn",
         "files",
         "papers were added after the pools were drawn",
-        _added,
-        frozenset({"corpus"}),
-        "none yet: pools cannot hold them, so counts and releases leave them out",
+        lambda study: study.added,
+        frozenset({"count"}),
+        "counts and releases leave them out",
+        ("corpus", "pools/rankings", DATABASE),
         refused=False,
+        names=True,
+        notice="added",
     ),
     StudyState(
         "changed rankings",
@@ -192,6 +263,7 @@ STATES: tuple[StudyState, ...] = (
         _links("pools/imported/manifest.json", chain.MANIFEST_OF_RANKINGS),
         frozenset({"rankings", "pools"}),
         BACKUP,
+        ("pools", "corpus"),
     ),
     StudyState(
         "changed pools",
@@ -200,6 +272,7 @@ STATES: tuple[StudyState, ...] = (
         _links("pools/manifest.json", chain.POOLS),
         frozenset({"pools"}),
         BACKUP,
+        ("pools", "corpus", DATABASE),
     ),
     StudyState(
         "a changed plan",
@@ -208,6 +281,7 @@ STATES: tuple[StudyState, ...] = (
         _links("pools/plan.manifest.json", chain.PLAN),
         frozenset({"plan"}),
         "write it again with `annot plan`",
+        ("pools", DATABASE),
     ),
     StudyState(
         "changed contents on record",
@@ -216,6 +290,7 @@ STATES: tuple[StudyState, ...] = (
         _links(chain.SHOWN),
         frozenset({"guidelines"}),
         BACKUP,
+        (DATABASE,),
     ),
     StudyState(
         "changed judgements",
@@ -224,6 +299,7 @@ STATES: tuple[StudyState, ...] = (
         _links(chain.REVISIONS),
         frozenset({"judgements", "qrels"}),
         "restore the database from a backup with `annot restore`",
+        (DATABASE,),
     ),
     StudyState(
         "qrels that do not follow",
@@ -232,6 +308,17 @@ STATES: tuple[StudyState, ...] = (
         _links("exports/qrels.manifest.json", chain.GRADES),
         frozenset({"qrels"}),
         "write them again with `annot qrels`",
+        (
+            "exports/qrels.manifest.json",
+            "exports/qrels.txt",
+            "exports/decisions.jsonl",
+            "exports/query_papers.tsv",
+            "exports/query_topics.tsv",
+            "pools/plan.manifest.json",
+            SETTINGS_FILE,
+            DATABASE,
+        ),
+        product="qrels",
     ),
     StudyState(
         "changed runs",
@@ -240,6 +327,59 @@ STATES: tuple[StudyState, ...] = (
         _links(chain.RUNS),
         frozenset({"runs"}),
         "make it again with `annot run`, or import it again with `annot run import`",
+        ("exports/runs", DATABASE),
+    ),
+    StudyState(
+        "another number or order of grades",
+        "sent",
+        "the number or the order of the grades has changed since they were put on record",
+        _changed("scale", refused=True),
+        frozenset({"names"}),
+        BACK,
+        (SETTINGS_FILE, DATABASE),
+        notice="recorded",
+    ),
+    StudyState(
+        "renamed grades",
+        "sent",
+        "the names of the grades have changed since they were sent",
+        _changed("scale"),
+        frozenset({"names"}),
+        SEND,
+        (SETTINGS_FILE, DATABASE),
+        notice="recorded",
+    ),
+    StudyState(
+        "changed facets",
+        "sent",
+        "facets have changed since they were sent",
+        _changed("facet"),
+        frozenset({"facets"}),
+        SEND,
+        (SETTINGS_FILE, DATABASE),
+        notice="recorded",
+    ),
+    StudyState(
+        "guidelines that were not sent",
+        "sent",
+        "guidelines have changed since they were sent",
+        _changed("guidelines"),
+        frozenset({"sent"}),
+        SEND,
+        ("guidelines", SETTINGS_FILE, DATABASE),
+        refused=False,
+        notice="recorded",
+    ),
+    StudyState(
+        "a screen that was not sent",
+        "sent",
+        "templates or [screen] have changed since they were sent",
+        _changed("screen"),
+        frozenset({"sent"}),
+        SEND,
+        ("templates", SETTINGS_FILE, DATABASE),
+        refused=False,
+        notice="recorded",
     ),
     StudyState(
         "findings on the server",
@@ -248,29 +388,30 @@ STATES: tuple[StudyState, ...] = (
         _audited,
         frozenset({"blindness"}),
         "see `annot check server`, which says what to do about each",
+        ("exports/audit.json",),
         refused=False,
+        notice="audited",
     ),
 )
 """Every state that is looked for, in the order of the work."""
 
 
-def findings_of(
-    study: Examination, *, parts: Collection[str] | None = None, on: Collection[str] | None = None
-) -> tuple[Finding, ...]:
-    """The states that the study is in. parts: of `annot check`, None for all. on: only states in which one of these
-    things is untrue.
+def findings_of(study: Examination, *, on: Collection[str] | None = None) -> tuple[Finding, ...]:
+    """The states that the study is in. on: only those in which one of these things is untrue; None for all."""
+    found = ((state, words_of(state, study)) for state in STATES if on is None or state.untrue & {*on})
+    return tuple(Finding(state, words) for state, words in found if words)
 
-    What a study does not have yet is in no state; what cannot be read is found as what it would show.
+
+def words_of(state: StudyState, study: Examination) -> tuple[str, ...]:
+    """Everything that shows that the study is in this state; nothing if it is not, or says nothing that is untrue then.
+
+    What a study does not have yet is in no state. If something cannot be read, that is what is found.
     """
-    found = []
-    for state in STATES:
-        if (parts is None or state.part in parts) and (on is None or state.untrue & {*on}):
-            try:
-                words = tuple(state.find(study))
-            except MissingInput:
-                continue
-            except InputError as error:
-                words = error.faults or (error.message,)
-            if words:
-                found.append(Finding(state, words))
-    return tuple(found)
+    if not state.untrue & study.things:
+        return ()
+    try:
+        return tuple(state.find(study))
+    except MissingInput:
+        return ()
+    except InputError as error:
+        return error.faults or (error.message,)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from sqlmodel import Session
@@ -45,26 +45,18 @@ def broken_links(ws: Workspace, session: Session) -> tuple[str, ...]:
 
     What a study does not have yet is not missed.
     """
-    return tuple(fault for faults in broken_by_link(ws, session).values() for fault in faults)
+    return tuple(fault for name in NAMES for fault in broken(ws, session, name))
 
 
-def broken_by_link(ws: Workspace, session: Session) -> dict[str, tuple[str, ...]]:
-    """The same by what is broken: the name of a manifest, or one of those named here."""
+def broken(ws: Workspace, session: Session, name: str) -> Iterator[str]:
+    """The same of one link: a manifest, or one of those that are compared with the database."""
+    return LINKED[name](ws, session) if name in LINKED else _files(ws, name, dict(LINKS)[name])
+
+
+def _corpus(ws: Workspace, session: Session) -> Iterator[str]:
     corpus = ranked_corpus(ws)
-    return {
-        **{name: tuple(_files(ws, name, command)) for name, command in LINKS},
-        CORPUS: tuple(
-            f"{MANIFEST_OF_RANKINGS}: made from another corpus ({sha256[:12]}, found {corpus.found[:12]})"
-            for sha256 in corpus.unknown
-        ),
-        VECTORS: tuple(_vectors(ws)),
-        SHOWN: tuple(_shown(session)),
-        PLAN: tuple(_plan(ws, session)),
-        POOLS: tuple(fault for _, fault in unlike_record(ws, session)),
-        RUNS: tuple(_runs(ws, session)),
-        GRADES: tuple(_grades(ws, session)),
-        REVISIONS: tuple(unsound_revisions(session.connection())),
-    }
+    for sha256 in corpus.unknown:
+        yield f"{MANIFEST_OF_RANKINGS}: made from another corpus ({sha256[:12]}, found {corpus.found[:12]})"
 
 
 def _files(ws: Workspace, name: str, command: str) -> Iterator[str]:
@@ -91,7 +83,7 @@ def _files(ws: Workspace, name: str, command: str) -> Iterator[str]:
             yield f"{name}: its input {source} has changed since; run `{command}` again"
 
 
-def _vectors(ws: Workspace) -> Iterator[str]:
+def _vectors(ws: Workspace, session: Session) -> Iterator[str]:
     for path, sha256, record in recorded_files(ws):
         yield from _changed(path, sha256, f"{record} says", ws.root)
     words = imported_word_vectors(ws)
@@ -99,8 +91,12 @@ def _vectors(ws: Workspace) -> Iterator[str]:
         yield f"{ws.word_vectors.relative_to(ws.root)}: changed; import the word vectors again"
 
 
-def _shown(session: Session) -> Iterator[str]:
-    yield from changed_contents(session)
+def _shown(ws: Workspace, session: Session) -> Iterator[str]:
+    return changed_contents(session)
+
+
+def _pools(ws: Workspace, session: Session) -> Iterator[str]:
+    return (fault for _, fault in unlike_record(ws, session))
 
 
 def _plan(ws: Workspace, session: Session) -> Iterator[str]:
@@ -124,6 +120,10 @@ def _grades(ws: Workspace, session: Session) -> Iterator[str]:
         yield "exports/qrels.txt: does not follow from the judgements on record; run `annot qrels` again"
 
 
+def _revisions(ws: Workspace, session: Session) -> Iterator[str]:
+    return unsound_revisions(session.connection())
+
+
 def _changed(path: Path, sha256: str, who: str, root: Path) -> Iterator[str]:
     if not is_named_inside(path, root):
         yield f"{path}: not checked, because it is outside the study; {who} SHA-256 {sha256[:12]}"
@@ -134,3 +134,18 @@ def _changed(path: Path, sha256: str, who: str, root: Path) -> Iterator[str]:
         return
     if (found := sha256_of(path)) != sha256:
         yield f"{name}: changed; {who} SHA-256 {sha256[:12]}, found {found[:12]}"
+
+
+LINKED: dict[str, Callable[[Workspace, Session], Iterator[str]]] = {
+    CORPUS: _corpus,
+    VECTORS: _vectors,
+    SHOWN: _shown,
+    PLAN: _plan,
+    POOLS: _pools,
+    RUNS: _runs,
+    GRADES: _grades,
+    REVISIONS: _revisions,
+}
+"""How each link is compared that is no manifest."""
+NAMES = (*dict(LINKS), *LINKED)
+"""Every link, in the order of the work."""

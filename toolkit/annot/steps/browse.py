@@ -21,6 +21,7 @@ from annot.measuring.measured import graded_pools, primary_of, read_run_files
 from annot.measuring.results import matches_file, matches_of
 from annot.publishing.browse_page import BrowsedRun, Errors, page, page_data
 from annot.publishing.neighbours import write_pages
+from annot.publishing.report.notices import RESTS_ON, notices
 from annot.publishing.report.study import Study
 from annot.store import facet_labels, papers, trials
 from annot.store.projects import StoredRound, read_hidden
@@ -88,11 +89,13 @@ def write(ws: Workspace, *, partial: bool, out: Path | None = None) -> WrittenPa
         measure=compared[1],
         errors=Errors(error_cases(runs, qrels, relevant_from=relevant_from), read_kinds(ws)) if graded else None,
     )
+    study = Study(snapshot)
     with calling(lambda: snapshot.called):
         text = page(
             data,
             collection=ws.settings.collection,
-            notice=Study(snapshot).notice,
+            notice=study.notice,
+            untrue=notices(study.findings, RESTS_ON["browse"]),
             waiting=waiting,
             graded=graded,
             measure=compared[1],

@@ -103,17 +103,21 @@ def release(
     lacking = [*_papers_missing(study, corpus), *(_texts_missing(study) if terms.with_text else ())]
     # Empty texts would be taken for the real ones.
     terms = replace(terms, with_text=terms.with_text and not lacking)
+    measured = Study(study, terms)
+    added = set(measured.added)
+    corpus = tuple(paper for paper in corpus if paper.paper_id not in added)
     runs, runs_missing, notes = run_files(study)
     asked = open_questions(answers, topics=bool(study.texts))
     there = (*_pools_missing(study), *runs_missing, *words.undecided, *unfinished(study.outcome))
+    there += tuple(line for finding in measured.findings if finding.state.refused for line in finding.lines)
     others = (*unnamed, *lacking, *there)
     missing = (*others, *describe_open(asked))
     in_full = (*others, *(f"{ANSWERS_FILE}: {one.question}: {one.text}" for one in asked))
-    measured = Study(study, terms)
-    facts = facts_of(measured, corpus_facts(ws), terms)
+    facts = facts_of(measured, corpus_facts(ws, without=added), terms)
     report = report_files(measured)
     unmeasured = {part.reason for part in (measured.evaluated, measured.effect) if isinstance(part, Undefined)}
-    notes = (*notes, *words.notes, *(f"the report: {reason}" for reason in sorted(unmeasured)))
+    named = (line for finding in measured.findings if not finding.state.refused for line in finding.lines)
+    notes = (*notes, *words.notes, *named, *(f"the report: {reason}" for reason in sorted(unmeasured)))
     pooled = study.pooled
     made, notes = release_files(
         study,

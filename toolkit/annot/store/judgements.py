@@ -58,3 +58,8 @@ def read_returned(session: Session) -> tuple[Returned, ...]:
     """Every one, those that were taken back included, by pair, assessor and occasion."""
     found = read_records(session, RETURNED_TABLE, Returned)
     return tuple(sorted(found, key=attrgetter("query_id", "doc_id", "assessor", "occasion")))
+
+
+def sources_of_judgements(session: Session) -> set[str]:
+    """Where the judgements on record come from."""
+    return set(session.connection().execute(select(JUDGEMENT_TABLE.c.source).distinct()).scalars())

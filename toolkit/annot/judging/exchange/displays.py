@@ -95,7 +95,9 @@ def next_versions(
     why, versions, changes = (why or "").strip() or None, read_versions(session, *OF_SETTINGS), changes_of(ws, session)
     refuse_unexplained(changes, why)
     kept = with_sent_screens(ws, outgoing, versions, new=new_screen)
-    contents = {key: body for one in kept for key, body in one.form.contents.items()}
+    # A facet that was removed is on record as such, although the tasks that were planned go on.
+    gone = {("facet", facet) for facet in ws.settings.facets.keys() - ws.in_file.facets.keys()}
+    contents = {key: body for one in kept for key, body in one.form.contents.items() if key not in gone}
     contents |= {(change.part, change.subject): _content_now(ws, change) for change in changes}
     histories = read_histories(session)
     new = {

@@ -27,9 +27,11 @@ from annot.judging.trial_answers import HIDDEN, TRAIN, recorded_against_gold
 from annot.measuring.agreement.summaries import AgreementTable, GroupAgreement
 from annot.pools.pool_facts import PoolOrigins
 from annot.pools.pooling import as_of, versions_of
+from annot.pools.ranked_corpus import ranked_corpus
 from annot.publishing.release.judging_facts import judging_facts
 from annot.publishing.release.sampled import SampleInWords, sampled_of
 from annot.publishing.report.cells import Number, coefficient
+from annot.publishing.report.notices import by_place
 from annot.publishing.report.sections.agreement import summaries_of
 from annot.publishing.report.sections.opinions import OpinionInWords, in_words
 from annot.publishing.report.study import Study
@@ -104,6 +106,8 @@ class CollectionFacts:
     """Where a sample of the pools was judged: what users of the grades must know."""
     opinions: tuple[OpinionInWords, ...] = ()
     """What models would have judged, where they were asked."""
+    untrue: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """By place of a page, a sentence for each thing that it rests on and that is not true."""
     substudy: dict[str, Any] | None = None
     """How abstracts, full texts and final grades agree, two by two, and seconds a pair; None without a sub-study."""
 
@@ -144,6 +148,7 @@ def facts_of(measured: Study, corpus: CorpusFacts, terms: Terms) -> CollectionFa
     study, agreement = measured.snapshot, measured.agreement
     settings = study.ws.settings
     protocol = _protocol(study)
+    ranked = ranked_corpus(study.ws).ranked if measured.added else None
     figures = list(_figures(agreement, agreement.groups if study.faceted else agreement.groups[-1:]))
     with calling(lambda: study.called):
         return CollectionFacts(
@@ -151,7 +156,7 @@ def facts_of(measured: Study, corpus: CorpusFacts, terms: Terms) -> CollectionFa
             terms=terms,
             corpus=corpus,
             rejected=_rejected(study),
-            sentence_labels=tuple(study.label_origins.items()),
+            sentence_labels=tuple(measured.label_origins.items()),
             grades=settings.scale.names,
             facets=list(_facets(study, agreement)),
             overruled=sentence("agreement.overruled"),
@@ -167,7 +172,7 @@ def facts_of(measured: Study, corpus: CorpusFacts, terms: Terms) -> CollectionFa
                 for name, folds in study.splits.items()
                 for fold, query_ids in folds.items()
             ),
-            hashes=tuple(_hashes(study, corpus, protocol)),
+            hashes=tuple(_hashes(study, corpus, protocol, ranked=ranked)),
             protocol=protocol,
             training=tuple(_against_gold(study, TRAIN)),
             hidden_gold=tuple(_against_gold(study, HIDDEN)),
@@ -179,6 +184,7 @@ def facts_of(measured: Study, corpus: CorpusFacts, terms: Terms) -> CollectionFa
             faceted=study.faceted,
             sampled=sampled_of(measured),
             opinions=in_words(measured.opinions),
+            untrue=by_place(measured.findings),
             substudy=recorded_substudy(study.trials),
         )
 
@@ -323,8 +329,13 @@ def _protocol(study: Snapshot) -> dict[str, str]:
     return files | {"screen.xml": guidelines.screen(study.ws), "plan.jsonl": plan_lines(study.assignments)}
 
 
-def _hashes(study: Snapshot, corpus: CorpusFacts, protocol: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    if corpus.papers:
+def _hashes(
+    study: Snapshot, corpus: CorpusFacts, protocol: Mapping[str, str], *, ranked: str | None
+) -> Iterator[tuple[str, str]]:
+    """ranked: of the corpus without the papers that were added after the pools were drawn; None if there are none."""
+    if ranked:
+        yield "corpus as it was ranked, its content", ranked
+    elif corpus.papers:
         yield "corpus, its content", corpus_sha256(study.ws.corpus)
     if study.texts:
         yield TOPICS_FILE, hashlib.sha256(write_topics(study.texts.values()).encode()).hexdigest()

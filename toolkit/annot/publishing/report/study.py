@@ -16,6 +16,7 @@ from annot.formats.trec import write_qrels
 from annot.judging.opinions.early import is_early
 from annot.judging.opinions.standing import Standing, standing_of
 from annot.judging.progress import settled_of
+from annot.judging.states import Examination, Finding, findings_of
 from annot.measuring import measured
 from annot.measuring.agreement.summaries import AgreementTable
 from annot.measuring.assessor_effect.rankings import AssessorEffect
@@ -31,7 +32,7 @@ from annot.pools.pool_facts import PoolOrigins, origins_of
 from annot.publishing.report.words import sentence
 from annot.publishing.terms import Terms, terms_of
 from annot.ranking.wordvectors import FewAbstracts, trained_on_few
-from annot.store import opinions, papers
+from annot.store import facet_labels, opinions, papers
 from annot.study.outcome import Outcome
 from annot.study.snapshot import Snapshot
 
@@ -76,9 +77,34 @@ class Study:
 
     @cached_property
     def papers(self) -> int:
-        """0 where the study was judged elsewhere and has no corpus here."""
+        """Those that pools could be drawn from; 0 if the study was judged elsewhere and has no corpus here."""
         ws = self.snapshot.ws
-        return papers.count_papers(ws.corpus) if ws.has_corpus else 0
+        return papers.count_papers(ws.corpus) - len(self.added) if ws.has_corpus else 0
+
+    @cached_property
+    def examination(self) -> Examination:
+        """What the study is found to be."""
+        return Examination(self.snapshot.ws)
+
+    @property
+    def added(self) -> tuple[str, ...]:
+        """Papers that were added after the pools were drawn: they are not counted, and not released."""
+        return self.examination.added
+
+    @cached_property
+    def label_origins(self) -> dict[str, int]:
+        """Papers by where their sentence labels come from; without those that are not counted."""
+        if not self.added:
+            return self.snapshot.label_origins
+        with self.snapshot.ws.reading() as session:
+            later = Counter(one.origin for one in facet_labels.read_labels(session, self.added))
+        counts = Counter(self.snapshot.label_origins) - later
+        return dict(sorted(counts.items()))
+
+    @cached_property
+    def findings(self) -> tuple[Finding, ...]:
+        """The states in which the study says something that is not true."""
+        return findings_of(self.examination)
 
     @property
     def queries(self) -> tuple[Query, ...]:
@@ -101,7 +127,7 @@ class Study:
     @cached_property
     def origins(self) -> PoolOrigins:
         """What the pools follow from beside the draws."""
-        return origins_of(self.snapshot.ws, self.pools)
+        return origins_of(self.snapshot.ws, self.pools, without=self.added)
 
     @property
     def judgements(self) -> tuple[Judgement, ...]:
