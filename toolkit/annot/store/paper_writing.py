@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from pathlib import Path
 from types import TracebackType
@@ -33,6 +33,15 @@ _ARRAYS: dict[str, Callable[[list[Any]], Any]] = {
     PART_OF: strings_of,
 }
 """How the values of a column become an array."""
+
+
+def table_of(papers: Sequence[Paper], *, passages: bool) -> Any:
+    """These papers with the columns of the corpus; passages: with that of their documents."""
+    import pyarrow
+
+    schema = paper_schema(passages=passages)
+    columns = {name: [getattr(paper, name) for paper in papers] for name in schema.names}
+    return pyarrow.Table.from_arrays([_ARRAYS[name](values) for name, values in columns.items()], schema=schema)
 
 
 class PaperWriter:
@@ -76,14 +85,10 @@ class PaperWriter:
             self._flush()
 
     def _flush(self) -> None:
-        import pyarrow
-
         if not self._passages and any(paper.part_of is not None for paper in self._pending):
             self._begin_again_for_passages()
-        schema = self._writer.schema
-        columns = {name: [getattr(paper, name) for paper in self._pending] for name in schema.names}
-        arrays = [_ARRAYS[name](values) for name, values in columns.items()]
-        self._writer.write_table(pyarrow.Table.from_arrays(arrays, schema=schema), row_group_size=ROWS_IN_GROUP)
+        table = table_of(self._pending, passages=self._passages)
+        self._writer.write_table(table, row_group_size=ROWS_IN_GROUP)
         self._pending, self._characters = [], 0
 
     def _begin_again_for_passages(self) -> None:
