@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 
+import pytest
 from annot.base.records import Paper
 from annot.pools import chain, pool_facts
 from annot.pools.ranked_corpus import ranked_corpus
@@ -57,7 +59,9 @@ def test_pools_stay_and_only_the_correction_is_told(tmp_path: Path) -> None:
     assert pool_facts.replay(ws, advance=quietly).differences == {}
 
 
-def test_a_correction_that_is_killed_is_finished_by_the_same_command(tmp_path: Path, monkeypatch) -> None:  # type: ignore[no-untyped-def]
+def test_a_correction_that_is_killed_is_finished_by_the_same_command(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     from annot.corpus import correcting
 
     ws = copied(DEMO, "pooled", tmp_path / "study")
@@ -71,10 +75,8 @@ def test_a_correction_that_is_killed_is_finished_by_the_same_command(tmp_path: P
 
     with monkeypatch.context() as patched:
         patched.setattr(correcting, "replace_papers", killed)
-        try:
+        with suppress(Killed):
             put(ws, chosen, corrected="erratum", title="Corrected")
-        except Killed:
-            pass
     assert len(list(paper_ids(ws.corpus))) == len(set(paper_ids(ws.corpus)))
     put(ws, chosen, corrected="erratum", title="Corrected")
     assert list(read_papers(ws.corpus))[5].title == "Corrected"

@@ -323,3 +323,58 @@ def test_no_task_is_sent_with_another_text_than_is_on_record(sent: World) -> Non
     write_corpus_manifest(sent.ws)
     with pytest.raises(FindingError, match="not as sent; nothing was sent"):
         sent.push()
+
+
+def released(world: World) -> dict[str, str]:
+    """The text files of a draft of a release, by path."""
+    annot_done("release", "out", "--draft", folder=world.folder)
+    folder = world.folder / "out"
+    paths = [path for path in folder.rglob("*") if path.suffix in (".md", ".xml", ".jsonl", ".html")]
+    return {path.relative_to(folder).as_posix(): path.read_text(encoding="utf-8") for path in paths}
+
+
+def test_a_release_has_what_was_sent_whatever_annot_toml_says(settled: World) -> None:
+    page = guidelines.page(settled.ws, "method")
+    screen = config_of(settled, "a1")
+    name_grades(settled, *RENAMED)
+    write_file(settled.folder / "guidelines" / "method.md", f"{page}\nNever sent to anybody.\n")
+    refused = run(settled, "release out")
+    assert refused.exit_code != 0
+    assert "the names of the grades have changed since they were sent" in refused.stderr
+    files = released(settled)
+    assert files["screen.xml"] == screen
+    assert "Related" in files["README.md"]
+    assert "versions.jsonl" not in files
+    # A draft names what it lacks, and nothing else has the name that nobody saw.
+    assert [path for path, text in files.items() if "Linked" in text.replace("1 Related, now Linked", "")] == []
+    assert [path for path, text in files.items() if "Never sent" in text] == []
+
+
+def test_earlier_versions_are_next_to_the_last_and_each_judgement_names_its_own(sent: World) -> None:
+    sent.studio.in_time = True
+    first_screen = config_of(sent, "a1")
+    sent.judge("a1", dict.fromkeys(sent.pairs[:4], 1))
+    sent.judge("a2", dict.fromkeys(sent.pairs[:4], 1))
+    sent.pull()
+    name_grades(sent, *RENAMED)
+    sent.push(changed="related was read too widely")
+    sent.judge("a1", dict.fromkeys(sent.pairs[4:], 1))
+    sent.judge("a2", dict.fromkeys(sent.pairs[4:], 1))
+    sent.pull()
+    files = released(sent)
+    assert (files["screens/screen-1.xml"], files["screen.xml"]) == (first_screen, config_of(sent, "a1"))
+    rows = [json.loads(line) for line in files["versions.jsonl"].splitlines()]
+    scales = [(row["number"], row["content"], row["why"]) for row in rows if row["part"] == "scale"]
+    assert scales == [(1, [*SENT], None), (2, [*RENAMED], "related was read too widely")]
+    given = [json.loads(line) for line in files["judgements.jsonl"].splitlines()]
+    by_document = {one["doc_id"]: one["versions"] for one in given}
+    assert [by_document[doc_id] for _, doc_id in sent.pairs] == [
+        *[{"scale": 1, "screen": 1}] * 4,
+        *[{"scale": 2, "screen": 2}] * (len(sent.pairs) - 4),
+    ]
+    assert "related was read too widely" in files["report.md"]
+    listed = "the names of the grades, version 2 of 2, sent from"
+    assert listed in annot_done("status", folder=sent.folder).stdout
+    traced = annot_done("trace", QUERY, sent.pairs[0][1], folder=sent.folder).stdout
+    assert "a1 (revision 1) was shown the names of the grades, version 1 of 2" in traced
+    assert listed not in traced

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from annot.base.records import Asked
 from annot.labelstudio.annotations import write_result
-from annot.publishing.release import collection_facts
+from annot.publishing.release.protocol import protocol_of
 from annot.steps import pull, push
 from annot.store import judgements
 from annot.store.database import open_store
@@ -119,6 +119,6 @@ def test_a_change_wants_a_word_and_splits_agreement(memory: Studio, tmp_path: Pa
     assert "the guidelines of method sent on" in annot("check", "files", folder=study.folder).stdout
     with closing(sqlite3.connect(study.folder / "annot.db")) as connection, connection:
         connection.execute(f"UPDATE shown_version SET sha256 = '{new}' WHERE sha256 = 'another'")
-    pages = collection_facts._protocol(read_snapshot(study.workspace))
+    pages = protocol_of(read_snapshot(study.workspace))
     assert sorted(name for name in pages if "version" in name) == ["guidelines/method.version-1.md"]
     assert hashlib.sha256(pages["guidelines/method.version-1.md"].encode()).hexdigest() == old

@@ -15,7 +15,7 @@ from annot.store.judgements import has_corrected_texts
 from annot.store.pools import read_sample, to_judge
 from annot.store.projects import StoredRound, read_hidden
 from annot.store.queries import read_queries, read_topics
-from annot.store.shown import read_histories
+from annot.store.shown import OF_SETTINGS, read_versions
 from annot.study.adjudication import Pair
 from annot.study.made import has_letter, is_current, read_made, states_of
 from annot.study.outcome import outcome_of, texts_of
@@ -68,8 +68,8 @@ class Stage:
         """Those that wait for the lead's decision."""
         self.answered = self.outcome.answered
         """Every answer that counts, planned or not."""
-        self.changes = self._changes()
-        """What has changed since it was sent."""
+        self.changes, self.versions = self._changes()
+        """What has changed since it was sent; and what was sent in several versions, in words."""
         self.made, self.states = read_made(ws), states_of(ws, session)
         self.projects = [one for one in projects.read_projects(session) if one.remote_id is not None]
         imported = runs.judgements_imported(session)
@@ -101,13 +101,15 @@ class Stage:
             pair for pair, names in self.outcome.planned.items() if len(names) < wanted and pair not in accepted
         )
 
-    def _changes(self) -> tuple[Change, ...]:
-        if not read_histories(self.session):
-            return ()
+    def _changes(self) -> tuple[tuple[Change, ...], tuple[str, ...]]:
+        versions = read_versions(self.session, *OF_SETTINGS)
+        if not versions:
+            return (), ()
         # Only here: in no other study is anything on record that could have changed.
         from annot.study.shown_changes import changes_of
+        from annot.study.shown_versions import changed_versions
 
-        return changes_of(self.ws, self.session)
+        return changes_of(self.ws, self.session), tuple(map(str, changed_versions(versions)))
 
     def _uncorrected(self) -> int:
         """Texts that are not those on record, although no correction says so."""

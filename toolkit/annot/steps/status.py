@@ -45,6 +45,8 @@ class Status:
     """Answers that count no longer, because the lead accepted it."""
     changed: tuple[str, ...]
     """What is no longer as it was sent, such as `the names of the grades`; what was sent counts."""
+    versions: tuple[str, ...]
+    """What was sent in several versions, each with its day and reason."""
     unassigned: int
     """Pairs that lack an assessor, because a person left."""
     accepted: int
@@ -117,6 +119,7 @@ def status(ws: Workspace) -> Status:
         lost=sum(answer.counts for answer in not_as_they_were),
         withdrawn=sum(not answer.counts for answer in not_as_they_were),
         changed=tuple(dict.fromkeys(change.name for change in stage.changes)),
+        versions=stage.versions,
         unassigned=len(stage.unassigned),
         accepted=len(outcome.accepted),
         not_drawn=stage.not_drawn,

@@ -14,7 +14,7 @@ from sqlmodel import Session
 
 from annot.base.errors import InputError
 from annot.base.names import close_to, known_query
-from annot.base.records import Assignment, Draw, Judgement, Paper, Pool, Source
+from annot.base.records import Adjudication, Assignment, Draw, Judgement, Paper, Pool, Source
 from annot.corpus.corpus_facts import recorded_sha256
 from annot.formats.trec import TrecRun, read_run
 from annot.pools.pooling import came_in
@@ -37,6 +37,7 @@ from annot.store.judging_models import PoolSample
 from annot.store.shown import Display, display_parts, read_versions
 from annot.study.exports import exported_qrels
 from annot.study.outcome import Outcome
+from annot.study.shown_versions import NumberedVersion, changed_versions, versions_in
 from annot.study.snapshot import Snapshot, snapshot_of
 from annot.study.workspace import Workspace
 
@@ -63,13 +64,13 @@ def trace(ws: Workspace, query_id: str, doc_id: str) -> Trace:
         opinions = read_opinions(session, query_id, doc_id)
         answers: tuple[SourcedJudgement | SourcedAdjudication, ...] = (*judged, *settled)
         displays = display_parts(session, (one.shown_sha256 for one in answers))
-        versions = tuple(_versions(session, query.topic_id, doc_id, answers, displays, snapshot))
+        texts_of_pair = tuple(_text_versions(session, query.topic_id, doc_id, answers, displays, snapshot))
     outcome = snapshot.outcome
     topic = snapshot.texts.get(query.topic_id)
     pool = snapshot.pools.get(query.topic_id)
     texts = papers.find_papers(ws.corpus, ids) if ws.has_corpus else {}
     now = recorded_sha256(ws) if texts else None
-    texts |= {one.text_id: _in_version(texts[one.text_id], one) for one in versions if one.is_shown}
+    texts |= {one.text_id: _in_version(texts[one.text_id], one) for one in texts_of_pair if one.is_shown}
     pooled = _pooled(pool, doc_id, snapshot.rankings_sha256.get(query.topic_id, ""))
     had_by = () if pooled else _had_by(ws, query.topic_id, doc_id)
     runs = _runs(ws, query_id, doc_id)
@@ -95,9 +96,13 @@ def trace(ws: Workspace, query_id: str, doc_id: str) -> Trace:
         returned=tuple(one for one in snapshot.outcome.returned if one.pair == pair),
         imported=bool(judged) and not any(sourced.source == Source.LABEL_STUDIO for sourced in judged),
         sent_to=tuple(sent_to),
+        versions=tuple(_versions(answers, query.facet, displays, changed_versions(snapshot.shown))),
         said=tuple(
             sorted(
-                (*_judged(judged, outcome, displays, versions), *_settled(settled, outcome, displays, versions)),
+                (
+                    *_judged(judged, outcome, displays, texts_of_pair),
+                    *_settled(settled, outcome, displays, texts_of_pair),
+                ),
                 key=lambda one: one.recorded_at or "",
             )
         ),
@@ -108,11 +113,11 @@ def trace(ws: Workspace, query_id: str, doc_id: str) -> Trace:
         reason=None if decision is None else decision.reason,
         qrel=next((qrel.relevance for qrel in qrels if (qrel.query_id, qrel.doc_id) == pair), None),
         runs=runs,
-        versions=versions,
+        texts=texts_of_pair,
     )
 
 
-def _versions(
+def _text_versions(
     session: Session,
     topic_id: str,
     doc_id: str,
@@ -153,6 +158,22 @@ def _shown_in(displays: Displays, answer: SourcedJudgement | SourcedAdjudication
 
 def _in_version(paper: Paper, version: TracedVersion) -> Paper:
     return replace(paper, title=version.title, sentences=version.sentences)
+
+
+def _versions(
+    answers: Sequence[SourcedJudgement | SourcedAdjudication],
+    facet: str,
+    displays: Mapping[str, Display],
+    changed: Sequence[NumberedVersion],
+) -> Iterator[str]:
+    """What was beside the pair when each revision of an answer was given, of what was sent in several versions."""
+    for sourced in answers:
+        settles = isinstance(sourced.record, Adjudication)
+        person = sourced.record.adjudicator if isinstance(sourced.record, Adjudication) else sourced.record.assessor
+        display = displays.get(sourced.shown_sha256 or "")
+        screen = "adjudicate" if settles else "judge"
+        if words := [str(one) for one in versions_in(display, facet, changed, screen=screen)]:
+            yield f"{person} (revision {sourced.record.revision}) was shown {'; '.join(words)}"
 
 
 def _refuse_unknown(query_id: str, doc_id: str, pool: Pool | None, plan: tuple[Assignment, ...]) -> None:

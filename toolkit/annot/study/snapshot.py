@@ -22,10 +22,11 @@ from annot.store.projects import Project
 from annot.store.queries import read_queries, read_topics
 from annot.store.revisions import Sourced
 from annot.store.runs import Imported, StoredRun
-from annot.store.shown import SentGuidelines, display_parts, read_guidelines
+from annot.store.shown import OF_SETTINGS, Display, SentGuidelines, display_parts, read_guidelines, read_versions
 from annot.study.adjudication import Pair
 from annot.study.made import States, states_of
 from annot.study.outcome import Outcome, outcome_from, texts_of
+from annot.study.shown_versions import Versions
 from annot.study.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -71,6 +72,10 @@ class Snapshot:
     """Where a sample of the pools is judged."""
     judged_texts: dict[Pair, JudgedTexts] = field(default_factory=dict)
     """The answered pairs of which a text was corrected."""
+    shown: Versions = field(default_factory=dict)
+    """The versions of scale, facets, guidelines and screens that were sent."""
+    displays: dict[Judgement, Display] = field(default_factory=dict)
+    """What the task of each judgement showed when it was given, of those of which it is known."""
     states: States = field(default_factory=dict)
     """By which it is told, later, whether what is made of this is old."""
 
@@ -180,6 +185,8 @@ def snapshot_of(session: Session, ws: Workspace) -> Snapshot:
     assignments, plan = people.read_assignments(session), people.read_plan(session)
     answers = [sourced.record for sourced in judged]
     texts = texts_of(session)
+    bodies = display_parts(session, (sourced.shown_sha256 for sourced in judged))
+    displays = {one.record: bodies[one.shown_sha256] for one in judged if one.shown_sha256 in bodies}
     return Snapshot(
         ws=ws,
         label_origins=facet_labels.count_by_origin(session),
@@ -205,7 +212,7 @@ def snapshot_of(session: Session, ws: Workspace) -> Snapshot:
         projects=projects.read_projects(session),
         splits=runs.read_splits(session),
         guidelines=read_guidelines(session),
-        guidelines_of=_guidelines_of(session, judged),
+        guidelines_of={answer: displays.get(answer, {}).get("guidelines") for answer in answers},
         runs=runs.read_runs(session),
         imports=runs.read_imports(session),
         trials=trials.read_trials(session),
@@ -213,10 +220,7 @@ def snapshot_of(session: Session, ws: Workspace) -> Snapshot:
         notices=read_notices(session),
         texts=read_topics(session),
         sample=read_sample(session),
+        shown=read_versions(session, *OF_SETTINGS),
+        displays=displays,
         states=states_of(ws, session),
     )
-
-
-def _guidelines_of(session: Session, judged: Sequence[Sourced[Judgement]]) -> dict[Judgement, str | None]:
-    displays = display_parts(session, (answer.shown_sha256 for answer in judged))
-    return {answer.record: displays.get(answer.shown_sha256 or "", {}).get("guidelines") for answer in judged}

@@ -26,6 +26,7 @@ from annot.publishing.neighbours import CARD_FILE, linked
 from annot.publishing.release.collection_facts import CollectionFacts
 from annot.publishing.release.croissant import croissant, release_tables
 from annot.publishing.release.prose import dataset_card, datasheet_html, datasheet_markdown, example_pairs
+from annot.publishing.release.protocol import versions_by_judgement
 from annot.publishing.release.questions import Answers
 from annot.publishing.release.sampled import sample_files
 from annot.store.runs import StoredRun
@@ -91,7 +92,10 @@ def release_files(
         "qrels.txt": write_qrels(qrels),
         **_topics(study),
         "judgements.jsonl": write_judgements(
-            study.outcome.everything, again=study.outcome.given_again, comments=words.comments
+            study.outcome.everything,
+            again=study.outcome.given_again,
+            comments=words.comments,
+            versions=versions_by_judgement(study),
         ),
         **_edges(study, citations),
         "decisions.jsonl": write_decisions(study.outcome.decisions, given_up.values(), comments=words.reasons),

@@ -30,7 +30,7 @@ RESTS_ON: dict[str, frozenset[str]] = {
     **dict.fromkeys(("grades", "final-grades"), FINAL | {"names"}),
     **dict.fromkeys(("opinions", "opinions-all"), FINAL),
     **dict.fromkeys(("runs", "measures", "analyses", "effect", "orders"), EVALUATED),
-    "rules": frozenset(),
+    **dict.fromkeys(("rules", "versions"), frozenset()),
     # Pages.
     "status": frozenset({"plan", "judgements", "names", "facets"}),
     "browse": FINAL | EVALUATED | ASKED | {"names", "facets"},

@@ -167,6 +167,8 @@ class Trace:
     """The judgements were made elsewhere."""
     sent_to: tuple[tuple[str, str], ...]
     """(person, round) of the Label Studio projects that have the pair; round is `judge` or `adjudicate`."""
+    versions: tuple[str, ...]
+    """By which versions each answer was given, in words, of what was sent in several."""
     said: tuple[GivenAnswer, ...]
     """Every revision of every judgement and adjudication, in the order recorded."""
     shown: tuple[ShownGrades, ...]
@@ -178,7 +180,7 @@ class Trace:
     qrel: int | None
     """In exports/qrels.txt; None if the file or the line is not there: unjudged, which is not 0."""
     runs: tuple[InRun, ...]
-    versions: tuple[TracedVersion, ...] = ()
+    texts: tuple[TracedVersion, ...] = ()
     """Of the query paper and the document, if they were corrected. These have the version that the pair is judged
     on."""
 
