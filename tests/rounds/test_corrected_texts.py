@@ -13,9 +13,13 @@ from typing import Any
 import pytest
 from annot.base.errors import FindingError, InputError, MissingInput
 from annot.judging.stage import next_of
+from annot.judging.states import Examination, findings_of
 from annot.labelstudio.tasks import pair_key, split_key
+from annot.publishing.report.traced import describe
 from annot.steps import corpus, corrected
 from annot.steps.corrected import CorrectedPair
+from annot.steps.release import release
+from annot.steps.trace import trace
 from annot.store.judgements import read_current
 from annot.store.shown import content, display_parts
 from annot.study.workspace import Workspace
@@ -300,6 +304,75 @@ def test_what_a_killed_push_sent_is_known_by_what_the_server_shows(tmp_path: Pat
         made.pull()
         assert listed(made)[PAIR].state == "waits for your decision"
         assert judged_on(made) == {("a1", "d00", 1): OLD}
+
+
+def released(made: World) -> dict[str, list[dict[str, Any]]]:
+    """The records of a draft, by file."""
+    folder = made.folder / "release"
+    release(
+        made.ws, folder, with_text=True, licence="CC0-1.0", published=None, allowed=(), draft=True, dry_run=False
+    )  # fmt: skip
+    return {
+        name: [json.loads(line) for line in (folder / name).read_text(encoding="utf-8").splitlines()]
+        for name in ("judgements.jsonl", "versions.jsonl", "beir/corpus.jsonl")
+        if (folder / name).exists()
+    }
+
+
+def text_in(records: list[dict[str, Any]], name: str) -> str:
+    (found,) = [str(one["text"]) for one in records if one["_id"] == name]
+    return found
+
+
+def versions_in(records: list[dict[str, Any]]) -> dict[tuple[str, int], Any]:
+    return {
+        (one["assessor"], one["occasion"]): one.get("versions", {}).get("document")
+        for one in records
+        if one["doc_id"] == "d00"
+    }
+
+
+def test_what_stays_is_released_and_traced_with_the_text_that_was_judged(sent: World) -> None:
+    sent.judge_all()
+    correct(sent, "d00")
+    decide(sent, PAIR, "stays")
+    files = released(sent)
+    assert text_in(files["beir/corpus.jsonl"], "d00") == "Why d00. How d00. What d00."
+    assert versions_in(files["judgements.jsonl"]) == {("a1", 1): 1, ("a2", 1): 1}
+    texts = {one["number"]: one for one in files["versions.jsonl"] if one["part"] == "text"}
+    assert {number: one["in_force"] for number, one in texts.items()} == {1: True, 2: False}
+    assert texts[2]["content"]["sentences"] == sentences("d00", "corrected")
+    assert texts[2]["why"] == WHY
+    told = trace(sent.ws, *PAIR)
+    assert told.document is not None
+    assert told.document.sentences[0].text == OLD
+    assert [(one.number, one.people, one.is_shown) for one in told.texts] == [(1, ("a1", "a2"), True), (2, (), False)]
+    assert "version 1 of the document" in describe(told)
+
+
+def test_what_was_judged_again_is_released_with_the_corrected_text(sent: World) -> None:
+    sent.judge_all()
+    correct(sent, "d00")
+    decide(sent, PAIR, "again")
+    sent.push()
+    sent.judge("a1", {PAIR: 2}, occasion=2)
+    sent.judge("a2", {PAIR: 2}, occasion=2)
+    sent.pull()
+    files = released(sent)
+    assert text_in(files["beir/corpus.jsonl"], "d00") == " ".join(sentences("d00", "corrected"))
+    assert versions_in(files["judgements.jsonl"]) == {("a1", 1): 1, ("a2", 1): 1, ("a1", 2): 2, ("a2", 2): 2}
+    told = trace(sent.ws, *PAIR)
+    assert [one.people for one in told.texts] == [("a1", "a2"), ("a1", "a2")]
+    assert told.document is not None
+    assert told.document.sentences[0].text == NEW
+
+
+def test_a_release_waits_for_the_decision(sent: World) -> None:
+    sent.judge_all()
+    correct(sent, "d00")
+    found = [one.state.name for one in findings_of(Examination(sent.ws), parts=["sent"])]
+    assert found == ["pairs that wait for a decision"]
+    assert next_of(sent.ws).command == "annot corpus corrected"
 
 
 @pytest.mark.parametrize("seed", range(2))

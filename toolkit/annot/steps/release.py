@@ -17,6 +17,12 @@ from annot.corpus.corpus_facts import corpus_facts
 from annot.formats.beir import dataset_id
 from annot.judging.own_words import consent, own_words
 from annot.pools.admission import drawn_citations
+from annot.publishing.judged_papers import (
+    judged_versions,
+    version_records,
+    with_judged_sentences,
+    with_judged_texts,
+)
 from annot.publishing.release.collection_facts import facts_of
 from annot.publishing.release.identities import secrets_of, telling_pseudonyms
 from annot.publishing.release.leaks import addresses, leaks
@@ -106,6 +112,8 @@ def release(
     measured = Study(study, terms)
     added = set(measured.added)
     corpus = tuple(paper for paper in corpus if paper.paper_id not in added)
+    judged = judged_versions(study)
+    corpus = tuple(with_judged_texts(corpus, judged))
     runs, runs_missing, notes = run_files(study)
     asked = open_questions(answers, topics=bool(study.texts))
     there = (*_pools_missing(study), *runs_missing, *words.undecided, *unfinished(study.outcome))
@@ -120,10 +128,10 @@ def release(
     notes = (*notes, *words.notes, *named, *(f"the report: {reason}" for reason in sorted(unmeasured)))
     pooled = study.pooled
     made, notes = release_files(
-        study,
+        replace(study, queries=with_judged_sentences(study.queries, judged)),
         corpus,
         drawn_citations(ws, {paper.paper_id: paper for paper in corpus if paper.paper_id in pooled}),
-        records.labels,
+        records.labels | {text_id: one.labels for text_id, one in judged.items() if one.labels},
         report,
         facts,
         answers,
@@ -131,6 +139,7 @@ def release(
         runs=runs,
         opinions=opinion_files(opinions_on_record(ws), terms, currency=ws.settings.forecast.currency),
         notes=notes,
+        versions=version_records(study, judged, with_text=terms.with_text),
         missing=in_full if draft else None,
     )
     files = bundle(made)

@@ -16,6 +16,7 @@ from annot.store.adjudications import ADJUDICATIONS, SourcedAdjudication, read_a
 from annot.store.judgements import JUDGEMENTS, has_corrected_texts, read_judgements, read_returned
 from annot.store.people import Plan, read_assignments, read_plan
 from annot.store.revisions import RESTORED, Sourced
+from annot.store.shown import ShownVersion, read_versions
 from annot.study.adjudication import Pair, Settlement, rulings_of, settle
 
 if TYPE_CHECKING:
@@ -283,6 +284,13 @@ def _key(one: Judgement) -> tuple[str, str, str, int]:
 
 
 SHOWN = 3
+
+
+def corrected_versions(session: Session) -> dict[str, tuple[ShownVersion, ...]]:
+    """The versions of the papers that were corrected, by id, the oldest first."""
+    if not has_corrected_texts(session):
+        return {}
+    return {text_id: several for (_, text_id), several in read_versions(session, "text").items() if several[1:]}
 
 
 def set_aside_of(session: Session) -> set[tuple[str, Asked]]:

@@ -22,10 +22,18 @@ from annot.store.projects import Project
 from annot.store.queries import read_queries, read_topics
 from annot.store.revisions import Sourced
 from annot.store.runs import Imported, StoredRun
-from annot.store.shown import OF_SETTINGS, Display, SentGuidelines, display_parts, read_guidelines, read_versions
+from annot.store.shown import (
+    OF_SETTINGS,
+    Display,
+    SentGuidelines,
+    ShownVersion,
+    display_parts,
+    read_guidelines,
+    read_versions,
+)
 from annot.study.adjudication import Pair
 from annot.study.made import States, states_of
-from annot.study.outcome import Outcome, outcome_from, texts_of
+from annot.study.outcome import Outcome, corrected_versions, outcome_from, texts_of
 from annot.study.shown_versions import Versions
 from annot.study.workspace import Workspace
 
@@ -72,6 +80,8 @@ class Snapshot:
     """Where a sample of the pools is judged."""
     judged_texts: dict[Pair, JudgedTexts] = field(default_factory=dict)
     """The answered pairs of which a text was corrected."""
+    text_versions: dict[str, tuple[ShownVersion, ...]] = field(default_factory=dict)
+    """The versions of the papers that were corrected, by id, the oldest first."""
     shown: Versions = field(default_factory=dict)
     """The versions of scale, facets, guidelines and screens that were sent."""
     displays: dict[Judgement, Display] = field(default_factory=dict)
@@ -207,6 +217,7 @@ def snapshot_of(session: Session, ws: Workspace) -> Snapshot:
             texts=texts.values(),
         ),
         judged_texts=texts,
+        text_versions=corrected_versions(session),
         flagged=tuple(answer for answer in answers if answer.flags),
         sources=tuple(sorted({sourced.source for sourced in judged})),
         projects=projects.read_projects(session),
