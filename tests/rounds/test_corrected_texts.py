@@ -309,6 +309,7 @@ def test_what_a_killed_push_sent_is_known_by_what_the_server_shows(tmp_path: Pat
 def released(made: World) -> dict[str, list[dict[str, Any]]]:
     """The records of a draft, by file."""
     folder = made.folder / "release"
+    set_in(made.folder, {"collection": {"text_licence": "CC0-1.0"}})
     release(
         made.ws, folder, with_text=True, licence="CC0-1.0", published=None, allowed=(), draft=True, dry_run=False
     )  # fmt: skip
@@ -370,7 +371,7 @@ def test_what_was_judged_again_is_released_with_the_corrected_text(sent: World) 
 def test_a_release_waits_for_the_decision(sent: World) -> None:
     sent.judge_all()
     correct(sent, "d00")
-    found = [one.state.name for one in findings_of(Examination(sent.ws), parts=["sent"])]
+    found = [one.state.name for one in findings_of(Examination(sent.ws), on={"qrels"})]
     assert found == ["pairs that wait for a decision"]
     assert next_of(sent.ws).command == "annot corpus corrected"
 
