@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from annot.base.errors import FindingError
 from annot.base.records import Asked, Paper
+from annot.judging.exchange.audit import audit
 from annot.labelstudio.tasks import pair_key
 from annot.steps.corpus import write_corpus_manifest
 from annot.store import judgements
@@ -22,7 +23,7 @@ from annot.study import guidelines
 from annot.study.workspace import write_file
 from command_line import Result, annot, annot_done
 from small_study import LABELS
-from study_stages import set_in
+from study_stages import quietly, set_in
 from worlds import QUERY, World
 
 SENT = ("Irrelevant", "Related", "Similar", "Near-identical")
@@ -312,17 +313,36 @@ def test_imported_grades_fix_their_number_and_places(planned: World) -> None:
         annot_done("agreement", folder=planned.folder)
 
 
-def test_no_task_is_sent_with_another_text_than_is_on_record(sent: World) -> None:
-    tasks = sent.tasks("a1")
-    sent.studio.tasks.pop(tasks[pair_key(*sent.pairs[0])])
-    for path in sent.ws.corpus.glob("*.parquet"):
+def correct_all_papers(world: World) -> None:
+    """The corpus is emptied and filled again: each abstract has another first sentence."""
+    for path in world.ws.corpus.glob("*.parquet"):
         path.unlink()
-    with PaperWriter(sent.ws.corpus) as writer:
-        for name in ("p1", *(doc_id for _, doc_id in sent.pairs)):
-            writer.add(Paper(name, f"Title of {name}", ("Another.", "How.", "What."), 2001, LABELS))
-    write_corpus_manifest(sent.ws)
-    with pytest.raises(FindingError, match="not as sent; nothing was sent"):
+    with PaperWriter(world.ws.corpus) as writer:
+        for name in ("p1", *(doc_id for _, doc_id in world.pairs)):
+            sentences = (f"Corrected why {name}.", f"How {name}.", f"What {name}.")
+            writer.add(Paper(name, f"Title of {name}", sentences, 2001, LABELS))
+    write_corpus_manifest(world.ws)
+
+
+def test_no_task_is_sent_with_another_text_than_is_on_record(sent: World) -> None:
+    correct_all_papers(sent)
+    with pytest.raises(FindingError, match="11 texts are not as sent; nothing was sent"):
         sent.push()
+    assert not any("Corrected" in json.dumps(task["data"]) for task in sent.studio.tasks.values())
+
+
+def test_the_server_is_compared_with_what_was_sent(judged: World) -> None:
+    """Nobody is accused of what the lead changed; what somebody changed on the server is found."""
+    assert audit(judged.ws, advance=quietly).findings == ()
+    correct_all_papers(judged)
+    name_grades(judged, *RENAMED)
+    assert audit(judged.ws, advance=quietly).findings == ()
+    number = judged.tasks("a1")[pair_key(*judged.pairs[0])]
+    task = judged.studio.tasks[number]
+    html = task["data"]["pair_html"].replace("Why d", "Corrected why d")
+    judged.studio.tasks[number] = {**task, "data": {**task["data"], "pair_html": html}}
+    (finding,) = audit(judged.ws, advance=quietly).findings
+    assert finding.pairs == (" ".join(judged.pairs[0]),)
 
 
 def released(world: World) -> dict[str, str]:
