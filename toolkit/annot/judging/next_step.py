@@ -44,6 +44,10 @@ class Facts(NamedTuple):
     """Who is to get the next batch of gold pairs, or their answers with the gold grade."""
     training: tuple[str, ...] = ()
     """Who has gold pairs to judge."""
+    uncorrected: int = 0
+    """Texts that are not those on record, although no correction says so."""
+    to_decide: int = 0
+    """Pairs that wait for the lead's decision, because a text was corrected after they were judged."""
     changed: str = ""
     """What has changed since it was sent and needs a reason, in words."""
     refused: str = ""
@@ -160,6 +164,16 @@ WAY: tuple[Rule, ...] = (
     Rule(lambda f: f.training, "annot pull training", "these have gold pairs to judge first: {training}", "{training}"),
     # Out to the people who judge, and back.
     Rule(
+        lambda f: f.uncorrected,
+        'annot corpus add --corrected "WHY" FILE',
+        "{uncorrected} changed since they were sent, without a reason; or restore the corpus from a backup",
+    ),
+    Rule(
+        lambda f: f.to_decide,
+        "annot corpus corrected",
+        "{to_decide} to decide on, because a text was corrected: keep the earlier text, or have them judged again",
+    ),
+    Rule(
         lambda f: f.refused,
         "annot check",
         "after you have changed [scale] names in annot.toml back: {refused}, and what was sent counts",
@@ -254,6 +268,7 @@ COUNTED = {
     "seats": ("more person", "more people"),
     "to_send": ("task", "tasks"),
     "missing": ("judgement", "judgements"),
+    "uncorrected": ("text", "texts"),
     "questions": ("question", "questions"),
 }
 """What a fact counts, one and several; the others count pairs."""

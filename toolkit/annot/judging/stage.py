@@ -11,13 +11,14 @@ from annot.base.records import Asked, Assignment, Judgement, Source, grouped
 from annot.judging.next_step import Facts, Next, next_step
 from annot.store import facet_labels, people, pools, projects, runs, trials
 from annot.store.adjudications import last_opinions, read_current
+from annot.store.judgements import has_corrected_texts
 from annot.store.pools import read_sample, to_judge
 from annot.store.projects import StoredRound, read_hidden
 from annot.store.queries import read_queries, read_topics
 from annot.store.shown import OF_SETTINGS, read_versions
 from annot.study.adjudication import Pair
 from annot.study.made import has_letter, is_current, read_made, states_of
-from annot.study.outcome import outcome_of
+from annot.study.outcome import outcome_of, texts_of
 from annot.study.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -61,6 +62,10 @@ class Stage:
         self.sent = projects.read_sent(session)
         """What each person was sent to judge, without hidden gold."""
         self.outcome = outcome_of(session, ws.settings)
+        self.texts = texts_of(session)
+        """The answered pairs of which a text was corrected."""
+        self.waiting = {pair for pair, one in self.texts.items() if one.state == "waits"}
+        """Those that wait for the lead's decision."""
         self.answered = self.outcome.answered
         """Every answer that counts, planned or not."""
         self.changes, self.versions = self._changes()
@@ -77,10 +82,16 @@ class Stage:
 
     @property
     def to_withdraw(self) -> int:
-        """Unanswered tasks on the server of people who no longer have the pairs."""
+        """Unanswered tasks on the server of people who no longer have the pairs, or with another text."""
         have = {(planned.assessor, planned.asked) for planned in self.plan} | self.answered
         have |= {(returned.assessor, returned.asked) for returned in self.outcome.returned}
-        return sum((name, asked) not in have for name, own in self.sent.items() for asked in own)
+        other = self._tasks_on_other_texts()
+        return sum(
+            (name, asked) not in have
+            or ((name, asked) not in self.answered and (asked.pair in self.waiting or asked in other.get(name, ())))
+            for name, own in self.sent.items()
+            for asked in own
+        )
 
     def _changes(self) -> tuple[tuple[Change, ...], tuple[str, ...]]:
         versions = read_versions(self.session, *OF_SETTINGS)
@@ -91,6 +102,19 @@ class Stage:
         from annot.study.shown_versions import changed_versions
 
         return changes_of(self.ws, self.session), tuple(map(str, changed_versions(versions)))
+
+    def _uncorrected(self) -> int:
+        """Texts that are not those on record, although no correction says so."""
+        from annot.corpus.uncorrected import uncorrected
+
+        return len(uncorrected(self.ws, self.session, self.states))
+
+    def _tasks_on_other_texts(self) -> dict[str, set[Asked]]:
+        if not has_corrected_texts(self.session):
+            return {}
+        from annot.study.judged_texts import tasks_on_other_texts
+
+        return tasks_on_other_texts(self.session, "judge", self.texts)
 
     def _changed_in_words(self, *, refused: bool) -> str:
         changes = [change for change in self.changes if bool(change.refused) is refused]
@@ -125,6 +149,8 @@ class Stage:
             undrawn=0 if self.elsewhere else len(self._undrawn(planned)),
             to_fill=sum(bool(self.judges - {*outcome.planned[pair]}) for pair in outcome.progress.vacant),
             batch=len(pooled - planned),
+            uncorrected=self._uncorrected() if sent else 0,
+            to_decide=len(self.waiting),
             changed=self._changed_in_words(refused=False),
             refused=self._changed_in_words(refused=True),
             leavers=tuple(sorted(owing.keys() & gone)),
@@ -214,6 +240,7 @@ class Stage:
         to_judge: dict[str, int] = {}
         for name in self.judges:
             left = {asked for asked in hidden.get(name, ()) if (name, asked) not in answered} | {*pending.get(name, ())}
+            left = {asked for asked in left if asked.pair not in self.waiting}
             there = left & (self.sent.get(name, set()) | (gold.get(name, set()) & hidden.get(name, set())))
             unsent |= {name: len(left - there)} if left - there else {}
             to_judge |= {name: len(there)} if there else {}
@@ -235,6 +262,8 @@ class Stage:
         shows = last_opinions(self.session) if noted else {}
         said = {one.pair: one.judgements for one in self.outcome.settlement.disputed}
         for pair in self.outcome.open:
+            if pair in self.waiting:
+                continue
             asked = Asked(*pair, 1 + self.outcome.reopened.get(pair, 0))
             person = next((name for name in holders.get(asked, ()) if name in self._may_settle(pair)), None)
             if person is None:
@@ -243,7 +272,7 @@ class Stage:
             to_settle[person] = to_settle.get(person, 0) + 1
             now = {(one.assessor, one.grade, one.cannot_judge, one.comment) for one in said[pair]}
             stale += now != set(shows.get((person, pair), now))
-        disputed = set(self.outcome.open)
+        disputed = set(self.outcome.open) - self.waiting
         ended = {(name, asked.pair) for name, own in noted.items() for asked in own if asked.pair not in disputed}
         if ended:
             ended -= {(one.record.adjudicator, one.record.pair) for one in read_current(self.session)}

@@ -14,10 +14,11 @@ from typing import NamedTuple
 
 from annot.base.errors import InputError, MissingInput
 from annot.base.records import Advance, Source
-from annot.judging import guideline_faults, plan_on_record
+from annot.corpus.uncorrected import UNCORRECTED
+from annot.judging import guideline_faults, plan_on_record, text_states
 from annot.measuring.results import read_audit
 from annot.pools import chain, pool_facts
-from annot.pools.ranked_corpus import ranked_corpus
+from annot.pools.ranked_corpus import RankedCorpus, ranked_corpus
 from annot.ranking import index
 from annot.store import people, pools
 from annot.store.judgements import read_judgements, sources_of_judgements
@@ -74,9 +75,14 @@ class Examination:
         return guideline_faults.check(self.ws)
 
     @cached_property
+    def ranked(self) -> RankedCorpus:
+        """The papers that the rankings could hold."""
+        return ranked_corpus(self.ws)
+
+    @cached_property
     def added(self) -> tuple[str, ...]:
         """The papers that were added after the pools were drawn, and that no query, pool, plan or judgement has."""
-        later = ranked_corpus(self.ws).added
+        later = self.ranked.added
         if not later:
             return ()
         with self.ws.reading() as session:
@@ -380,6 +386,36 @@ STATES: tuple[StudyState, ...] = (
         ("templates", SETTINGS_FILE, DATABASE),
         refused=False,
         notice="recorded",
+    ),
+    StudyState(
+        "texts that changed without a reason",
+        "sent",
+        "texts have changed since they were sent",
+        text_states.uncorrected_texts,
+        frozenset({"corpus", "sent"}),
+        UNCORRECTED,
+        ("corpus", DATABASE),
+        names=True,
+    ),
+    StudyState(
+        "pairs that wait for a decision",
+        "sent",
+        "pairs wait for your decision, because a text was corrected after they were judged",
+        text_states.waiting,
+        frozenset({"qrels"}),
+        "decide with `annot corpus corrected`",
+        (DATABASE,),
+    ),
+    StudyState(
+        "texts corrected after the pools were drawn",
+        "files",
+        "pools were drawn from texts before their correction",
+        lambda study: study.ranked.corrected,
+        frozenset({"rankings"}),
+        "none is needed: pools stay as they were drawn, and what is ranked from now on has the corrected texts",
+        ("corpus", "pools/rankings/manifest.json", DATABASE),
+        refused=False,
+        names=True,
     ),
     StudyState(
         "findings on the server",

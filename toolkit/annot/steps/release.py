@@ -17,6 +17,12 @@ from annot.corpus.corpus_facts import corpus_facts
 from annot.formats.beir import dataset_id
 from annot.judging.own_words import consent, own_words
 from annot.pools.admission import drawn_citations
+from annot.publishing.judged_papers import (
+    judged_versions,
+    version_records,
+    with_judged_sentences,
+    with_judged_texts,
+)
 from annot.publishing.release.collection_facts import facts_of
 from annot.publishing.release.free_texts import free_texts, known_people, mentioned
 from annot.publishing.release.identities import secrets_of, telling_pseudonyms
@@ -109,6 +115,8 @@ def release(
     measured = Study(study, terms)
     added = set(measured.added)
     corpus = tuple(paper for paper in corpus if paper.paper_id not in added)
+    judged = judged_versions(study)
+    corpus = tuple(with_judged_texts(corpus, judged))
     runs, runs_missing, notes = run_files(study)
     asked = open_questions(answers, topics=bool(study.texts))
     there = (*_pools_missing(study), *runs_missing, *words.undecided, *unfinished(study.outcome))
@@ -124,10 +132,10 @@ def release(
     reported = [one for one in measured.opinions_on_record if one.standing.reported]
     pooled = study.pooled
     made, notes = release_files(
-        study,
+        replace(study, queries=with_judged_sentences(study.queries, judged)),
         corpus,
         drawn_citations(ws, {paper.paper_id: paper for paper in corpus if paper.paper_id in pooled}),
-        records.labels,
+        records.labels | {text_id: one.labels for text_id, one in judged.items() if one.labels},
         report,
         facts,
         answers,
@@ -135,6 +143,7 @@ def release(
         runs=runs,
         opinions=opinion_files(reported, terms, currency=ws.settings.forecast.currency),
         notes=notes,
+        versions=version_records(study, judged, with_text=terms.with_text),
         missing=in_full if draft else None,
     )
     notes = (*notes, *_trials_left_out(measured))

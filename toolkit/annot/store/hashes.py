@@ -131,7 +131,11 @@ def read_states(session: Session) -> dict[str, str]:
     of = answers.name, answers.state
     told = select(*of, func.count(), func.max(answers.sent_at)).group_by(*of).order_by(*of)
     opinions = [*_rows(session, "opinion"), *map(list, session.connection().execute(told))]
-    return found | {"labels": state([sorted(count_by_origin(session).items()), rows]), "opinions": state(opinions)}
+    # Only corrections: first versions follow from what is sent.
+    versions = [row for row in _rows(session, "shown_version") if row[0] == "text" and row[4] is not None]
+    texts = [*versions, *_rows(session, "text_ruling")]
+    labels = [sorted(count_by_origin(session).items()), rows]
+    return found | {"texts": state(texts), "labels": state(labels), "opinions": state(opinions)}
 
 
 def state(value: Any) -> str:

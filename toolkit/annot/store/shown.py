@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from operator import attrgetter
 from typing import Any, Literal, NamedTuple
@@ -302,6 +302,12 @@ class ShownTasks:
                 history.append((moment, sha256))
         return tuple(history)
 
+    def add(self, display: Display) -> str:
+        """The hash of a display that is known otherwise; `keep_composed` records it, too."""
+        body = as_json(display)
+        self._composed[sha256 := hash_of_text(body)] = body
+        return sha256
+
     def bodies(self, sha256s: Iterable[str | None]) -> list[str]:
         """The displays among these that were composed here."""
         return [self._composed[sha256] for sha256 in sha256s if sha256 in self._composed]
@@ -353,17 +359,20 @@ def read_shown(session: Session, project: int, sources: _Sources | None = None) 
     return ShownTasks(by_task, sources or read_sources(session), SCREENS.get(stored, "judge"))
 
 
-def note_shown(session: Session, project: int, displays: Mapping[Asked, Display], *, since: str) -> None:
+def note_shown(
+    session: Session, project: int, displays: Mapping[Asked, Display], *, since: str, fresh: Collection[Asked] = ()
+) -> None:
     """Note down what these tasks of a project show from now on, each where it is not what it showed before.
 
-    A task of which nothing is noted yet, as after a restored backup, showed what was in force.
+    fresh: tasks that were just made, so that they never showed anything else, whatever the server's clock says. Any
+    other task of which nothing is noted yet, as after a restored backup, showed what was in force.
     """
     shown = read_shown(session, project)
     remote_ids = _remote_ids(session, project)
     new: dict[int, History] = {}
     bodies: set[str] = set()
     for asked, noted in shown.by_task.items():
-        history = noted or shown.composed(asked)
+        history = noted or (() if asked in fresh else shown.composed(asked))
         display = displays.get(asked)
         if display is not None:
             body = as_json(display)

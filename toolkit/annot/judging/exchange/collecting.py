@@ -14,6 +14,7 @@ from annot.base.records import OLDER, SUPERSEDED, Advance, Asked
 from annot.judging.exchange.rounds import ANSWERS, PARTS, Round, own_tasks
 from annot.judging.exchange.sending import counting
 from annot.judging.exchange.server_projects import locate, marker_of
+from annot.judging.exchange.text_changes import with_texts_on_server
 from annot.labelstudio.annotations import EDITED, SKIPPED, Reading, read_task
 from annot.labelstudio.gateway import Gateway
 from annot.labelstudio.studio_records import PulledTask
@@ -207,6 +208,9 @@ def _collected(
             task.annotations, asked=asked, grades=ws.settings.scale.grades, accounts=accounts, on_record=known_of_task
         )
         found += [replace(one, shown_sha256=shown.at(asked, one.changed_at)) for one in readings]
+    if project.round in ANSWERS:
+        with ws.reading() as session:
+            found = with_texts_on_server(session, shown, found, by_asked)
     gone, lost, edited = _compare(found, lines, by_asked, why_all)
     notes = _notes(project, accounts, why_all, len(sent - by_asked.keys()), len(pulled) - len(known))
     return Collected(project, len(known), accounts, tuple(found), tuple(gone), tuple(lost), edited, tuple(notes), shown)

@@ -12,13 +12,10 @@ from typing import TYPE_CHECKING, Any
 from sqlmodel import Session
 
 from annot import __version__
-from annot.base.errors import FindingError
-from annot.base.names import counted, verb
-from annot.base.records import Asked, Topic
+from annot.base.records import Asked, Paper, Topic
 from annot.store.shown import (
     OF_SETTINGS,
     Display,
-    History,
     Part,
     ShownVersion,
     as_json,
@@ -92,6 +89,7 @@ def next_versions(
     """What a push sends with the screens that it keeps, the versions that it puts on record, and notes.
 
     A change is put on record whole, also where these tasks do not show it: the lead gives a reason once.
+    Texts are not compared here (`annot.judging.exchange.outgoing.check_outgoing`).
     Raises FindingError if something has changed that wants a reason and none is given, or that cannot change any more.
     """
     why, versions, changes = (why or "").strip() or None, read_versions(session, *OF_SETTINGS), changes_of(ws, session)
@@ -107,7 +105,6 @@ def next_versions(
         for key, body in contents.items()
         if key not in histories or histories[key][-1][1] != hash_of_text(body)
     }
-    _refuse_other_texts(new, histories)
     since = datetime.now(UTC).isoformat(timespec="milliseconds")
     notes = [f"put on record, with the reason: {change.name}" for change in changes]
     if why and not changes and why not in {one.why for several in versions.values() for one in several}:
@@ -145,16 +142,6 @@ def _version(key: tuple[Part, str], body: str, versions: Versions, *, since: str
     return version(part, subject, body, since=since, why=reason, program=__version__)
 
 
-def _refuse_other_texts(new: Contents, histories: Mapping[tuple[str, str], History]) -> None:
-    """Raise FindingError for texts that are not those that were sent: a corpus that was emptied and filled again."""
-    if others := sorted(subject for part, subject in new if part in ("topic", "text") and (part, subject) in histories):
-        raise FindingError(
-            f"{counted(len(others), 'text')} {verb(len(others), 'is', 'are')} not as sent; nothing was sent",
-            faults=[f"{name}: another title or abstract than on record" for name in others],
-            hint="restore the corpus from a backup",
-        )
-
-
 def displays_of(ws: Workspace, outgoing: Outgoing) -> dict[Asked, Display]:
     """What each of these tasks shows; nothing if no pair is asked."""
     form, material = outgoing.form, outgoing.form.material
@@ -163,16 +150,22 @@ def displays_of(ws: Workspace, outgoing: Outgoing) -> dict[Asked, Display]:
     sha256s = {key: hash_of_text(body) for key, body in form.contents.items()}
     displays: dict[Asked, Display] = {}
     for one in outgoing.tasks:
-        query, topic = material.queries[one.query_id], material.topic_of(one.query_id)
-        document = material.papers[one.doc_id]
+        query, topic, document = material.shown(one.pair)
         by_text = isinstance(topic, Topic)
+        texts = {
+            "topic": sha256s["topic" if by_text else "text", query.topic_id],
+            "document": sha256s["text", one.doc_id],
+        }
+        if one.pair in material.earlier and isinstance(topic, Paper):
+            texts = {"topic": hash_of_text(text_content(topic)), "document": hash_of_text(text_content(document))}
+        elif one.pair in material.earlier:
+            texts["document"] = hash_of_text(text_content(document))
         display: dict[str, object] = {
             "scale": sha256s["scale", ""],
             "facet": sha256s["facet", query.facet],
             "guidelines": sha256s["guidelines", query.facet],
             "screen": sha256s["screen", form.part.screen],
-            "topic": sha256s["topic" if by_text else "text", query.topic_id],
-            "document": sha256s["text", one.doc_id],
+            **texts,
         }
         if not isinstance(topic, Topic) and labels_asked(ws, query.facet):
             display["topic_labels"] = list(topic.labels or ())

@@ -14,6 +14,7 @@ from annot.judging.exchange.outgoing import Outgoing, spec_of
 from annot.judging.exchange.rounds import RoundPart, answered_tasks, own_tasks
 from annot.judging.exchange.server_projects import bring_project
 from annot.judging.exchange.servers import Unreachable, on_servers, unreachable_finding, unreachable_notes
+from annot.judging.exchange.text_changes import as_displayed, has_earlier_text
 from annot.labelstudio.controls import PUBLISHED
 from annot.labelstudio.delivery import behind, deliver
 from annot.labelstudio.gateway import Gateway
@@ -168,7 +169,11 @@ def _send(
         if of_pairs:
             with ws.writing() as session:
                 projects.renew_tasks(session, project.project, outgoing.tasks, ids)
-                note_shown(session, project.project, displays_of(ws, outgoing), since=since)
+                untouched = [task for task in listed if task not in stale]
+                shown = as_displayed(session, project.project, displays_of(ws, outgoing), outgoing.tasks, untouched)
+                there = {task.key for task in untouched}
+                made = [asked for asked in outgoing.tasks if pair_key(*asked) not in there]
+                note_shown(session, project.project, shown, since=since, fresh=made)
                 record_notices(session, _notices(outgoing, since))
                 note_opinions(session, person, _now_shown(outgoing, listed, ids), sent_at=since)
                 if stored == "adjudicate":
@@ -248,17 +253,26 @@ def _stale(
 ) -> list[StudioTask]:
     """Unanswered tasks that have to go, and where they are still asked, to be sent again.
 
-    Of judging those that stand before what comes earlier; of disputes those that are none any more, and those whose
-    opinions have changed.
+    Those with a text that was corrected since. Of judging also those that stand before what comes earlier; of disputes
+    those that are none any more, and those whose opinions have changed.
     """
+    wanted = {pair_key(*asked): task for asked, task in outgoing.tasks.items()}
+    earlier = {
+        task.task_id
+        for task in listed
+        if not task.annotations and task.key in wanted and has_earlier_text(task, wanted[task.key])
+    }
     if outgoing.part.stored == "judge":
         new = {pair_key(*asked) for asked in outgoing.tasks if asked not in noted}
-        return behind(listed, list(outgoing.tasks.values()), new=new)
+        following = {task.task_id for task in behind(listed, list(outgoing.tasks.values()), new=new)}
+        return [task for task in listed if task.task_id in earlier | following]
     if outgoing.part.stored != "adjudicate":
         return []
     shown = {pair_key(*asked): opinions_in(task["data"]) for asked, task in outgoing.tasks.items()}
     return [
         task
         for task in listed
-        if task.key in own and not task.annotations and shown.get(task.key or "") != opinions_in(task.data)
+        if task.key in own
+        and not task.annotations
+        and (task.task_id in earlier or shown.get(task.key or "") != opinions_in(task.data))
     ]

@@ -14,7 +14,7 @@ from sqlmodel import Session
 from annot.base.records import Asked, Judgement, Paper, Query, Topic
 from annot.corpus.corpus_facts import papers_of
 from annot.judging.exchange.outgoing import material_of, tasks_of
-from annot.labelstudio.columns import REST, Layout
+from annot.labelstudio.columns import Layout, same_texts
 from annot.labelstudio.studio_records import TEXT_FIELD, Payload, PulledTask
 from annot.labelstudio.tasks import (
     PLACE,
@@ -40,10 +40,6 @@ _KNOWN_TAG = re.compile(
     r'|<summary accesskey="[a-z]">|<(?:div|p)(?: class="a-[\w -]*"| tabindex="0"| accesskey="[a-z]")*>'
     r'|<a href="https?://[^<>"\s]+" target="_blank" rel="noopener noreferrer"(?: accesskey="[a-z]")?>'
 )
-_BY_SETTING = re.compile(
-    rf'</?mark>|<details class="a-rest"><summary accesskey="[a-z]">{REST}: [\d,]+ words?</summary>|</details>'
-)
-"""What comes and goes with the settings of the screen."""
 _HEADING = re.compile(r"<h2>.*?</h2>", re.DOTALL)
 
 FOLD_AFTER = 1_000_000
@@ -211,11 +207,7 @@ def _same_text(shown: str, wanted: str, *, headings: bool) -> bool:
         return False
     if headings:
         return _HEADING.findall(shown) == _HEADING.findall(wanted)
-    return _texts_in(shown) == _texts_in(wanted)
-
-
-def _texts_in(shown: str) -> list[str]:
-    return _TAG.split(_BY_SETTING.sub("", shown))
+    return same_texts(shown, wanted)
 
 
 def _said(project: Project, shown: Mapping[str, Any], asked: Asked, record: OnRecord) -> bool:

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from annot.base.records import Judgement, Source
 from annot.formats.json_lines import json_lines
 from annot.judging.planning.drawing import plan_lines
+from annot.publishing.judged_papers import versions_of_texts
 from annot.study import guidelines
 from annot.study.shown_versions import changed_versions, numbered, versions_in
 from annot.study.snapshot import Snapshot
@@ -66,8 +67,9 @@ def _earlier(study: Snapshot) -> dict[str, str]:
 
 def versions_by_judgement(study: Snapshot) -> dict[Judgement, dict[str, int]]:
     """By which versions each judgement was given, of what was sent in several."""
-    changed, facets = changed_versions(study.shown), study.facets
+    changed, facets, texts = changed_versions(study.shown), study.facets, versions_of_texts(study)
     return {
         judgement: {one.part: one.number for one in versions_in(display, facets[judgement.query_id], changed)}
+        | texts.get(judgement, {})
         for judgement, display in study.displays.items()
     }
