@@ -29,7 +29,7 @@ from annot.store.judgements import read_returned
 from annot.store.projects import Project, read_hidden
 from annot.store.shown import read_versions
 from annot.study.exports import export_judgements
-from annot.study.outcome import Outcome, answered_of, changed_after_adjudication, changes_in_words, outcome_of
+from annot.study.outcome import answered_of, changed_after_adjudication, changes_in_words, outcome_of
 from annot.study.workspace import Workspace
 
 PART = PARTS["judge"]
@@ -115,9 +115,8 @@ class JudgingRound(Round):
             for probed in hidden_gold_of(ws, session):
                 trials.put_trial(session, f"hidden-gold/{probed.assessor}", hidden_on_record(probed))
             changed = changes_in_words(changed_after_adjudication(session))
-            left = _open(session, outcome)
         export_judgements(ws, outcome)
-        return Afterwards([changed] if changed else [], left)
+        return Afterwards([changed] if changed else [], outcome.progress.left_by_assessor.total())
 
 
 def outgoing_of(ws: Workspace) -> list[Outgoing]:
@@ -153,13 +152,6 @@ def outgoing_of(ws: Workspace) -> list[Outgoing]:
         tasks |= {asked: returned_task(task, back[asked]) for asked, task in tasks_of(ws, material, list(back)).items()}
         found.append(Outgoing(form, assessor, tasks))
     return found
-
-
-def _open(session: Session, outcome: Outcome) -> int:
-    """Planned judgements without an answer, and pairs that were returned and wait."""
-    answered = outcome.answered
-    left = sum((one.assessor, one.asked) not in answered for one in people.read_assignments(session))
-    return left + len(outcome.waiting)
 
 
 def _without_hidden_gold(session: Session, collected: Collected) -> Collected:
