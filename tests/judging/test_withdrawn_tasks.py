@@ -291,7 +291,7 @@ def test_with_nothing_planned_and_nothing_sent_there_is_nothing_to_send(ws: Work
 def test_planned_pairs_without_an_answer_and_returned_ones_are_open(ws: Workspace) -> None:
     def left() -> int:
         with ws.reading() as session:
-            return judging._open(session, outcome_of(session, ws.settings))
+            return outcome_of(session, ws.settings).progress.left
 
     assert left() == 4
     with ws.writing() as session:

@@ -158,7 +158,7 @@ def test_a_topic_that_was_sent_stays_and_one_that_was_not_goes(pooled: World) ->
     planned(pooled, "T2")
     pooled.push()
     with pytest.raises(InputError, match="1 query would be removed, with 20 pushed tasks"):
-        query.remove(pooled.ws, "T2", dry_run=False)
+        query.remove(pooled.ws, "T2", sent=False, dry_run=False)
     plan.withdraw(pooled.ws, queries=("T2",), sent=True, dry_run=False)
     planned(pooled, "T3", grow=True)
     (first, second) = pooled.push().projects

@@ -41,6 +41,7 @@ CREATE TABLE opinion (
     examples JSON NOT NULL,
     since VARCHAR NOT NULL,
     early JSON NOT NULL,
+    guidelines JSON NOT NULL,
     PRIMARY KEY (name),
     CONSTRAINT opinion_named CHECK (name <> '')
 );
@@ -267,7 +268,7 @@ CREATE TABLE opinion_call (
     CONSTRAINT opinion_call_query FOREIGN KEY(query_id) REFERENCES query (query_id),
     CONSTRAINT opinion_call_repeat_from_1 CHECK (repeat >= 1),
     CONSTRAINT opinion_call_attempt_from_1 CHECK (attempt >= 1),
-    CONSTRAINT opinion_call_state CHECK (state IN ('sent', 'read', 'unreadable', 'failed')),
+    CONSTRAINT opinion_call_state CHECK (state IN ('sent', 'read', 'cannot_judge', 'unreadable', 'failed')),
     CONSTRAINT opinion_call_grade CHECK (grade IS NULL OR (grade >= 0 AND grade <= 9)),
     CONSTRAINT opinion_call_grade_if_read CHECK ((state = 'read') = (grade IS NOT NULL)),
     CONSTRAINT opinion_call_cost CHECK (cost >= 0)

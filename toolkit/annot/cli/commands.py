@@ -19,7 +19,7 @@ from typer.core import TyperCommand, TyperGroup
 
 from annot import __version__
 from annot.base.cores import limited
-from annot.base.errors import AnnotError, MissingInput
+from annot.base.errors import FULL, AnnotError, MissingInput
 from annot.base.names import Called, calling
 from annot.cli.options import (
     DRY_RUN,
@@ -283,6 +283,17 @@ def missed(ws: "Workspace | None") -> Iterator[None]:
         say(f"{part.message}; {part.hint}")
 
 
+@contextmanager
+def placed(ws: "Workspace | None") -> Iterator[None]:
+    """Name the study in an error of a full disk for which the system names no file."""
+    try:
+        yield
+    except OSError as error:
+        if ws is not None and error.errno in FULL and error.filename is None:
+            error.filename = str(ws.root)
+        raise
+
+
 def _say_next(words: str, ws: "Workspace | None", folder: Path | None, *, changes: bool) -> None:
     """Print the next step, after each command that every study needs and each that changes the study."""
     from annot.judging.next_step import OF_THE_WAY
@@ -343,11 +354,13 @@ def _with_shared_options(
             return
         arguments = {name: given[name] for name in own if name != "ws"}
         if "ws" in own:
-            from annot.study.workspace import SETTINGS_FILE, Workspace
+            from annot.study.workspace import SETTINGS_FILE, Workspace, remove_dead_stages
 
             folder = given["workspace"]
             named = folder != Path() or (folder / SETTINGS_FILE).is_file()
             ws = Workspace.open(folder) if named or needs_study else None
+            if ws is not None:
+                remove_dead_stages(ws.root)
             if ws is not None and server:
                 ws = replace(ws, studio_url=given["url"], studio_token=given["api_key"])
             arguments["ws"] = ws
@@ -356,7 +369,7 @@ def _with_shared_options(
         alone_in_it = held(arguments["ws"], words, wait_seconds=given["wait"]) if changes else nullcontext()
         safe = backed_up(arguments["ws"], words) if changes else nullcontext()
         with calling(called_in(arguments.get("ws"))):
-            with missed(arguments.get("ws")), limited(processes), alone_in_it, safe:
+            with placed(arguments.get("ws")), missed(arguments.get("ws")), limited(processes), alone_in_it, safe:
                 answer = function(**arguments)
             if ctx.meta.get(DRY_RUN):
                 say("dry run: nothing is changed; this is what the command would do")

@@ -261,7 +261,8 @@ def query_add(
         if file is not None or paper is not None or facet is not None or sentences is not None:
             raise InputError("found --text and a paper, --facet, --sentences or --file; expected --text alone")
         topic = Topic(topic_id, text, description, narrative)
-        return Output(topics.add_text(ws, topic, dry_run=dry_run), f"{topic_id}: {text}")
+        query, notes = topics.add_text(ws, topic, dry_run=dry_run)
+        return Output(query, f"{topic_id}: {text}", notes)
     if file is not None:
         if paper is not None or facet is not None or sentences is not None:
             raise InputError(
@@ -269,7 +270,8 @@ def query_add(
             )
         if not topics.is_of_papers(file):
             added_topics = topics.add_file(ws, file, dry_run=dry_run)
-            return Output(added_topics, rendered("topics", added=added_topics, file=file, dry_run=dry_run))
+            shown = rendered("topics", added=added_topics, file=file, dry_run=dry_run)
+            return Output(added_topics, shown, added_topics.notes)
         several = step.add_file(ws, Path(file), dry_run=dry_run)
         return Output(several, f"{counted(len(several), 'query')}: {', '.join(query.query_id for query in several)}")
     if paper is None or facet is None:
@@ -280,17 +282,29 @@ def query_add(
     return Output(added, f"{added.query_id}: sentences {places}")
 
 
-@command("query remove")
+@command("query remove", server=True)
 def query_remove(
-    ws: "Workspace", query: Annotated[str, argument("Query id.")], dry_run: DryRunOption = False
+    ws: "Workspace",
+    query: Annotated[str, argument("Query id.")],
+    sent: Annotated[
+        bool, flag("--sent", "Also if it was planned or sent: its tasks are taken back from Label Studio first.")
+    ] = False,
+    dry_run: DryRunOption = False,
 ) -> Output:
-    """Remove a query, and its pool if no other query needs it. Queries with planned pairs cannot be removed."""
+    """Remove a query, and its pool if no other query needs it.
+
+    A query that was sent by mistake can be removed with --sent as long as no pair of it has an answer. Judgements are
+    never deleted.
+    """
     from annot.steps import query as step
 
-    removed = step.remove(ws, query, dry_run=dry_run)
+    removed = step.remove(ws, query, sent=sent, dry_run=dry_run)
+    tasks = f", with {counted(removed.tasks, 'task')} on Label Studio" if removed.tasks else ""
     pool = f", with the pool of {removed.topic_id}; `annot pool` brings pools/ up to date" if removed.with_pool else ""
     verb = "would be removed" if dry_run else "removed"
-    return Output(removed, f"{removed.query_id}: {verb}{pool}; the study has {counted(removed.queries, 'query')}")
+    return Output(
+        removed, f"{removed.query_id}: {verb}{tasks}{pool}; the study has {counted(removed.queries, 'query')}"
+    )
 
 
 @command("query list", csv=True)

@@ -16,9 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annot.base.arrow_arrays import integers_of, mask_of, numbers, strings_of, truths
-from annot.base.records import Paper
+from annot.base.records import Paper, grouped
 from annot.base.settings.sections import CorpusSettings
-from annot.formats.same_work import normalised_title, work_text
+from annot.formats.same_work import folded_id, normalised_title, work_text
 
 
 class Rejection(StrEnum):
@@ -261,6 +261,19 @@ class Tally:
         """Pairs of ids: a kept paper's, and that of another record of it, which was left out."""
         kept = self.ids_at(np.array([place for place, _ in self._same_paper], np.int64)).to_pylist()
         return [(one, other) for one, (_, other) in zip(kept, self._same_paper, strict=True)]
+
+    def alike_ids(self, first: int) -> list[tuple[str, str]]:
+        """Pairs of kept ids that differ only in case, Unicode form or ligatures: one, and one of a later paper.
+
+        first: the place of the first paper whose id is compared with all others.
+        """
+        folded = np.array([hash(folded_id(name)) for part in self._ids for name in part.to_pylist()], np.int64)
+        order = np.argsort(folded, kind="stable")
+        repeats = np.flatnonzero(folded[order][1:] == folded[order][:-1]) + 1
+        places = order[np.union1d(repeats - 1, repeats)]
+        alike = grouped((folded_id(name), name) for name in self.ids_at(places).to_pylist())
+        new = {*self.ids_at(places[places >= first]).to_pylist()}
+        return [(names[0], name) for names in alike.values() for name in names[1:] if {name, names[0]} & new]
 
     def _all_ids(self) -> Any:
         import pyarrow

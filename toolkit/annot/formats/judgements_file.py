@@ -69,6 +69,10 @@ class FileJudgement:
     """Why there is no grade, where the file says so."""
     flags: tuple[str, ...] = ()
     """Why it does not count."""
+    changed_at: str | None = None
+    """When it was last changed, as `judged_at`; None if the file does not say."""
+    account: str | None = None
+    """The number of the assessor's account, if `assessor` is its address."""
 
 
 def read_judgements(

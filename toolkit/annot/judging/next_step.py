@@ -60,10 +60,12 @@ class Facts(NamedTuple):
     """Who has tasks, or should sign up, and no letter that says where."""
     to_judge: Mapping[str, int] = {}
     """Open tasks by assessor."""
+    leavers: tuple[str, ...] = ()
+    """Who left and has a pair without an answer that counts: one that they gave was withdrawn since."""
     missing: int = 0
-    """Judgements that are lacking although nobody has them as a task."""
+    """Judgements of people who are not there to give them."""
     vacant: int = 0
-    """Pairs that lack an assessor, and that no present one can take."""
+    """Pairs that lack an assessor."""
     without_adjudicator: int = 0
     """Disputes that no present adjudicator may settle."""
     disputes_to_send: int = 0
@@ -164,12 +166,12 @@ WAY: tuple[Rule, ...] = (
     Rule(
         lambda f: f.uncorrected,
         'annot corpus add --corrected "WHY" FILE',
-        "{uncorrected} changed since they were sent, without a reason; or restore the corpus from a backup",
+        "texts have changed since they were sent, without a reason: {uncorrected}; or restore the corpus from a backup",
     ),
     Rule(
         lambda f: f.to_decide,
         "annot corpus corrected",
-        "{to_decide} to decide on, because a text was corrected: keep the earlier text, or have them judged again",
+        "pairs wait for your decision, because a text was corrected after they were judged: {to_decide}",
     ),
     Rule(
         lambda f: f.refused,
@@ -187,6 +189,11 @@ WAY: tuple[Rule, ...] = (
         "{judges}",
     ),
     Rule(lambda f: f.missing and f.elsewhere, "annot import FILE --as judgements", "{missing} not on record"),
+    Rule(
+        lambda f: f.leavers,
+        "annot assessor leave {leaver}",
+        "once more: pairs of {leavers} have no answer that counts any more, and can go to others",
+    ),
     Rule(lambda f: f.missing, "annot pull", "{missing} not on record"),
     Rule(
         lambda f: f.vacant,
@@ -295,6 +302,7 @@ def _words(facts: Facts) -> Mapping[str, str]:
         "unpooled": _in_words("queries", facts.queries - facts.pooled),
         "judges": _listed(facts.to_judge),
         "adjudicators": _listed(facts.to_settle),
+        "leaver": next(iter(facts.leavers), ""),
         "old_runs": " ".join(facts.old_runs),
     }
 

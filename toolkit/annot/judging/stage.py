@@ -11,7 +11,7 @@ from annot.base.records import Asked, Assignment, Judgement, Source, grouped
 from annot.judging.next_step import Facts, Next, next_step
 from annot.store import facet_labels, people, pools, projects, runs, trials
 from annot.store.adjudications import last_opinions, read_current
-from annot.store.judgements import has_corrected_texts
+from annot.store.judgements import has_corrected_texts, has_texts_on_record
 from annot.store.pools import read_sample, to_judge
 from annot.store.projects import StoredRound, read_hidden
 from annot.store.queries import read_queries, read_topics
@@ -93,14 +93,6 @@ class Stage:
             for asked in own
         )
 
-    @property
-    def unassigned(self) -> tuple[Pair, ...]:
-        """Pairs that lack an assessor because a person left, without those that count with fewer judgements."""
-        wanted, accepted = self.outcome.per_pair or 0, self.outcome.accepted
-        return tuple(
-            pair for pair, names in self.outcome.planned.items() if len(names) < wanted and pair not in accepted
-        )
-
     def _changes(self) -> tuple[tuple[Change, ...], tuple[str, ...]]:
         versions = read_versions(self.session, *OF_SETTINGS)
         if not versions:
@@ -113,6 +105,9 @@ class Stage:
 
     def _uncorrected(self) -> int:
         """Texts that are not those on record, although no correction says so."""
+        if not has_texts_on_record(self.session):
+            return 0
+        # Only here, as above.
         from annot.corpus.uncorrected import uncorrected
 
         return len(uncorrected(self.ws, self.session, self.states))
@@ -138,7 +133,8 @@ class Stage:
         planned = {query_id for query_id, _ in outcome.planned}
         pooled = {query.query_id for query in self.queries if query.query_id in self.documents}
         sent = projects.was_sent(self.session)
-        short = set(outcome.short)
+        owing = outcome.progress.left_by_assessor
+        gone = {one.assessor for one in self.everyone if one.left_on is not None}
         found = Facts(
             papers=papers,
             faceted=self.ws.settings.faceted,
@@ -154,14 +150,15 @@ class Stage:
             planned=len(outcome.planned),
             growing=0 if self.elsewhere else sum(1 for _ in self._growing(planned)),
             undrawn=0 if self.elsewhere else len(self._undrawn(planned)),
-            to_fill=sum(bool(self.judges - {*outcome.planned[pair]}) for pair in self.unassigned),
+            to_fill=sum(bool(self.judges - {*outcome.planned[pair]}) for pair in outcome.progress.vacant),
             batch=len(pooled - planned),
-            uncorrected=self._uncorrected() if sent else 0,
+            uncorrected=self._uncorrected(),
             to_decide=len(self.waiting),
             changed=self._changed_in_words(refused=False),
             refused=self._changed_in_words(refused=True),
-            missing=len(set(outcome.incomplete) - short),
-            vacant=sum(pair in short for pair in self.unassigned),
+            leavers=tuple(sorted(owing.keys() & gone)),
+            missing=sum(n for name, n in owing.items() if name not in self.judges),
+            vacant=len(outcome.progress.vacant),
             open=len(outcome.open),
             without_adjudicator=sum(not self._may_settle(pair) for pair in outcome.open),
             judged=bool(outcome.judgements),
@@ -171,8 +168,8 @@ class Stage:
         )
         found = found._replace(without_letter=self._without_letter(found))
         # What follows from the grades is looked at once there are all.
-        waiting = (found.to_judge, found.missing, found.vacant, found.open)
-        return found if not found.judged or any(waiting) else found._replace(**self._products())
+        waiting = found.to_judge or outcome.progress.left or found.open
+        return found if not found.judged or waiting else found._replace(**self._products())
 
     def _labels_lack(self) -> bool:
         return not self.labelled or ("facets" in self.made and not self._current("facets"))
@@ -240,28 +237,24 @@ class Stage:
         hidden = {name: {Asked(*pair) for pair in own} for name, own in read_hidden(self.session).items()}
         gold = self._tasks("judge") if hidden else {}
         probed = trials.read_answers(self.session, "hidden-gold") if hidden else ()
-        answered = self.answered | {(one.record.assessor, one.record.asked) for one in probed if one.record.counts}
+        answered = {(one.record.assessor, one.record.asked) for one in probed if one.record.counts}
+        pending = grouped((*self.outcome.progress.pending, *self.outcome.progress.pending_repeats))
         unsent: dict[str, int] = {}
         to_judge: dict[str, int] = {}
-        asked_of: dict[str, set[Asked]] = {name: set(hidden.get(name, ())) for name in self.judges}
-        given = [(one.assessor, one.asked) for one in self.plan]
-        given += [(one.assessor, one.asked) for one in self.outcome.returned]
-        for name, asked in given:
-            asked_of.get(name, set()).add(asked)
-        for name, own in asked_of.items():
-            left = {one for one in own if (name, one) not in answered and one.pair not in self.waiting}
+        for name in self.judges:
+            left = {asked for asked in hidden.get(name, ()) if (name, asked) not in answered} | {*pending.get(name, ())}
+            left = {asked for asked in left if asked.pair not in self.waiting}
             there = left & (self.sent.get(name, set()) | (gold.get(name, set()) & hidden.get(name, set())))
             unsent |= {name: len(left - there)} if left - there else {}
             to_judge |= {name: len(there)} if there else {}
         # A push leaves out who has not signed up, and what was answered meanwhile: the same again would change nothing.
+        # It sends again what a pull has found deleted since.
         pushed = self._current("push")
+        signing_up = unsent.keys() & self._without_account("push") if pushed else set()
         restyled = to_judge and not pushed and self._restyled("push")
-        waiting = sum(unsent.values()) + self.to_withdraw + (sum(to_judge.values()) if restyled else 0)
-        return {
-            "to_send": 0 if pushed else waiting,
-            "signing_up": tuple(sorted(unsent)) if pushed else (),
-            "to_judge": to_judge,
-        }
+        waiting = sum(many for name, many in unsent.items() if name not in signing_up)
+        waiting += 0 if pushed else self.to_withdraw + (sum(to_judge.values()) if restyled else 0)
+        return {"to_send": waiting, "signing_up": tuple(sorted(signing_up)), "to_judge": to_judge}
 
     def _settling(self) -> dict[str, Any]:
         """What of the disputes has to be sent, and who has what to settle."""
@@ -288,11 +281,12 @@ class Stage:
             ended -= {(one.record.adjudicator, one.record.pair) for one in read_current(self.session)}
         pushed = self._current("push adjudication")
         restyled = to_settle and not pushed and self._restyled("push adjudication")
-        waiting = unsent + stale + len(ended) + (sum(to_settle.values()) if restyled else 0)
-        signing = tuple(sorted(self.adjudicators - noted.keys())) if unsent and pushed else ()
+        signing_up = self.adjudicators & self._without_account("push adjudication") if unsent and pushed else set()
+        waiting = 0 if signing_up else unsent
+        waiting += 0 if pushed else stale + len(ended) + (sum(to_settle.values()) if restyled else 0)
         return {
-            "disputes_to_send": 0 if pushed else waiting,
-            "adjudicators_signing_up": signing,
+            "disputes_to_send": waiting,
+            "adjudicators_signing_up": tuple(sorted(signing_up)),
             "to_settle": to_settle,
         }
 
@@ -302,6 +296,10 @@ class Stage:
         free = self.adjudicators - {*self.outcome.planned[pair]} - passed_on
         may_assess = self.ws.settings.adjudication.adjudicator_may_assess and not passed_on
         return free or (self.adjudicators if may_assess else set())
+
+    def _without_account(self, what: str) -> set[str]:
+        """People whom the last push left out because the server did not have their accounts."""
+        return set(self.made.get(what, {}).get("without_account", ()))
 
     def _restyled(self, what: str) -> bool:
         """Whether the screens would not be as this push left them."""

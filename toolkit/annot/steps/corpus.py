@@ -54,6 +54,8 @@ class AddedPapers:
     """Repeated ids with other content; the first paper is kept."""
     same_title: tuple[tuple[str, str], ...]
     """Pairs of ids with one normalised title; both are kept."""
+    alike_ids: tuple[tuple[str, str], ...]
+    """Pairs of ids that differ only in case, Unicode form or ligatures; both are kept."""
     same_paper: tuple[tuple[str, str], ...]
     """Ids of a paper that is kept and of another record of it, from a library, that is not."""
     citations: int
@@ -211,6 +213,7 @@ def _added(
         rejected=rejected,
         differing_ids=tuple(tally.differing),
         same_title=tuple(tally.same_title[titles_before:]),
+        alike_ids=tuple(tally.alike_ids(before)),
         same_paper=tuple(tally.same_paper),
         citations=citations,
         faults=tuple(rejects.faults),

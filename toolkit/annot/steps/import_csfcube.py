@@ -26,7 +26,7 @@ from annot.store.paper_writing import PaperWriter
 from annot.store.shown import keep_imported_scale
 from annot.study.exports import export_qrels
 from annot.study.outcome import outcome_of
-from annot.study.workspace import Workspace, write_file
+from annot.study.workspace import Workspace, given_bytes, write_file
 
 UNKNOWN = "unknown"
 """What the adjudicator saw of the grades: the release does not say."""
@@ -53,7 +53,7 @@ def csfcube(ws: Workspace, folder: Path, *, dry_run: bool) -> ImportedRelease:
         found = "a file" if folder.exists() else "no such folder"
         raise InputError(f"{folder}: {found}, expected the folder of a CSFCube release")
     files = {
-        path.relative_to(folder).as_posix(): path.read_bytes()
+        path.relative_to(folder).as_posix(): given_bytes(path, expected="a CSFCube release")
         for path in sorted(folder.rglob("*"))
         if path.is_file() and is_release_file(path.relative_to(folder).as_posix())
     }

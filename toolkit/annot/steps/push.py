@@ -42,13 +42,14 @@ def push(ws: Workspace, *, round: str, dry_run: bool, advance: Advance, wishes: 
                 (*pushed.projects, *sent.projects),
                 (*pushed.notes, *sent.notes),
                 (*pushed.unreachable, *sent.unreachable),
+                (*pushed.without_account, *sent.without_account),
             )
         if not prepared.outgoing and prepared.new_versions and not dry_run:
             # Nobody is left to send it to; it is in force all the same.
             with held.writing() as session:
                 record_versions(session, prepared.new_versions)
     if chosen.noted_as and prepared.is_made and not (dry_run or pushed.unreachable):
-        note(ws, chosen.noted_as, states, screens=states["screens"])
+        note(ws, chosen.noted_as, states, screens=states["screens"], without_account=pushed.without_account)
     return chosen.after_sending(_with(pushed, prepared.before))
 
 

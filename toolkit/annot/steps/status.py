@@ -26,6 +26,8 @@ class Status:
     pools: int
     pairs: int
     assessors: tuple[Progress, ...]
+    to_judge: int
+    """Judgements that are still to be given: of planned pairs, hidden repeats and returned pairs."""
     incomplete: int
     returned: int
     """How often a pair was put before its assessor again."""
@@ -106,7 +108,8 @@ def status(ws: Workspace) -> Status:
         queries=len(stage.queries),
         pools=len({query.topic_id for query in stage.queries if query.query_id in stage.documents}),
         pairs=len(outcome.planned),
-        assessors=progress_of(stage.everyone, stage.plan, outcome),
+        assessors=progress_of(stage.everyone, outcome),
+        to_judge=outcome.progress.left,
         incomplete=len(outcome.incomplete),
         returned=len(outcome.returned),
         waiting=len(outcome.waiting),
@@ -120,7 +123,7 @@ def status(ws: Workspace) -> Status:
         withdrawn=sum(not answer.counts for answer in not_as_they_were),
         changed=tuple(dict.fromkeys(change.name for change in stage.changes)),
         versions=stage.versions,
-        unassigned=len(stage.unassigned),
+        unassigned=len(outcome.progress.vacant),
         accepted=len(outcome.accepted),
         not_drawn=stage.not_drawn,
         to_withdraw=stage.to_withdraw,

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
 from sqlalchemy import Connection, Table, func, select
@@ -66,6 +66,16 @@ def unsound_revisions(connection: Connection) -> Iterator[str]:
             yield f"{name}: found {length} rows, {recorded} were recorded"
         elif before != last:
             yield f"{name}: its last row is not the last one that was recorded"
+
+
+def grades_off_scale(connection: Connection, grades: Collection[int]) -> Iterator[str]:
+    """What speaks against rows of any table: grades that the scale does not have."""
+    for table in TABLES.sorted_tables:
+        if "grade" in table.c:
+            wrong = select(table).where(table.c.grade.is_not(None), table.c.grade.not_in(grades))
+            for row in connection.execute(wrong.order_by(*table.primary_key.columns)).mappings():
+                key = " ".join(str(row[column.name]) for column in table.primary_key.columns)
+                yield f"{table.name} {key}: grade {row['grade']}, expected one of {', '.join(map(str, grades))}"
 
 
 def _link(before: str, row: Mapping[str, Any]) -> str:

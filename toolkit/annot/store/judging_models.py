@@ -202,6 +202,8 @@ class AskedModel(NamedTuple):
     """ISO 8601, UTC."""
     early: tuple[tuple[str, str, str], ...] = ()
     """What was done before people had judged: the moment, `asked` or `shown`, and the lead's reason."""
+    guidelines: Mapping[str, str] = {}  # As for every NamedTuple, no one changes it.
+    """By facet, the SHA-256 of the guidelines that its prompt contains."""
 
 
 class ModelCall(NamedTuple):
@@ -214,8 +216,8 @@ class ModelCall(NamedTuple):
     """Which opinion on the pair it is for, from 1."""
     attempt: int
     """Which request for this opinion it is, from 1."""
-    state: Literal["sent", "read", "unreadable", "failed"]
-    """`sent`: nothing came back before the program ended."""
+    state: Literal["sent", "read", "cannot_judge", "unreadable", "failed"]
+    """`sent`: nothing came back before the program ended. `cannot_judge`: read, but without a grade."""
     prompt_sha256: str
     sent_at: str
     """ISO 8601, UTC."""
@@ -370,7 +372,7 @@ OPINION_CALL_TABLE = made(
     "opinion_call",
     columns_of(ModelCall, key=["name", *PAIR, "repeat", "attempt"]),
     *(to(name="opinion.name"), to_query(), from_1("repeat"), from_1("attempt")),
-    check("state", "state IN ('sent', 'read', 'unreadable', 'failed')"),
+    check("state", "state IN ('sent', 'read', 'cannot_judge', 'unreadable', 'failed')"),
     check("grade", GRADE_IN_RANGE),
     check("grade_if_read", "(state = 'read') = (grade IS NOT NULL)"),
     check("cost", "cost >= 0"),

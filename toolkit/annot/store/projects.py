@@ -145,6 +145,11 @@ def forget_tasks(session: Session, project: int, asked: Iterable[Asked]) -> None
         session.connection().execute(rows.delete().where(rows.c.project_id == project, rows.c.remote_id.in_(chunk)))
 
 
+def forget_query(session: Session, query_id: str) -> None:
+    """Forget every task of a query: no server has one any more."""
+    session.connection().execute(TASK_TABLE.delete().where(TASK_TABLE.c.query_id == query_id))
+
+
 def read_tasks(session: Session, project: int) -> dict[Asked, int]:
     """The server's task id of each thing asked in a project, by pair and occasion."""
     rows = TASK_TABLE

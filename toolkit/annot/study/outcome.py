@@ -1,9 +1,10 @@
-"""The state of every planned pair: what its assessors said, its final grade, and what changed since."""
+"""The state of every planned pair: what its assessors said, what it waits for, its final grade, and what changed."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -16,11 +17,63 @@ from annot.store.adjudications import ADJUDICATIONS, SourcedAdjudication, read_a
 from annot.store.judgements import JUDGEMENTS, has_corrected_texts, read_judgements, read_returned
 from annot.store.people import Plan, read_assignments, read_plan
 from annot.store.revisions import RESTORED, Sourced
-from annot.store.shown import ShownVersion, read_versions
 from annot.study.adjudication import Pair, Settlement, rulings_of, settle
 
 if TYPE_CHECKING:
     from annot.study.judged_texts import JudgedTexts
+
+Ask = tuple[str, Asked]
+"""(assessor, what they were asked)."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedJudgements:
+    """Every planned judgement, by what has become of it. A pair that was returned is asked again: its first answer
+    is no longer the one that is wanted."""
+
+    given: tuple[Ask, ...]
+    """Those with an answer that counts, hidden repeats among them."""
+    pending: tuple[Ask, ...]
+    """Those that their assessor has still to give."""
+    pending_repeats: tuple[Ask, ...]
+    """Hidden repeats that their assessor has still to give; no final grade waits for them."""
+    vacant: Mapping[Pair, int]
+    """Judgements of a pair that no assessor has, because a person left."""
+    waived: Mapping[Pair, int]
+    """Judgements of a pair that nobody will give: the lead accepted fewer, or an adjudicator closed the pair."""
+
+    @property
+    def left(self) -> int:
+        """How many judgements are still to be given, whoever gives them."""
+        return self.left_by_assessor.total() + sum(self.vacant.values())
+
+    @property
+    def left_by_assessor(self) -> Counter[str]:
+        """How many of them each assessor has."""
+        return Counter(name for name, _ in (*self.pending, *self.pending_repeats))
+
+    @property
+    def missing(self) -> int:
+        """How many judgements were planned and never given; one that was given and asked again is not missing."""
+        never = sum(asked.occasion == 1 for _, asked in self.pending)
+        return never + sum(self.vacant.values()) + sum(self.waived.values())
+
+    @property
+    def unfinished(self) -> set[Pair]:
+        """Pairs whose final grade waits for a judgement."""
+        return {asked.pair for _, asked in self.pending} | self.vacant.keys()
+
+    def closed(self, pairs: Collection[Pair]) -> PlannedJudgements:
+        """The same, once an adjudicator has closed these pairs: their grades wait for no judgement any more."""
+        waived = Counter(self.waived)
+        waived.update({pair: n for pair, n in self.vacant.items() if pair in pairs})
+        waived.update(asked.pair for _, asked in self.pending if asked.pair in pairs and asked.occasion == 1)
+        return replace(
+            self,
+            pending=tuple((name, asked) for name, asked in self.pending if asked.pair not in pairs),
+            vacant={pair: n for pair, n in self.vacant.items() if pair not in pairs},
+            waived=dict(waived),
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,9 +110,11 @@ class Outcome:
     waiting: tuple[Pair, ...]
     """Pairs that all of their assessors have answered, and one is asked again: that answer is not there yet."""
     incomplete: tuple[Pair, ...]
-    """Pairs that have not ended and have fewer answers than they are to have."""
+    """The other pairs that wait for a judgement."""
     short: tuple[Pair, ...]
     """Those of them that no present assessor will complete: an assessor left, and the pair went to no other."""
+    progress: PlannedJudgements
+    """How many judgements were planned, given, and are still to be given."""
     accepted: dict[Pair, str]
     """Pairs that count although they have fewer judgements than planned, with the lead's reason."""
     per_pair: int | None
@@ -156,25 +211,28 @@ def outcome_from(
     sent_back = {(one.asked, one.assessor) for one in every}
     back = tuple(one for one in every if one.withdrawn_at is None)
     corrected = list(texts)
-    latest, set_aside = _on_required_texts(current_judgements(judgements), corrected)
+    latest, set_aside = current_judgements(judgements), tuple[Judgement, ...]()
+    first = tuple(one for one in latest if one.occasion == 1)
+    if corrected:
+        from annot.study.judged_texts import on_required_texts
+
+        latest, set_aside, first = on_required_texts(latest, corrected, back)
     rulings_aside = {(pair.pair, name) for pair in corrected for name in pair.rulings_aside}
-    first = _first(latest, set_aside, back)
     again = tuple(one for one in latest if (one.asked, one.assessor) in sent_back and one not in first)
-    current, unanswered = _current(first, (*first, *again), back)
+    current = _current(first, (*first, *again), back)
     contested = {one.pair for one in every if one.contested}
-    settlement = settle(planned, current, per_pair=per_pair, accepted=accepted or (), contested=contested)
-    answered = {(one.query_id, one.doc_id, one.assessor) for one in (*first, *set_aside) if one.counts}
+    answered = {(one.assessor, one.asked) for one in latest if one.counts}
+    progress = planned_judgements(plan, planned, back, answered, per_pair=per_pair, accepted=accepted or ())
+    settlement = settle(planned, current, unfinished=progress.unfinished, contested=contested)
     ruled, reopened = _since_returned([one for one in settled if one.record.pair in planned], back, rulings_aside)
     rulings = rulings_of(ruled, asked=asked)
     adjudications = rulings.graded
     decisions = {decision.pair: decision for decision in settlement.agreed}
     unjudgeable = {pair: said for pair, said in rulings.unjudgeable.items() if pair not in decisions}
     ended = adjudications.keys() | unjudgeable.keys()
-    waiting = {
-        pair
-        for pair in settlement.incomplete
-        if pair in unanswered and pair not in ended and all((*pair, name) in answered for name in planned[pair])
-    }
+    progress = progress.closed(ended)
+    unfinished, pending = progress.unfinished, grouped((asked.pair, asked.occasion) for _, asked in progress.pending)
+    waiting = {pair for pair, occasions in pending.items() if 1 not in occasions}
     for pair, one in adjudications.items():
         assert one.grade is not None
         decisions[pair] = Decision(*pair, one.grade, "adjudicated", one.adjudicator, one.reason)
@@ -194,8 +252,9 @@ def outcome_from(
         decisions=tuple(decisions[pair] for pair in sorted(decisions)),
         open=tuple(dispute.pair for dispute in settlement.disputed if dispute.pair not in ended),
         waiting=tuple(sorted(waiting)),
-        incomplete=tuple(pair for pair in settlement.incomplete if pair not in ended | waiting),
-        short=tuple(pair for pair in settlement.short if pair not in ended | waiting),
+        incomplete=tuple(sorted(unfinished - waiting)),
+        short=tuple(sorted(unfinished - pending.keys())),
+        progress=progress,
         accepted={
             pair: why
             for pair, why in (accepted or {}).items()
@@ -205,29 +264,38 @@ def outcome_from(
     )
 
 
-def _on_required_texts(
-    latest: tuple[Judgement, ...], corrected: Iterable[JudgedTexts]
-) -> tuple[tuple[Judgement, ...], tuple[Judgement, ...]]:
-    """The answers on the version that their pair is judged on, and the others."""
-    others = {key for one in corrected for key in one.set_aside}
-    return (
-        tuple(one for one in latest if (one.assessor, one.asked) not in others),
-        tuple(one for one in latest if (one.assessor, one.asked) in others),
+def planned_judgements(
+    plan: Iterable[Assignment],
+    teams: Mapping[Pair, Collection[str]],
+    returned: Iterable[Returned],
+    answered: Collection[Ask],
+    *,
+    per_pair: int | None,
+    accepted: Collection[Pair],
+) -> PlannedJudgements:
+    """Sort the planned judgements into those that are given and those that are not.
+
+    teams: the assessors of each pair, also of pairs that nobody has any more. returned: in the order in which pairs
+    were returned, without those that were taken back; what is asked last is wanted. answered: asks with an answer that
+    counts. per_pair: how many judgements each pair is to have; None if the plan is what was imported. accepted: pairs
+    that may have fewer, but at least one.
+    """
+    last = {(name, pair): Asked(*pair) for pair, team in teams.items() for name in team}
+    last |= {(one.assessor, one.pair): one.asked for one in returned if one.assessor in teams.get(one.pair, ())}
+    wanted = [(name, asked) for (name, _), asked in sorted(last.items())]
+    repeats = [(one.assessor, one.asked) for one in plan if one.occasion > 1]
+    vacant: dict[Pair, int] = {}
+    waived: dict[Pair, int] = {}
+    for pair, team in sorted(teams.items()):
+        if (lacking := (per_pair or 0) - len(team)) > 0:
+            (waived if pair in accepted and team else vacant)[pair] = lacking
+    return PlannedJudgements(
+        given=tuple(ask for ask in (*wanted, *repeats) if ask in answered),
+        pending=tuple(ask for ask in wanted if ask not in answered),
+        pending_repeats=tuple(ask for ask in repeats if ask not in answered),
+        vacant=vacant,
+        waived=waived,
     )
-
-
-def _first(
-    latest: Iterable[Judgement], set_aside: Iterable[Judgement], returned: Iterable[Returned]
-) -> tuple[Judgement, ...]:
-    """The first answer of each pair and assessor; where that is set aside, the first one that was given again."""
-    gone = {(one.pair, one.assessor) for one in set_aside if one.occasion == 1}
-    sent_back = {(one.asked, one.assessor) for one in returned}
-    found: dict[tuple[Pair, str], Judgement] = {}
-    for one in latest:
-        key = (one.pair, one.assessor)
-        if one.occasion == 1 or (key in gone and one.counts and (one.asked, one.assessor) in sent_back):
-            found.setdefault(key, one)
-    return tuple(found.values())
 
 
 def _since_returned(
@@ -254,14 +322,13 @@ def _since_returned(
 
 def _current(
     first: tuple[Judgement, ...], again: tuple[Judgement, ...], returned: tuple[Returned, ...]
-) -> tuple[tuple[Judgement, ...], set[Pair]]:
-    """The answers that final grades are made of, and the pairs of which one was asked for again and is not there."""
+) -> tuple[Judgement, ...]:
+    """The answers that final grades are made of; of a pair that was asked for again, the last answer if it is there."""
     answers = {(one.asked, one.assessor): one for one in again if one.counts}
     # By occasion: what is asked last decides.
     last = {(*one.pair, one.assessor): answers.get((one.asked, one.assessor)) for one in returned}
-    unanswered = {key[:2] for key, answer in last.items() if answer is None}
-    current = (last.get((one.query_id, one.doc_id, one.assessor), one) for one in first)
-    return tuple(one for one in current if one is not None), unanswered
+    current = {(*one.pair, one.assessor): one for one in first} | last
+    return tuple(one for one in current.values() if one is not None)
 
 
 def assessors_by_pair(plan: tuple[Assignment, ...]) -> dict[Pair, tuple[str, ...]]:
@@ -284,18 +351,6 @@ def _key(one: Judgement) -> tuple[str, str, str, int]:
 
 
 SHOWN = 3
-
-
-def corrected_versions(session: Session) -> dict[str, tuple[ShownVersion, ...]]:
-    """The versions of the papers that were corrected, by id, the oldest first."""
-    if not has_corrected_texts(session):
-        return {}
-    return {text_id: several for (_, text_id), several in read_versions(session, "text").items() if several[1:]}
-
-
-def set_aside_of(session: Session) -> set[tuple[str, Asked]]:
-    """(assessor, what was asked) of the answers on another version of a text than their pair is judged on."""
-    return {key for pair in texts_of(session).values() for key in pair.set_aside}
 
 
 @dataclass(frozen=True, slots=True)

@@ -86,8 +86,11 @@ class OpinionSettings(Section):
     most_money: Annotated[float, Field(gt=0)] | None = None
     """The most that all requests under this name may cost together. Asking stops before it would be exceeded. Hidden
     reasoning that a server counts beyond `longest_answer` can exceed it, by one answer for each connection at most."""
-    family: tuple[sections.FileName, ...] = ()
-    """Runs of systems that are related to the model, besides those with its name: reports mark them."""
+    family: tuple[str, ...] = ()
+    """Runs or systems of the model's own family, by name or by a pattern such as `llama_*`: reports mark them."""
+    report: bool = False
+    """Whether report, datasheet and release have this opinion although it has not answered all planned pairs. Other
+    incomplete opinions count as trials, and only `annot opinion list` and `annot opinion report` show them."""
 
     @model_validator(mode="after")
     def _can_be_asked(self) -> OpinionSettings:

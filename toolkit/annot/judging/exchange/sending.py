@@ -56,6 +56,8 @@ class Pushed:
     projects: tuple[SentProject, ...]
     notes: tuple[str, ...] = ()
     unreachable: tuple[Unreachable, ...] = ()
+    without_account: tuple[str, ...] = ()
+    """People who got nothing because their account is not on the server yet."""
 
     def finding(self, command: str) -> FindingError | None:
         """What ends the command if a server could not be reached."""
@@ -81,6 +83,7 @@ def send_outgoing(
     notes: list[str] = []
     waiting: list[str] = []
     places: list[str] = []
+    without_account: list[str] = []
     unrecorded = list(new_versions)
 
     def send(gateway: Gateway, names: Sequence[str]) -> None:
@@ -88,6 +91,7 @@ def send_outgoing(
         places.append(gateway.url)
         accounts, faults = accounts_on(ws, gateway, [one.assessor for one in here])
         waiting.extend(faults)
+        without_account.extend(one.assessor for one in here if one.assessor not in accounts)
         if not accounts:
             return
         with ws.writing() as session:
@@ -104,7 +108,8 @@ def send_outgoing(
             f"{counted(len(waiting), 'person', 'people')} without access to {', '.join(places)}", faults=waiting
         )
     later = tuple(f"{fault}, then run `{part.push}` again" for fault in waiting)
-    return Pushed(tuple(rows), (*later, *notes, *unreachable_notes(unreachable)), unreachable)
+    every_note = (*later, *notes, *unreachable_notes(unreachable))
+    return Pushed(tuple(rows), every_note, unreachable, tuple(without_account))
 
 
 def _promised(ws: Workspace, outgoing: Sequence[Outgoing], part: RoundPart) -> Iterator[SentProject]:

@@ -32,7 +32,7 @@ from annot.store.projects import Project, read_hidden
 from annot.store.shown import read_versions
 from annot.study.exports import export_judgements
 from annot.study.judged_texts import Pair
-from annot.study.outcome import Outcome, answered_of, changed_after_adjudication, changes_in_words, outcome_of
+from annot.study.outcome import answered_of, changed_after_adjudication, changes_in_words, outcome_of
 from annot.study.workspace import Workspace
 
 PART = PARTS["judge"]
@@ -130,10 +130,9 @@ class JudgingRound(Round):
             changed = changes_in_words(changed_after_adjudication(session))
             returned = send_back(session, now=moment_now())
             outcome = outcome_of(session, ws.settings) if returned else outcome
-            left = _open(session, outcome)
             notes = [*([changed] if changed else []), *_returned_in_words(returned), *waiting_in_words(session)]
         export_judgements(ws, outcome)
-        return Afterwards(notes, left)
+        return Afterwards(notes, outcome.progress.left_by_assessor.total())
 
 
 def outgoing_of(ws: Workspace) -> list[Outgoing]:
@@ -174,13 +173,6 @@ def outgoing_of(ws: Workspace) -> list[Outgoing]:
         }
         found.append(Outgoing(form, assessor, kept))
     return found
-
-
-def _open(session: Session, outcome: Outcome) -> int:
-    """Planned judgements without an answer, and pairs that were returned and wait."""
-    answered = outcome.answered
-    left = sum((one.assessor, one.asked) not in answered for one in people.read_assignments(session))
-    return left + len(outcome.waiting)
 
 
 def _without_hidden_gold(session: Session, collected: Collected) -> Collected:

@@ -20,7 +20,7 @@ from annot.judging.substudy import HINT, ON_RECORD, ROUNDS, on_record, plan_of, 
 from annot.judging.trial_answers import current_answers
 from annot.labelstudio.tasks import full_text_task
 from annot.store import trials
-from annot.study.workspace import Workspace
+from annot.study.workspace import Workspace, given_bytes
 
 
 class SubstudyRound(Round):
@@ -57,7 +57,8 @@ class SubstudyRound(Round):
                 raise MissingInput(
                     f"{path}: no such file", hint="this table lists the full text of each paper; " + HINT
                 )
-            where = read_full_texts(path.read_bytes(), name=str(path), wanted=sorted(material.papers))
+            data = given_bytes(path, expected="a table of full texts")
+            where = read_full_texts(data, name=str(path), wanted=sorted(material.papers))
             tasks = {asked: _with_full_texts(task, asked, material, where) for asked, task in tasks.items()}
         with ws.reading() as session:
             new = scale_version(ws, session)

@@ -20,6 +20,7 @@ from annot.corpus.corpus_filters import Rejection
 from annot.formats.cleaning import CleanedCounts, counts_of
 from annot.formats.corpora.sections import HeadingCount, Structured
 from annot.formats.trec import TOPICS_FILE, write_topics
+from annot.judging.opinions.standing import Standing
 from annot.judging.own_words import OfKind, own_words
 from annot.judging.substudy import recorded_substudy
 from annot.judging.trial_answers import HIDDEN, TRAIN, recorded_against_gold
@@ -106,6 +107,8 @@ class CollectionFacts:
     """What models would have judged, where they were asked."""
     untrue: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """By place of a page, a sentence for each thing that it rests on and that is not true."""
+    early_trials: tuple[Standing, ...] = ()
+    """Opinions that are not reported, but were asked or shown before people had judged."""
     substudy: dict[str, Any] | None = None
     """How abstracts, full texts and final grades agree, two by two, and seconds a pair; None without a sub-study."""
 
@@ -181,8 +184,11 @@ def facts_of(measured: Study, corpus: CorpusFacts, terms: Terms) -> CollectionFa
             topics=_topics(study),
             faceted=study.faceted,
             sampled=sampled_of(measured),
-            opinions=in_words(measured.opinions),
             untrue=by_place(measured.findings),
+            opinions=in_words(measured.reported_opinions),
+            early_trials=tuple(
+                one.standing for one in measured.opinions_on_record if one.standing.early and not one.standing.reported
+            ),
             substudy=recorded_substudy(study.trials),
         )
 
