@@ -28,7 +28,7 @@ from annot.store.shown import (
     version,
 )
 from annot.study import guidelines
-from annot.study.shown_changes import Change, Versions, changes_of, refuse_unexplained
+from annot.study.shown_changes import Change, Versions, changes_of
 from annot.study.shown_contents import (
     facet_content,
     labels_asked,
@@ -92,10 +92,9 @@ def next_versions(
     """What a push sends with the screens that it keeps, the versions that it puts on record, and notes.
 
     A change is put on record whole, also where these tasks do not show it: the lead gives a reason once.
-    Raises FindingError if something has changed that wants a reason and none is given, or that cannot change any more.
+    Raises FindingError for texts that are not as they were sent. why: the reason for all that has changed.
     """
     why, versions, changes = (why or "").strip() or None, read_versions(session, *OF_SETTINGS), changes_of(ws, session)
-    refuse_unexplained(changes, why)
     kept = with_sent_screens(ws, outgoing, versions, new=new_screen)
     # A facet that was removed is on record as such, although the tasks that were planned go on.
     gone = {("facet", facet) for facet in ws.settings.facets.keys() - ws.in_file.facets.keys()}
