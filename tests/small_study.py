@@ -66,7 +66,7 @@ class FirstPairs:
     def settled(self, ws: Workspace) -> None:
         settled = [
             Adjudication(
-                QUERIES[0].query_id, doc_id, "j1", 3, "shown", ("a2", "a1"), reason="a2 read the facet",
+                QUERIES[0].query_id, doc_id, "j1", 3, "shown", ("a2", "a1"), reason="the facet was misread",
                 judged_at="2031-03-14T12:00:00+00:00", lead_time=90.0,
             )
             for doc_id in DOCUMENTS[-2:]

@@ -44,7 +44,14 @@ class Facts(NamedTuple):
     """Who is to get the next batch of gold pairs, or their answers with the gold grade."""
     training: tuple[str, ...] = ()
     """Who has gold pairs to judge."""
-    guidelines_changed: tuple[str, ...] = ()
+    uncorrected: int = 0
+    """Texts that are not those on record, although no correction says so."""
+    to_decide: int = 0
+    """Pairs that wait for the lead's decision, because a text was corrected after they were judged."""
+    changed: str = ""
+    """What has changed since it was sent and needs a reason, in words."""
+    refused: str = ""
+    """What has changed since it was sent and cannot be sent, in words."""
     to_send: int = 0
     """Tasks that a push would send, take back or show as annot.toml has them now."""
     signing_up: tuple[str, ...] = ()
@@ -53,10 +60,12 @@ class Facts(NamedTuple):
     """Who has tasks, or should sign up, and no letter that says where."""
     to_judge: Mapping[str, int] = {}
     """Open tasks by assessor."""
+    leavers: tuple[str, ...] = ()
+    """Who left and has a pair without an answer that counts: one that they gave was withdrawn since."""
     missing: int = 0
-    """Judgements that are lacking although nobody has them as a task."""
+    """Judgements of people who are not there to give them."""
     vacant: int = 0
-    """Pairs that lack an assessor, and that no present one can take."""
+    """Pairs that lack an assessor."""
     without_adjudicator: int = 0
     """Disputes that no present adjudicator may settle."""
     disputes_to_send: int = 0
@@ -155,10 +164,21 @@ WAY: tuple[Rule, ...] = (
     Rule(lambda f: f.training, "annot pull training", "these have gold pairs to judge first: {training}", "{training}"),
     # Out to the people who judge, and back.
     Rule(
-        lambda f: f.guidelines_changed,
-        'annot push --guidelines-changed "WHY"',
-        "the guidelines of {guidelines_changed} have changed since they were sent",
+        lambda f: f.uncorrected,
+        'annot corpus add --corrected "WHY" FILE',
+        "{uncorrected} changed since they were sent, without a reason; or restore the corpus from a backup",
     ),
+    Rule(
+        lambda f: f.to_decide,
+        "annot corpus corrected",
+        "{to_decide} to decide on, because a text was corrected: keep the earlier text, or have them judged again",
+    ),
+    Rule(
+        lambda f: f.refused,
+        "annot check",
+        "after you have changed [scale] names in annot.toml back: {refused}, and what was sent counts",
+    ),
+    Rule(lambda f: f.changed, 'annot push --changed "WHY"', "{changed}; until then, what was sent counts"),
     Rule(lambda f: f.to_send, "annot push", "{to_send} to send, withdraw or update on the server"),
     Rule(lambda f: f.without_letter, "annot invite", LETTER),
     Rule(lambda f: f.signing_up, "annot push", "these have to sign up first: {signing_up}", "{signing_up}"),
@@ -169,6 +189,11 @@ WAY: tuple[Rule, ...] = (
         "{judges}",
     ),
     Rule(lambda f: f.missing and f.elsewhere, "annot import FILE --as judgements", "{missing} not on record"),
+    Rule(
+        lambda f: f.leavers,
+        "annot assessor leave {leaver}",
+        "once more: pairs of {leavers} have no answer that counts any more, and can go to others",
+    ),
     Rule(lambda f: f.missing, "annot pull", "{missing} not on record"),
     Rule(
         lambda f: f.vacant,
@@ -243,6 +268,7 @@ COUNTED = {
     "seats": ("more person", "more people"),
     "to_send": ("task", "tasks"),
     "missing": ("judgement", "judgements"),
+    "uncorrected": ("text", "texts"),
     "questions": ("question", "questions"),
 }
 """What a fact counts, one and several; the others count pairs."""
@@ -276,6 +302,7 @@ def _words(facts: Facts) -> Mapping[str, str]:
         "unpooled": _in_words("queries", facts.queries - facts.pooled),
         "judges": _listed(facts.to_judge),
         "adjudicators": _listed(facts.to_settle),
+        "leaver": next(iter(facts.leavers), ""),
         "old_runs": " ".join(facts.old_runs),
     }
 

@@ -14,14 +14,17 @@ from typing import NamedTuple
 
 from annot.base.errors import InputError, MissingInput
 from annot.base.records import Advance, Source
-from annot.judging import guideline_faults, plan_on_record
+from annot.corpus.uncorrected import UNCORRECTED
+from annot.judging import guideline_faults, plan_on_record, text_states
 from annot.measuring.results import read_audit
 from annot.pools import chain, pool_facts
-from annot.pools.ranked_corpus import ranked_corpus
+from annot.pools.ranked_corpus import RankedCorpus, ranked_corpus
 from annot.ranking import index
 from annot.store import people, pools
 from annot.store.judgements import read_judgements, sources_of_judgements
 from annot.store.queries import read_queries
+from annot.store.shown import Part
+from annot.study.shown_changes import BACK, Change, changes_of
 from annot.study.workspace import SETTINGS_FILE, Workspace
 
 SHOWN = 10
@@ -40,6 +43,9 @@ THINGS = {
     "qrels": "the final grades",
     "runs": "the runs",
     "index": "what is ranked again",
+    "names": "the names of the grades",
+    "facets": "the facets",
+    "sent": "what a push would send",
 }
 """What a page or a release can rest on, in words. A page names what it rests on by these."""
 
@@ -69,9 +75,14 @@ class Examination:
         return guideline_faults.check(self.ws)
 
     @cached_property
+    def ranked(self) -> RankedCorpus:
+        """The papers that the rankings could hold."""
+        return ranked_corpus(self.ws)
+
+    @cached_property
     def added(self) -> tuple[str, ...]:
         """The papers that were added after the pools were drawn, and that no query, pool, plan or judgement has."""
-        later = ranked_corpus(self.ws).added
+        later = self.ranked.added
         if not later:
             return ()
         with self.ws.reading() as session:
@@ -91,6 +102,12 @@ class Examination:
     def index(self) -> tuple[str, ...]:
         """Files of the index that have changed."""
         return index.faults_of(self.ws)
+
+    @cached_property
+    def changes(self) -> tuple[Change, ...]:
+        """What is no longer as people were sent it."""
+        with self.ws.reading() as session:
+            return changes_of(self.ws, session)
 
     @cached_property
     def things(self) -> frozenset[str]:
@@ -162,11 +179,21 @@ def _differences(study: Examination) -> Iterator[str]:
         yield from (f"{topic}: {difference}" for topic, difference in study.pools.differences.items())
 
 
+def _changed(*parts: Part, refused: bool = False) -> Callable[[Examination], Iterable[str]]:
+    """The changes of these parts; refused: those that no reason can send."""
+    return lambda study: (
+        f"{change.name}: {change.detail}" if change.detail else change.name
+        for change in study.changes
+        if change.part in parts and bool(change.refused) is refused
+    )
+
+
 def _audited(study: Examination) -> Iterator[str]:
     audit = read_audit(study.ws)
     yield from (str(finding["what"]) for finding in (audit or {"findings": ()})["findings"])
 
 
+SEND = 'send what is new with `annot push --changed "WHY"`, or change it back; until then, what was sent counts'
 BACKUP = "restore it from a backup with `annot restore`"
 STATES: tuple[StudyState, ...] = (
     StudyState(
@@ -263,10 +290,10 @@ STATES: tuple[StudyState, ...] = (
         ("pools", DATABASE),
     ),
     StudyState(
-        "changed guidelines on record",
+        "changed contents on record",
         "files",
-        "guidelines on record have changed since they were sent",
-        _links(chain.GUIDELINES),
+        "what tasks showed has changed on record since it was sent",
+        _links(chain.SHOWN),
         frozenset({"guidelines"}),
         BACKUP,
         (DATABASE,),
@@ -307,6 +334,88 @@ STATES: tuple[StudyState, ...] = (
         frozenset({"runs"}),
         "make it again with `annot run`, or import it again with `annot run import`",
         ("exports/runs", DATABASE),
+    ),
+    StudyState(
+        "another number or order of grades",
+        "sent",
+        "the number or the order of the grades has changed since they were put on record",
+        _changed("scale", refused=True),
+        frozenset({"names"}),
+        BACK,
+        (SETTINGS_FILE, DATABASE),
+        notice="recorded",
+    ),
+    StudyState(
+        "renamed grades",
+        "sent",
+        "the names of the grades have changed since they were sent",
+        _changed("scale"),
+        frozenset({"names"}),
+        SEND,
+        (SETTINGS_FILE, DATABASE),
+        notice="recorded",
+    ),
+    StudyState(
+        "changed facets",
+        "sent",
+        "facets have changed since they were sent",
+        _changed("facet"),
+        frozenset({"facets"}),
+        SEND,
+        (SETTINGS_FILE, DATABASE),
+        notice="recorded",
+    ),
+    StudyState(
+        "guidelines that were not sent",
+        "sent",
+        "guidelines have changed since they were sent",
+        _changed("guidelines"),
+        frozenset({"sent"}),
+        SEND,
+        ("guidelines", SETTINGS_FILE, DATABASE),
+        refused=False,
+        notice="recorded",
+    ),
+    StudyState(
+        "a screen that was not sent",
+        "sent",
+        "templates or [screen] have changed since they were sent",
+        _changed("screen"),
+        frozenset({"sent"}),
+        SEND,
+        ("templates", SETTINGS_FILE, DATABASE),
+        refused=False,
+        notice="recorded",
+    ),
+    StudyState(
+        "texts that changed without a reason",
+        "sent",
+        "texts have changed since they were sent",
+        text_states.uncorrected_texts,
+        frozenset({"corpus", "sent"}),
+        UNCORRECTED,
+        ("corpus", DATABASE),
+        names=True,
+    ),
+    StudyState(
+        "pairs that wait for a decision",
+        "sent",
+        "pairs wait for your decision, because a text was corrected after they were judged",
+        text_states.waiting,
+        frozenset({"qrels"}),
+        "decide with `annot corpus corrected`",
+        (DATABASE,),
+    ),
+    StudyState(
+        "texts corrected after the pools were drawn",
+        "files",
+        "pools were drawn from texts before their correction",
+        lambda study: study.ranked.corrected,
+        frozenset({"rankings"}),
+        "none is needed: pools stay as they were drawn, and what is ranked from now on has the corrected texts",
+        ("corpus", "pools/rankings/manifest.json", DATABASE),
+        refused=False,
+        names=True,
     ),
     StudyState(
         "findings on the server",

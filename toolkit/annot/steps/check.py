@@ -1,4 +1,4 @@
-"""Whether a study is sound: its plan, pools, guidelines, index and files, and what is on the server."""
+"""Whether a study is sound: its plan, pools, guidelines, index and files, what was sent, and what is on the server."""
 
 from __future__ import annotations
 
@@ -154,6 +154,14 @@ def _guidelines(examined: _Examined) -> CheckedPart:
     return CheckedPart(checked, "\n".join(examined.words) or fit, count, words, where)
 
 
+def _sent(examined: _Examined) -> CheckedPart:
+    count = len(examined.words)
+    fit = "annot.toml, the guidelines and the templates are as people were sent them"
+    words = f"{counted(count, 'thing')} changed since {verb(count, 'it was', 'they were')} sent; what was sent counts"
+    send = 'send what is new with `annot push --changed "WHY"`, or change it back'
+    return CheckedPart(examined.words, "\n".join(examined.words) or fit, count, words, send)
+
+
 def _index(examined: _Examined) -> CheckedPart:
     count = len(examined.words)
     sound = "no file of the index has changed since it was written"
@@ -185,6 +193,7 @@ PARTS: dict[str, Callable[[_Examined], CheckedPart]] = {
     "plan": _plan,
     "pools": _pools,
     "guidelines": _guidelines,
+    "sent": _sent,
     "index": _index,
     "files": _files,
     "server": _server,

@@ -79,6 +79,8 @@ def evaluate(
     how: Any = {"measures": measures, "ties": ties, "average": average}
     evaluated = evaluation_of(snapshot, found, qrels, conventions=conventions, unfinished=so_far, **how)
     evaluated = with_restated(snapshot, found, qrels, evaluated, **how)
+    if evaluated.warning:
+        tell(f"warning: {evaluated.warning}")
     tell_untrue(ws, snapshot.states, "runs", tell=tell)
     if not runs and convention is None and not measures and (ties, average) == (TIES[0], AVERAGES[0]):
         keep(ws, EVALUATION_FILE, as_text(evaluation_data(evaluated)), tell=tell)

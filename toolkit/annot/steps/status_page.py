@@ -106,7 +106,7 @@ class StatusPage:
 
 def line(look: Look) -> str:
     """The study in one line."""
-    share = share_done(look.judged, look.assigned)
+    share = share_done(look.judged, look.planned)
     people = ", ".join(f"{one.assessor} {one.judged}/{one.assigned}" for one in look.assessors)
-    done = f"{bar(look.judged, look.assigned)} {look.judged} of {look.assigned} ({share})"
+    done = f"{bar(look.judged, look.planned)} {look.judged} of {look.planned} ({share})"
     return f"{done}  {look.settling.open} disputes open  {people}"
