@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import sqlite3
 from collections.abc import Callable
@@ -13,16 +14,23 @@ from typing import NamedTuple
 
 import pyarrow.parquet
 import pytest
+from annot.base.records import Judgement
+from annot.judging import state_memory
 from annot.judging.exchange.outgoing import form_of, material_of
 from annot.judging.exchange.rounds import PARTS
-from annot.judging.states import STATES, THINGS, StudyState
+from annot.judging.state_memory import remembered_findings
+from annot.judging.states import STATES, THINGS, Examination, StudyState, words_of
 from annot.publishing.report import figures
 from annot.publishing.report.notices import RESTS_ON
+from annot.store.judgements import SourcedJudgement, record_judgements
 from annot.store.people import read_assignments
+from annot.store.queries import read_queries
 from annot.store.shown import SHOWN_CONTENT_TABLE, read_versions, record_versions, version
 from annot.study import guidelines
+from annot.study.made import states_of
 from annot.study.workspace import Workspace
 from command_line import annot, annot_done
+from study_answers import PULLED_AT
 from study_stages import copied, published, set_in
 
 NEW = [f"new{number}" for number in range(6)]
@@ -288,3 +296,83 @@ def told_at(ws: Workspace, place: str, state: StudyState) -> bool:
         "recorded": f"{state.says[0].upper()}{state.says[1:]}: ",
         "audited": "The last check of the server has 1 finding: a1: 5 answers given in less than 2 s",
     }[state.notice] in answer
+
+
+def test_a_draft_lists_each_state_and_each_chapter_speaks_of_its_own(ws: Workspace) -> None:
+    for name in ("changed rankings", "changed judgements"):
+        MADE[name].make(ws)
+    rankings, judgements = (state.says for state in STATES if state.name in ("changed rankings", "changed judgements"))
+    annot_done("release", "../draft", "--draft", folder=ws.root)
+    draft = ws.root.parent / "draft"
+    missing = (draft / "MISSING.md").read_text(encoding="utf-8").partition("Left out:")[0]
+    assert f"- {rankings}: pools/rankings/" in missing
+    assert f"- {judgements}: judgement 1 (" in missing
+    chapters = {title: text for title, _, text in (part.partition("\n") for part in re.split("\n##+ ", report(draft)))}
+    assert told_of(chapters["Can its judgements be trusted?"]) == {judgements}
+    assert f"**Not known, because {judgements}" in chapters["Can its judgements be trusted?"]
+    assert told_of(chapters["Which system is best?"]) == {rankings, judgements}
+    assert told_of(chapters["Pools"]) == {rankings}
+    assert told_of(chapters["Agreement"]) == {judgements}
+    assert told_of(chapters["Queries"]) == told_of(chapters["What should be done next?"]) == set()
+    assert told_of((draft / "README.md").read_text(encoding="utf-8")) == {rankings, judgements}
+    # Pages of the study itself, and what is printed.
+    annot_done("browse", folder=ws.root)
+    assert told_of((ws.exports / "browse.html").read_text(encoding="utf-8")) == {rankings, judgements}
+    assert told_of(annot_done("agreement", folder=ws.root).stderr) == {judgements}
+    assert told_of(annot_done("evaluate", folder=ws.root).stderr) == {rankings, judgements}
+
+
+def report(folder: Path) -> str:
+    return (folder / "report.md").read_text(encoding="utf-8")
+
+
+def told_of(text: str) -> set[str]:
+    """The states that a text speaks of."""
+    return {state.says for state in STATES if f"Do not rely on this: {state.says}." in text}
+
+
+def test_papers_that_no_pool_could_hold_are_left_out_and_named(ws: Workspace) -> None:
+    papers_added(ws)
+    annot_done("release", "../out", folder=ws.root)
+    out = ws.root.parent / "out"
+    documents = (out / "beir" / "corpus.jsonl").read_text(encoding="utf-8").splitlines()
+    ids = {json.loads(line)["_id"] for line in documents}
+    # The demonstration has 150 papers.
+    assert (len(documents), ids & {*NEW}) == (150, set())
+    assert "The corpus has 150 papers." in report(out)
+    for page in ("README.md", "DATASHEET.md"):
+        text = (out / page).read_text(encoding="utf-8")
+        assert "150 papers" in text
+        assert "156" not in text
+        assert f"6 papers were added to the corpus after the pools were drawn: {', '.join(NEW)}." in text
+
+
+def test_an_added_paper_that_is_judged_stays(ws: Workspace) -> None:
+    papers_added(ws)
+    with ws.reading() as session:
+        (first, *_) = read_queries(session)
+    with ws.writing() as session:
+        judged = Judgement(first.query_id, "new3", "a1", 1)
+        record_judgements(session, [SourcedJudgement(judged, "label-studio", "new", None)], recorded_at=PULLED_AT)
+    assert Examination(ws).added == tuple(name for name in NEW if name != "new3")
+
+
+def test_what_was_found_is_remembered_until_a_file_changes(ws: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    looked: list[str] = []
+
+    def words(state: StudyState, study: Examination) -> tuple[str, ...]:
+        looked.append(state.name)
+        return words_of(state, study)
+
+    monkeypatch.setattr(state_memory, "words_of", words)
+    states = states_of(ws)
+    assert remembered_findings(ws, states) == ()
+    looked.clear()
+    assert remembered_findings(ws, states) == ()
+    assert looked == []
+    longer("exports/runs/lsa.run")(ws)
+    (finding,) = remembered_findings(ws, states)
+    assert (looked, finding.state.name) == (["changed runs"], "changed runs")
+    assert remembered_findings(ws, states, on={"plan"}) == ()
+    (ws.cache / state_memory.MEMORY_FILE).write_text("[]", encoding="utf-8")
+    assert remembered_findings(ws, states, on={"runs"}) == (finding,)
