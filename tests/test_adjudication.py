@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 import pytest
 from annot.base.errors import InputError
 from annot.base.records import Adjudication, Judgement
 from annot.study.adjudication import (
     Dispute,
+    Settlement,
     assign_adjudicators,
     queue,
     rulings_of,
@@ -14,6 +17,7 @@ from annot.study.adjudication import (
     shown_order,
     unexplained_of,
 )
+from annot.study.outcome import PlannedJudgements, planned_judgements
 
 PLANNED = {("q", doc): ("a1", "a2") for doc in ("same", "apart", "unsure", "half", "flagged")}
 
@@ -22,8 +26,20 @@ def judgement(doc: str, assessor: str, grade: int | None, **more: object) -> Jud
     return Judgement("q", doc, assessor, grade, **more)  # type: ignore[arg-type]
 
 
+def sorted_out(
+    teams: Mapping[tuple[str, str], tuple[str, ...]],
+    given: Sequence[Judgement],
+    *,
+    per_pair: int | None = 2,
+    accepted: tuple[tuple[str, str], ...] = (),
+) -> tuple[PlannedJudgements, Settlement]:
+    answered = {(one.assessor, one.asked) for one in given if one.counts}
+    progress = planned_judgements((), teams, (), answered, per_pair=per_pair, accepted=accepted)
+    return progress, settle(teams, given, unfinished=progress.unfinished)
+
+
 def test_pairs_are_agreed_disputed_or_incomplete() -> None:
-    settled = settle(
+    progress, settled = sorted_out(
         PLANNED,
         [
             judgement("same", "a1", 2),
@@ -36,25 +52,24 @@ def test_pairs_are_agreed_disputed_or_incomplete() -> None:
             judgement("flagged", "a1", 1),
             judgement("flagged", "a2", 1, flags=("another account",)),
         ],
-        per_pair=2,
-        accepted=(),
     )
     assert [(one.doc_id, one.grade, one.origin) for one in settled.agreed] == [("same", 2, "agreed")]
     assert [one.doc_id for one in settled.disputed] == ["apart", "unsure"]
-    assert settled.incomplete == (("q", "flagged"), ("q", "half"))
+    assert progress.unfinished == {("q", "flagged"), ("q", "half")}
 
 
 def test_two_who_could_not_judge_are_a_dispute_not_an_agreement() -> None:
     both = [judgement("same", name, None, cannot_judge="no abstract") for name in ("a1", "a2")]
-    settled = settle({("q", "same"): ("a1", "a2")}, both, per_pair=2, accepted=())
+    _, settled = sorted_out({("q", "same"): ("a1", "a2")}, both)
     assert not settled.agreed
     assert len(settled.disputed) == 1
 
 
 def test_a_judgement_from_outside_the_plan_does_not_count() -> None:
     given = [judgement("same", name, 1) for name in ("a1", "a3")]
-    settled = settle({("q", "same"): ("a1", "a2")}, given, per_pair=2, accepted=())
-    assert settled.incomplete == (("q", "same"),)
+    progress, settled = sorted_out({("q", "same"): ("a1", "a2")}, given)
+    assert progress.unfinished == {("q", "same")}
+    assert not settled.agreed
 
 
 @pytest.mark.parametrize(
@@ -65,9 +80,11 @@ def test_a_judgement_from_outside_the_plan_does_not_count() -> None:
 def test_a_pair_needs_as_many_judgements_as_planned_whoever_left(
     team: tuple[str, ...], per_pair: int | None, accepted: tuple[tuple[str, str], ...], complete: bool
 ) -> None:
-    settled = settle({("q", "same"): team}, [judgement("same", "a1", 1)], per_pair=per_pair, accepted=accepted)
+    progress, settled = sorted_out(
+        {("q", "same"): team}, [judgement("same", "a1", 1)], per_pair=per_pair, accepted=accepted
+    )
     assert bool(settled.agreed) is complete
-    assert settled.incomplete == settled.short == (() if complete else (("q", "same"),))
+    assert progress.unfinished == (set() if complete else {("q", "same")})
 
 
 def dispute(doc: str, first: int, second: int, names: tuple[str, str] = ("a1", "a2"), *, query: str = "q") -> Dispute:

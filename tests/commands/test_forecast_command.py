@@ -27,7 +27,7 @@ def look(ws: Workspace) -> Look:
 def test_a_study_half_way(ws: Workspace) -> None:
     build(ws, judged=25)
     seen = look(ws)
-    assert (seen.judged, seen.assigned) == (50, 80)
+    assert (seen.judged, seen.planned) == (50, 80)
     assert {one.assessor: (one.judged, one.assigned) for one in seen.assessors} == {"a1": (25, 40), "a2": (25, 40)}
     # By hand from the planted grades: (document + query) mod 4 on eight documents, then 0 and 1.
     assert seen.assessors[0].grades == {0: 7, 1: 7, 2: 5, 3: 6}

@@ -124,7 +124,7 @@ def test_it_says_how_many_papers_are_missing_and_shows_no_grade(ws: Workspace) -
     assert f"once pairs of {LEAST_PAPERS} query papers are complete. So far there are complete pairs of 3" in text
     assert "50 of 80" in text
     assert "6 open" not in text
-    for of_a_pair in ("p1-method", "d09", "a2 read the facet", "Title of"):
+    for of_a_pair in ("p1-method", "d09", "the facet was misread", "Title of"):
         assert of_a_pair not in text
     assert 'content="30"' in text
     assert "http" not in re.sub(r'(?s)<meta http-equiv="[^>]*>', "", text), "it asks nothing of a network"
@@ -215,7 +215,7 @@ def test_the_last_fourteen_days_are_counted_and_the_answers_before_them_in_all(w
 def test_pairs_and_people_are_counted_so_far(ws: Workspace) -> None:
     build(ws, judged=25)
     found = progress_of(read_snapshot(ws), now=NOW)
-    assert (found.assigned, found.judged) == (80, 50)
+    assert (found.planned, found.judged) == (80, 50)
     assert [(one.assessor, one.assigned, one.judged, one.cannot_judge) for one in found.assessors] == [
         ("a1", 40, 25, 0), ("a2", 40, 25, 0),
     ]  # fmt: skip

@@ -35,7 +35,7 @@ def test_people_and_queries_are_counted_with_the_pairs_that_all_have_answered(ws
         ]
         record_judgements(session, sourced(more), recorded_at=RECORDED)
     found = progress_of(read_snapshot(ws), now=NOW, agreement=lambda snapshot: None)
-    assert (found.at, found.assigned, found.judged, found.agreement) == ("2031-03-14T18:00:00+00:00", 80, 51, None)
+    assert (found.at, found.planned, found.judged, found.agreement) == ("2031-03-14T18:00:00+00:00", 80, 51, None)
     assert [(one.assessor, one.assigned, one.judged, one.cannot_judge) for one in found.assessors] == [
         ("a1", 40, 25, 0), ("a2", 40, 26, 1),
     ]  # fmt: skip

@@ -39,14 +39,14 @@ def test_pairs_are_counted_in_one_state_each() -> None:
         adjudications={pairs[0]: 1, ("other", "d"): 2},
         planned=dict.fromkeys(pairs, ()),
         settlement=SimpleNamespace(agreed=[SimpleNamespace(pair=pair) for pair in pairs[:3]]),
-        short=pairs[3:4],
+        progress=SimpleNamespace(vacant={pairs[3]: 1}),
         unjudgeable=pairs[4:5],
         open=pairs[5:6],
         waiting=(),
         incomplete=(*pairs[3:4], *pairs[6:10]),
     )
     found = {part.kind: part.n for part in parts_of(outcome)}
-    assert found == {"agreed": 2, "settled": 1, "unjudgeable": 1, "open": 1, "short": 1, "incomplete": 4}
+    assert found == {"agreed": 2, "settled": 1, "unjudgeable": 1, "open": 1, "vacant": 1, "incomplete": 4}
 
 
 def test_a_project_has_a_link_if_it_is_on_the_web() -> None:

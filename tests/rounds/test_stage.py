@@ -61,7 +61,7 @@ def test_pools_are_old_once_their_settings_have_changed_and_nothing_is_planned(s
 
 def test_a_plan_with_all_its_people_lacks_nobody_however_many_there_are(study: Made) -> None:
     found = facts(study("planned", "a3"))
-    assert (found.planned, found.growing, found.to_fill, found.missing, found.vacant) == (40, 0, 0, 40, 0)
+    assert (found.planned, found.growing, found.to_fill, found.missing, found.vacant) == (40, 0, 0, 0, 0)
     assert (found.to_send, found.seats, found.batch) == (80, 0, 0)
 
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from annot.base.errors import InputError, MissingInput
+from annot.base.errors import FindingError, InputError, MissingInput
 from annot.base.records import Assessor
 from annot.judging.exchange.audit import audit
 from annot.labelstudio.tasks import split_key
@@ -174,7 +174,9 @@ def test_what_is_not_judged_yet_is_shown_as_annot_toml_says_now(pooled: World) -
     pooled.judge("a1", {pairs[0]: 1})
     with pooled.ws.settings_file.open("a", encoding="utf-8") as file:
         file.write("[screen]\nmark_terms = true\nfold_after = 50\n")
-    (first, second) = pooled.push().projects
+    with pytest.raises(FindingError, match=r"\[screen\] in annot.toml has changed since it was sent"):
+        pooled.push()
+    (first, second) = pooled.push(changed="long texts tire people").projects
     # The document without a title has no word of the topic.
     assert (first.updated, second.updated, first.sent, second.sent) == (8, 9, 0, 0)
     tasks = shown(pooled, "a1")

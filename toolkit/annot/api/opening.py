@@ -131,9 +131,7 @@ class OpenStudy(Displayed):
         ``assigned`` and ``judged`` count pairs, with hidden repeats; ``left`` is whether the person has left the study.
         """
         found = self._snapshot
-        return tidy.listed(
-            study_tables.PROGRESS, study_tables.progress_of(found.people, found.assignments, found.outcome)
-        )
+        return tidy.listed(study_tables.PROGRESS, study_tables.progress_of(found.people, found.outcome))
 
     @cached_property
     def judgements(self) -> pd.DataFrame:

@@ -44,7 +44,14 @@ class Facts(NamedTuple):
     """Who is to get the next batch of gold pairs, or their answers with the gold grade."""
     training: tuple[str, ...] = ()
     """Who has gold pairs to judge."""
-    guidelines_changed: tuple[str, ...] = ()
+    uncorrected: int = 0
+    """Texts that are not those on record, although no correction says so."""
+    to_decide: int = 0
+    """Pairs that wait for the lead's decision, because a text was corrected after they were judged."""
+    changed: str = ""
+    """What has changed since it was sent and needs a reason, in words."""
+    refused: str = ""
+    """What has changed since it was sent and cannot be sent, in words."""
     to_send: int = 0
     """Tasks that a push would send, take back or show as annot.toml has them now."""
     signing_up: tuple[str, ...] = ()
@@ -53,10 +60,12 @@ class Facts(NamedTuple):
     """Who has tasks, or should sign up, and no letter that says where."""
     to_judge: Mapping[str, int] = {}
     """Open tasks by assessor."""
+    leavers: tuple[str, ...] = ()
+    """Who left and has a pair without an answer that counts: one that they gave was withdrawn since."""
     missing: int = 0
-    """Judgements that are lacking although nobody has them as a task."""
+    """Judgements of people who are not there to give them."""
     vacant: int = 0
-    """Pairs that lack an assessor, and that no present one can take."""
+    """Pairs that lack an assessor."""
     without_adjudicator: int = 0
     """Disputes that no present adjudicator may settle."""
     disputes_to_send: int = 0
@@ -75,6 +84,10 @@ class Facts(NamedTuple):
     """Runs whose file is gone, or whose pools have changed since."""
     runs: bool = False
     """Whether there are any."""
+    untrue: tuple[str, ...] = ()
+    """What makes something of a finished study untrue, in clauses."""
+    untrue_part: str = ""
+    """The part of the study that all of it is in; empty if it is in several."""
     questions: int = 0
     """Questions of the datasheet without an answer."""
     release: str = "FOLDER"
@@ -151,10 +164,21 @@ WAY: tuple[Rule, ...] = (
     Rule(lambda f: f.training, "annot pull training", "these have gold pairs to judge first: {training}", "{training}"),
     # Out to the people who judge, and back.
     Rule(
-        lambda f: f.guidelines_changed,
-        'annot push --guidelines-changed "WHY"',
-        "the guidelines of {guidelines_changed} have changed since they were sent",
+        lambda f: f.uncorrected,
+        'annot corpus add --corrected "WHY" FILE',
+        "{uncorrected} changed since they were sent, without a reason; or restore the corpus from a backup",
     ),
+    Rule(
+        lambda f: f.to_decide,
+        "annot corpus corrected",
+        "{to_decide} to decide on, because a text was corrected: keep the earlier text, or have them judged again",
+    ),
+    Rule(
+        lambda f: f.refused,
+        "annot check",
+        "after you have changed [scale] names in annot.toml back: {refused}, and what was sent counts",
+    ),
+    Rule(lambda f: f.changed, 'annot push --changed "WHY"', "{changed}; until then, what was sent counts"),
     Rule(lambda f: f.to_send, "annot push", "{to_send} to send, withdraw or update on the server"),
     Rule(lambda f: f.without_letter, "annot invite", LETTER),
     Rule(lambda f: f.signing_up, "annot push", "these have to sign up first: {signing_up}", "{signing_up}"),
@@ -165,6 +189,11 @@ WAY: tuple[Rule, ...] = (
         "{judges}",
     ),
     Rule(lambda f: f.missing and f.elsewhere, "annot import FILE --as judgements", "{missing} not on record"),
+    Rule(
+        lambda f: f.leavers,
+        "annot assessor leave {leaver}",
+        "once more: pairs of {leavers} have no answer that counts any more, and can go to others",
+    ),
     Rule(lambda f: f.missing, "annot pull", "{missing} not on record"),
     Rule(
         lambda f: f.vacant,
@@ -206,6 +235,8 @@ WAY: tuple[Rule, ...] = (
         "annot plan{grow}",
         "{batch} without a plan; annot query remove removes one",
     ),
+    # What is not as the record has it, before anything is made of it.
+    Rule(lambda f: f.untrue, "annot check{part}", "{untrue}; there is no release until that is mended"),
     # What follows from the grades.
     Rule(lambda f: "agreement" in f.old, "annot agreement", f"exports/agreement.json {OLD}"),
     Rule(lambda f: "qrels" in f.old, "annot qrels", "exports/qrels.txt does not have the current final grades"),
@@ -237,6 +268,7 @@ COUNTED = {
     "seats": ("more person", "more people"),
     "to_send": ("task", "tasks"),
     "missing": ("judgement", "judgements"),
+    "uncorrected": ("text", "texts"),
     "questions": ("question", "questions"),
 }
 """What a fact counts, one and several; the others count pairs."""
@@ -265,10 +297,12 @@ def _words(facts: Facts) -> Mapping[str, str]:
     """What the texts of the table are filled in with."""
     return {name: _in_words(name, fact) for name, fact in facts._asdict().items()} | {
         "grow": " --grow" if facts.sent else "",
+        "part": f" {facts.untrue_part}" if facts.untrue_part else "",
         "documents": "papers" if facts.faceted else "documents",
         "unpooled": _in_words("queries", facts.queries - facts.pooled),
         "judges": _listed(facts.to_judge),
         "adjudicators": _listed(facts.to_settle),
+        "leaver": next(iter(facts.leavers), ""),
         "old_runs": " ".join(facts.old_runs),
     }
 

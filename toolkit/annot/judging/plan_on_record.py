@@ -153,6 +153,7 @@ def check(ws: Workspace) -> PlanCheck:
         answered=stage.answered,
         settling=settling,
         may_assess=ws.settings.adjudication.adjudicator_may_assess,
+        accepted=stage.outcome.accepted,
     )
     # An imported plan is what a file of judgements had; it has no file of its own.
     in_file = () if imported else _of_file(ws, recorded.sha256, plan_sha256(plan))

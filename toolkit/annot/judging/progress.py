@@ -17,7 +17,7 @@ from annot.measuring.agreement.coefficients import HEADLINE
 from annot.measuring.agreement.summaries import Summary
 from annot.measuring.agreement.tables import TOGETHER
 from annot.measuring.forecast.hours import Rules, cost_of, settling_hours, settling_of
-from annot.measuring.forecast.remainder import Forecast, forecast
+from annot.measuring.forecast.remainder import NOBODY, Forecast, forecast
 from annot.measuring.measured import agreement_of
 from annot.study.outcome import Outcome
 from annot.study.snapshot import Snapshot
@@ -29,8 +29,9 @@ class AssessorSeen:
 
     assessor: str
     assigned: int
+    """Judgements that they have given or are still to give."""
     judged: int
-    """Pairs with an answer that counts; those in `cannot_judge` are among them."""
+    """Of these, those with an answer that counts; those in `cannot_judge` are among them."""
     cannot_judge: int
     grades: dict[int, int]
 
@@ -42,7 +43,7 @@ class QuerySeen:
     query_id: str
     pairs: int
     complete: int
-    """Pairs that all of their assessors have answered."""
+    """Pairs that wait for no judgement."""
     by_assessor: dict[str, tuple[int, int]]
     """(judged, assigned)."""
 
@@ -94,8 +95,12 @@ class Look:
 
     at: str
     """ISO 8601, UTC."""
-    assigned: int
+    planned: int
+    """Judgements: those that count and those still to be given, by whomever."""
     judged: int
+    """Of these, those that count."""
+    vacant_pairs: int
+    """Pairs that lack an assessor."""
     assessors: tuple[AssessorSeen, ...]
     queries: tuple[QuerySeen, ...]
     agreement: RunningAgreement | None
@@ -159,44 +164,50 @@ def progress_of(
         raise MissingInput("nothing is planned", hint="draw the plan with `annot plan`")
     answers = {(answer.asked, answer.assessor): answer for answer in outcome.everything if answer.counts}
     names = sorted({planned.assessor for planned in plan})
-    assigned = Counter(planned.assessor for planned in plan)
-    remaining = Counter(planned.assessor for planned in plan if (planned.asked, planned.assessor) not in answers)
+    progress = outcome.progress
+    done, left = Counter(name for name, _ in progress.given), progress.left_by_assessor
     given = {name: Counter(answer.grade for answer in answers.values() if answer.assessor == name) for name in names}
     rules = rules_of(ws.settings)
     return Look(
         at=now.astimezone(UTC).isoformat(timespec="seconds"),
-        assigned=len(plan),
-        judged=len(plan) - remaining.total(),
+        planned=len(progress.given) + progress.left,
+        judged=len(progress.given),
+        vacant_pairs=len(progress.vacant),
         assessors=tuple(
             AssessorSeen(
                 assessor=name,
-                assigned=assigned[name],
-                judged=assigned[name] - remaining[name],
+                assigned=done[name] + left[name],
+                judged=done[name],
                 cannot_judge=given[name][None],
                 grades={grade: given[name][grade] for grade in ws.settings.scale.grades},
             )
             for name in names
         ),
-        queries=_queries(outcome, {(*asked.pair, name) for asked, name in answers if asked.occasion == 1}),
+        queries=_queries(outcome),
         agreement=agreement(snapshot),
         settling=_settling(snapshot, rules),
         forecast=forecast(
-            answers.values(), {name: remaining[name] for name in names}, now=now, rules=rules, topics=snapshot.topics
+            answers.values(),
+            {name: left[name] for name in names} | {NOBODY: sum(progress.vacant.values())},
+            now=now,
+            rules=rules,
+            topics=snapshot.topics,
         ),
         currency=ws.settings.forecast.currency,
     )
 
 
-def _queries(outcome: Outcome, answered: set[tuple[str, str, str]]) -> tuple[QuerySeen, ...]:
-    found = []
-    for query_id, several in groupby(sorted(outcome.planned.items()), key=lambda one: one[0][0]):
-        pairs = list(several)
-        asked = Counter(name for _, team in pairs for name in team)
-        done = Counter(name for pair, team in pairs for name in team if (*pair, name) in answered)
-        complete = sum(all((*pair, name) in answered for name in team) for pair, team in pairs)
-        given = {name: (done[name], asked[name]) for name in sorted(asked)}
-        found.append(QuerySeen(query_id, len(pairs), complete, given))
-    return tuple(found)
+def _queries(outcome: Outcome) -> tuple[QuerySeen, ...]:
+    pending = {(name, asked.pair) for name, asked in outcome.progress.pending}
+    unfinished = outcome.progress.unfinished
+    queries = []
+    for query_id, several in groupby(sorted(outcome.planned.items()), key=lambda planned: planned[0][0]):
+        teams = dict(several)
+        assigned = Counter(name for team in teams.values() for name in team)
+        left = Counter(name for pair, team in teams.items() for name in team if (name, pair) in pending)
+        judged = {name: (assigned[name] - left[name], assigned[name]) for name in sorted(assigned)}
+        queries.append(QuerySeen(query_id, len(teams), len(teams.keys() - unfinished), judged))
+    return tuple(queries)
 
 
 def _settling(snapshot: Snapshot, rules: Rules) -> DisputesSeen:

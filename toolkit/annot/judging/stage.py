@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sqlmodel import Session
 
-from annot.base.records import WHOLE, Asked, Assignment, Judgement, Source, grouped
+from annot.base.records import Asked, Assignment, Judgement, Source, grouped
 from annot.judging.next_step import Facts, Next, next_step
 from annot.store import facet_labels, people, pools, projects, runs, trials
 from annot.store.adjudications import last_opinions, read_current
-from annot.store.guidelines import read_guidelines
+from annot.store.judgements import has_corrected_texts
 from annot.store.pools import read_sample, to_judge
 from annot.store.projects import StoredRound, read_hidden
 from annot.store.queries import read_queries, read_topics
+from annot.store.shown import OF_SETTINGS, read_versions
 from annot.study.adjudication import Pair
-from annot.study.guidelines import changed
 from annot.study.made import has_letter, is_current, read_made, states_of
-from annot.study.outcome import outcome_of
+from annot.study.outcome import outcome_of, texts_of
 from annot.study.workspace import Workspace
+
+if TYPE_CHECKING:
+    from annot.judging.states import StudyState
+    from annot.study.shown_changes import Change
 
 TRAIN: StoredRound = "train"
 FEEDBACK = "train-feedback"
@@ -58,10 +62,14 @@ class Stage:
         self.sent = projects.read_sent(session)
         """What each person was sent to judge, without hidden gold."""
         self.outcome = outcome_of(session, ws.settings)
+        self.texts = texts_of(session)
+        """The answered pairs of which a text was corrected."""
+        self.waiting = {pair for pair, one in self.texts.items() if one.state == "waits"}
+        """Those that wait for the lead's decision."""
         self.answered = self.outcome.answered
         """Every answer that counts, planned or not."""
-        self.guidelines_changed = tuple(changed(ws, {*ws.settings.facets, WHOLE}, read_guidelines(session)))
-        """Facets whose guidelines have changed since they were sent."""
+        self.changes, self.versions = self._changes()
+        """What has changed since it was sent; and what was sent in several versions, in words."""
         self.made, self.states = read_made(ws), states_of(ws, session)
         self.projects = [one for one in projects.read_projects(session) if one.remote_id is not None]
         imported = runs.judgements_imported(session)
@@ -74,18 +82,47 @@ class Stage:
 
     @property
     def to_withdraw(self) -> int:
-        """Unanswered tasks on the server of people who no longer have the pairs."""
+        """Unanswered tasks on the server of people who no longer have the pairs, or with another text."""
         have = {(planned.assessor, planned.asked) for planned in self.plan} | self.answered
         have |= {(returned.assessor, returned.asked) for returned in self.outcome.returned}
-        return sum((name, asked) not in have for name, own in self.sent.items() for asked in own)
-
-    @property
-    def unassigned(self) -> tuple[Pair, ...]:
-        """Pairs that lack an assessor because a person left, without those that count with fewer judgements."""
-        wanted, accepted = self.outcome.per_pair or 0, self.outcome.accepted
-        return tuple(
-            pair for pair, names in self.outcome.planned.items() if len(names) < wanted and pair not in accepted
+        other = self._tasks_on_other_texts()
+        return sum(
+            (name, asked) not in have
+            or ((name, asked) not in self.answered and (asked.pair in self.waiting or asked in other.get(name, ())))
+            for name, own in self.sent.items()
+            for asked in own
         )
+
+    def _changes(self) -> tuple[tuple[Change, ...], tuple[str, ...]]:
+        versions = read_versions(self.session, *OF_SETTINGS)
+        if not versions:
+            return (), ()
+        # Only here: in no other study is anything on record that could have changed.
+        from annot.study.shown_changes import changes_of
+        from annot.study.shown_versions import changed_versions
+
+        return changes_of(self.ws, self.session), tuple(map(str, changed_versions(versions)))
+
+    def _uncorrected(self) -> int:
+        """Texts that are not those on record, although no correction says so."""
+        from annot.corpus.uncorrected import uncorrected
+
+        return len(uncorrected(self.ws, self.session, self.states))
+
+    def _tasks_on_other_texts(self) -> dict[str, set[Asked]]:
+        if not has_corrected_texts(self.session):
+            return {}
+        from annot.study.judged_texts import tasks_on_other_texts
+
+        return tasks_on_other_texts(self.session, "judge", self.texts)
+
+    def _changed_in_words(self, *, refused: bool) -> str:
+        changes = [change for change in self.changes if bool(change.refused) is refused]
+        if not changes:
+            return ""
+        from annot.study.shown_changes import in_words
+
+        return in_words(changes)
 
     def facts(self) -> Facts:
         """What the next step depends on."""
@@ -93,7 +130,8 @@ class Stage:
         planned = {query_id for query_id, _ in outcome.planned}
         pooled = {query.query_id for query in self.queries if query.query_id in self.documents}
         sent = projects.was_sent(self.session)
-        short = set(outcome.short)
+        owing = outcome.progress.left_by_assessor
+        gone = {one.assessor for one in self.everyone if one.left_on is not None}
         found = Facts(
             papers=papers,
             faceted=self.ws.settings.faceted,
@@ -109,11 +147,15 @@ class Stage:
             planned=len(outcome.planned),
             growing=0 if self.elsewhere else sum(1 for _ in self._growing(planned)),
             undrawn=0 if self.elsewhere else len(self._undrawn(planned)),
-            to_fill=sum(bool(self.judges - {*outcome.planned[pair]}) for pair in self.unassigned),
+            to_fill=sum(bool(self.judges - {*outcome.planned[pair]}) for pair in outcome.progress.vacant),
             batch=len(pooled - planned),
-            guidelines_changed=self.guidelines_changed,
-            missing=len(set(outcome.incomplete) - short),
-            vacant=sum(pair in short for pair in self.unassigned),
+            uncorrected=self._uncorrected() if sent else 0,
+            to_decide=len(self.waiting),
+            changed=self._changed_in_words(refused=False),
+            refused=self._changed_in_words(refused=True),
+            leavers=tuple(sorted(owing.keys() & gone)),
+            missing=sum(n for name, n in owing.items() if name not in self.judges),
+            vacant=len(outcome.progress.vacant),
             open=len(outcome.open),
             without_adjudicator=sum(not self._may_settle(pair) for pair in outcome.open),
             judged=bool(outcome.judgements),
@@ -123,8 +165,8 @@ class Stage:
         )
         found = found._replace(without_letter=self._without_letter(found))
         # What follows from the grades is looked at once there are all.
-        waiting = (found.to_judge, found.missing, found.vacant, found.open)
-        return found if not found.judged or any(waiting) else found._replace(**self._products())
+        waiting = found.to_judge or outcome.progress.left or found.open
+        return found if not found.judged or waiting else found._replace(**self._products())
 
     def _labels_lack(self) -> bool:
         return not self.labelled or ("facets" in self.made and not self._current("facets"))
@@ -192,16 +234,13 @@ class Stage:
         hidden = {name: {Asked(*pair) for pair in own} for name, own in read_hidden(self.session).items()}
         gold = self._tasks("judge") if hidden else {}
         probed = trials.read_answers(self.session, "hidden-gold") if hidden else ()
-        answered = self.answered | {(one.record.assessor, one.record.asked) for one in probed if one.record.counts}
+        answered = {(one.record.assessor, one.record.asked) for one in probed if one.record.counts}
+        pending = grouped((*self.outcome.progress.pending, *self.outcome.progress.pending_repeats))
         unsent: dict[str, int] = {}
         to_judge: dict[str, int] = {}
-        asked_of: dict[str, set[Asked]] = {name: set(hidden.get(name, ())) for name in self.judges}
-        given = [(one.assessor, one.asked) for one in self.plan]
-        given += [(one.assessor, one.asked) for one in self.outcome.returned]
-        for name, asked in given:
-            asked_of.get(name, set()).add(asked)
-        for name, own in asked_of.items():
-            left = {one for one in own if (name, one) not in answered}
+        for name in self.judges:
+            left = {asked for asked in hidden.get(name, ()) if (name, asked) not in answered} | {*pending.get(name, ())}
+            left = {asked for asked in left if asked.pair not in self.waiting}
             there = left & (self.sent.get(name, set()) | (gold.get(name, set()) & hidden.get(name, set())))
             unsent |= {name: len(left - there)} if left - there else {}
             to_judge |= {name: len(there)} if there else {}
@@ -223,6 +262,8 @@ class Stage:
         shows = last_opinions(self.session) if noted else {}
         said = {one.pair: one.judgements for one in self.outcome.settlement.disputed}
         for pair in self.outcome.open:
+            if pair in self.waiting:
+                continue
             asked = Asked(*pair, 1 + self.outcome.reopened.get(pair, 0))
             person = next((name for name in holders.get(asked, ()) if name in self._may_settle(pair)), None)
             if person is None:
@@ -231,7 +272,7 @@ class Stage:
             to_settle[person] = to_settle.get(person, 0) + 1
             now = {(one.assessor, one.grade, one.cannot_judge, one.comment) for one in said[pair]}
             stale += now != set(shows.get((person, pair), now))
-        disputed = set(self.outcome.open)
+        disputed = set(self.outcome.open) - self.waiting
         ended = {(name, asked.pair) for name, own in noted.items() for asked in own if asked.pair not in disputed}
         if ended:
             ended -= {(one.record.adjudicator, one.record.pair) for one in read_current(self.session)}
@@ -281,13 +322,26 @@ class Stage:
         current = {name: (self.ws.exports / file).is_file() and self._current(name) for name, file in PRODUCTS.items()}
         current |= {"qrels": self._qrels_hold(), "release": written and self._current("release")}
         current |= {"backup": self._current("backup")}
+        found = self._refusing()
+        current |= {state.product: False for state in found if state.product}
+        others = [state for state in found if not state.product]
+        parts = {state.part for state in others}
         return {
             "old": frozenset(name for name, is_so in current.items() if not is_so),
+            "untrue": tuple(state.says for state in others),
+            "untrue_part": parts.pop() if len(parts) == 1 else "",
             "old_runs": tuple(self._old_runs()),
             "runs": any(self.ws.runs.glob("*.run")),
             "questions": n if isinstance(n := datasheet.get("open"), int) else 0,
             "release": folder if written else "FOLDER",
         }
+
+    def _refusing(self) -> list[StudyState]:
+        """The states that the study is in and in which there is no release."""
+        # Only once there are all grades, as for the qrels.
+        from annot.judging.state_memory import remembered_findings
+
+        return [finding.state for finding in remembered_findings(self.ws, self.states) if finding.state.refused]
 
     def _qrels_hold(self) -> bool:
         # Only once there are all grades: until then the next step is known without these modules.

@@ -15,6 +15,7 @@ from annot.corpus.facets.query_sentences import check_facet
 from annot.corpus.named_rows import queries_of
 from annot.corpus.unknown_ids import FOREIGN, rows_in_corpus
 from annot.formats.csfcube import is_release_file
+from annot.formats.input_files import opened
 from annot.formats.json_lines import read_objects
 from annot.formats.judgements_file import FileJudgement, has_columns, read_judgements
 from annot.formats.relish import read_relish
@@ -28,7 +29,7 @@ from annot.publishing.report.words import sentences
 from annot.store.papers import known_ids
 from annot.store.queries import read_topics
 from annot.store.runs import put_split
-from annot.study.workspace import Workspace, check_files, given_bytes
+from annot.study.workspace import Workspace, check_files, given_bytes, given_text
 
 KINDS = ("csfcube", "judgements", "grades", "labelstudio", "citations")
 FORMS = ("qrels", "relish", "treccovid-rf")
@@ -62,7 +63,7 @@ def kind_of(files: Sequence[Path]) -> str:
             return "csfcube"
     else:
         check_files(files)
-        with first.open("rb") as file:
+        with opened(first) as file:
             text = decoded(file.read(BEGINNING)).strip()
         found = [kind for kind, is_one in BEGINS.items() if is_one(text)]
         if len(found) == 1:
@@ -178,7 +179,7 @@ def grades_from(
         )
     checked = rows_in_corpus(rows_of, queries, ws.corpus, topics=topics, foreign=foreign)
     rows = [row for judged in checked.rows.values() for row in judged]
-    data = b"".join(file.read_bytes() for file in files)
+    data = b"".join(given_bytes(file, expected="grades") for file in files)
     imported = import_judgements(
         *(ws, rows, data),
         name=name,
@@ -250,14 +251,12 @@ def _check_grades(rows: Iterable[FileJudgement], grades: int, *, name: str) -> N
 def _rows(ws: Workspace, file: Path, form: str, per_topic: int) -> Sequence[FileJudgement]:
     """The grades of one file. per_topic: how many papers a topic gives, for `treccovid-rf`."""
     if form == "relish":
-        return read_relish(file.read_bytes(), name=str(file))
-    with file.open(encoding="utf-8") as lines:
-        qrels = read_qrels(lines, name=str(file))
-    with file.open(encoding="utf-8") as lines:
-        refuse_grades_of_models(lines, name=str(file))
-    with file.open(encoding="utf-8") as lines:
-        # Each line but BEIR's heading is one of the qrels.
-        numbers = [number for number, _ in numbered(lines, Faults(str(file)))][-len(qrels) :]
+        return read_relish(given_bytes(file, expected="RELISH's grades in JSON"), name=str(file))
+    lines = given_text(file, expected="TREC qrels").splitlines()
+    qrels = read_qrels(lines, name=str(file))
+    refuse_grades_of_models(lines, name=str(file))
+    # Each line but BEIR's heading is one of the qrels.
+    numbers = [number for number, _ in numbered(lines, Faults(str(file)))][-len(qrels) :]
     line_of = {qrel.doc_id: number for number, qrel in zip(numbers, qrels, strict=True)}
     if form == "treccovid-rf":
         qrels = topics_as_papers(qrels, per_topic=per_topic, seed=ws.settings.seed)

@@ -26,6 +26,8 @@ class Status:
     pools: int
     pairs: int
     assessors: tuple[Progress, ...]
+    to_judge: int
+    """Judgements that are still to be given: of planned pairs, hidden repeats and returned pairs."""
     incomplete: int
     returned: int
     """How often a pair was put before its assessor again."""
@@ -43,8 +45,10 @@ class Status:
     """Answers that count although the server no longer has them as they were."""
     withdrawn: int
     """Answers that count no longer, because the lead accepted it."""
-    guidelines_changed: tuple[str, ...]
-    """Facets whose guidelines are no longer those that were sent."""
+    changed: tuple[str, ...]
+    """What is no longer as it was sent, such as `the names of the grades`; what was sent counts."""
+    versions: tuple[str, ...]
+    """What was sent in several versions, each with its day and reason."""
     unassigned: int
     """Pairs that lack an assessor, because a person left."""
     accepted: int
@@ -104,7 +108,8 @@ def status(ws: Workspace) -> Status:
         queries=len(stage.queries),
         pools=len({query.topic_id for query in stage.queries if query.query_id in stage.documents}),
         pairs=len(outcome.planned),
-        assessors=progress_of(stage.everyone, stage.plan, outcome),
+        assessors=progress_of(stage.everyone, outcome),
+        to_judge=outcome.progress.left,
         incomplete=len(outcome.incomplete),
         returned=len(outcome.returned),
         waiting=len(outcome.waiting),
@@ -116,8 +121,9 @@ def status(ws: Workspace) -> Status:
         changed_after_adjudication=len(changed),
         lost=sum(answer.counts for answer in not_as_they_were),
         withdrawn=sum(not answer.counts for answer in not_as_they_were),
-        guidelines_changed=stage.guidelines_changed,
-        unassigned=len(stage.unassigned),
+        changed=tuple(dict.fromkeys(change.name for change in stage.changes)),
+        versions=stage.versions,
+        unassigned=len(outcome.progress.vacant),
         accepted=len(outcome.accepted),
         not_drawn=stage.not_drawn,
         to_withdraw=stage.to_withdraw,

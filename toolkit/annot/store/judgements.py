@@ -11,6 +11,7 @@ from annot.base.records import Judgement, Returned
 from annot.store.judging_models import ASSESSOR_TABLE, JUDGEMENT_TABLE, RETURNED_TABLE
 from annot.store.models import QUERY_TABLE, check_known, insert_records, read_records
 from annot.store.revisions import Revisions, Sourced
+from annot.store.shown import SHOWN_VERSION_TABLE
 
 SourcedJudgement = Sourced[Judgement]
 
@@ -32,6 +33,13 @@ def is_judged(session: Session) -> bool:
     return session.connection().execute(select(JUDGEMENT_TABLE.c.id).limit(1)).first() is not None
 
 
+def has_corrected_texts(session: Session) -> bool:
+    """Whether a text was corrected after the study had it; without one, every answer is on the texts there are."""
+    rows = SHOWN_VERSION_TABLE.c
+    corrected = select(rows.subject).where(rows.part == "text", rows.why.is_not(None)).limit(1)
+    return session.connection().execute(corrected).first() is not None
+
+
 def add_returned(session: Session, returned: Returned) -> None:
     """Note down a pair that goes back. Raises InputError for an unknown query or assessor."""
     check_known(session, QUERY_TABLE, [returned.query_id], what="returned")
@@ -50,3 +58,8 @@ def read_returned(session: Session) -> tuple[Returned, ...]:
     """Every one, those that were taken back included, by pair, assessor and occasion."""
     found = read_records(session, RETURNED_TABLE, Returned)
     return tuple(sorted(found, key=attrgetter("query_id", "doc_id", "assessor", "occasion")))
+
+
+def sources_of_judgements(session: Session) -> set[str]:
+    """Where the judgements on record come from."""
+    return set(session.connection().execute(select(JUDGEMENT_TABLE.c.source).distinct()).scalars())

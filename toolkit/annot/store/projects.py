@@ -122,7 +122,7 @@ def record_tasks(session: Session, project: int, tasks: Mapping[Asked, int]) -> 
     check_known(session, QUERY_TABLE, {asked.query_id for asked in tasks}, what="tasks")
     new = {asked: remote_id for asked, remote_id in tasks.items() if before.get(asked) != remote_id}
     forget_tasks(session, project, new)
-    rows = ({"project_id": project, **asked._asdict(), "remote_id": new[asked], "guidelines": ()} for asked in new)
+    rows = ({"project_id": project, **asked._asdict(), "remote_id": new[asked], "shown": ()} for asked in new)
     insert_rows(session, TASK_TABLE, rows)
 
 

@@ -66,6 +66,16 @@ def put_queries(session: Session, queries: Iterable[Query]) -> None:
     _write(session, list(queries), keep_others=True)
 
 
+def move_sentences(session: Session, sentences: Mapping[str, tuple[int, ...]]) -> None:
+    """Change the sentences of queries, by id, judged or not: the text of their paper was corrected.
+
+    What was sent has its own sentences on record.
+    """
+    rows = QUERY_TABLE
+    for query_id, places in sentences.items():
+        session.connection().execute(rows.update().where(rows.c.query_id == query_id).values(sentences=places))
+
+
 def remove_query(session: Session, query_id: str) -> None:
     """Take a query out of the study, and out of its folds.
 

@@ -34,53 +34,39 @@ class Dispute(OfPair):
 
 @dataclass(frozen=True, slots=True)
 class Settlement:
-    """The pairs by what is to be done with them."""
+    """The pairs that have all their judgements, by what these say."""
 
     agreed: tuple[Decision, ...]
     disputed: tuple[Dispute, ...]
-    incomplete: tuple[Pair, ...]
-    """Pairs that have fewer judgements than they are to have."""
-    short: tuple[Pair, ...]
-    """Those of them that no present assessor will complete: all who have the pair have judged it."""
 
 
 def settle(
     planned: Mapping[Pair, Sequence[str]],
     judgements: Iterable[Judgement],
     *,
-    per_pair: int | None,
-    accepted: Collection[Pair],
+    unfinished: Collection[Pair],
     contested: Collection[Pair] = (),
 ) -> Settlement:
-    """Sort the planned pairs into agreed, disputed and incomplete.
+    """Sort the planned pairs that wait for no judgement into agreed and disputed.
 
     planned: the assessors of each pair. judgements: the current judgement of each (pair, assessor); those that carry
-    flags do not count. A pair is agreed when all its assessors gave the same grade; it is in dispute when grades
-    differ or someone could not judge. per_pair: how many judgements a pair is to have, whoever left; None if the
-    plan is what was imported. accepted: pairs that may have fewer, but at least one. contested: pairs that are in
-    dispute although their grades are equal, by the lead's word.
+    flags do not count. unfinished: the pairs that wait for one (`annot.study.outcome.PlannedJudgements`). A pair is
+    agreed when all its assessors gave the same grade; it is in dispute when grades differ or someone could not judge.
+    contested: pairs that are in dispute although their grades are equal, by the lead's word.
     """
     by_pair = nested((one.pair, one.assessor, one) for one in judgements if one.counts)
     agreed: list[Decision] = []
     disputed: list[Dispute] = []
-    incomplete: list[Pair] = []
-    short: list[Pair] = []
-    for pair in sorted(planned):
-        found = by_pair.get(pair, {})
-        counted = [found[name] for name in sorted(planned[pair]) if name in found]
-        grades = {one.grade for one in counted}
-        if len(counted) < len(planned[pair]):
-            incomplete.append(pair)
-        elif not counted or (len(counted) < (per_pair or 0) and pair not in accepted):
-            incomplete.append(pair)
-            short.append(pair)
-        elif len(grades) == 1 and None not in grades and pair not in contested:
-            grade = counted[0].grade
+    for pair in sorted(planned.keys() - set(unfinished)):
+        given = [by_pair[pair][name] for name in sorted(planned[pair])]
+        grades = {one.grade for one in given}
+        if len(grades) == 1 and None not in grades and pair not in contested:
+            grade = given[0].grade
             assert grade is not None
             agreed.append(Decision(*pair, grade=grade, origin="agreed"))
         else:
-            disputed.append(Dispute(*pair, judgements=tuple(counted)))
-    return Settlement(tuple(agreed), tuple(disputed), tuple(incomplete), tuple(short))
+            disputed.append(Dispute(*pair, judgements=tuple(given)))
+    return Settlement(tuple(agreed), tuple(disputed))
 
 
 @dataclass(frozen=True, slots=True)

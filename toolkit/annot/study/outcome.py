@@ -1,11 +1,12 @@
-"""The state of every planned pair: what its assessors said, its final grade, and what changed since."""
+"""The state of every planned pair: what its assessors said, what it waits for, its final grade, and what changed."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sqlmodel import Session
 
@@ -13,10 +14,67 @@ from annot.base.names import counted
 from annot.base.records import Adjudication, Asked, Assignment, Decision, Judgement, Qrel, Returned, grouped
 from annot.base.settings import Settings
 from annot.store.adjudications import ADJUDICATIONS, SourcedAdjudication, read_accepted, read_current
-from annot.store.judgements import JUDGEMENTS, read_judgements, read_returned
+from annot.store.judgements import JUDGEMENTS, has_corrected_texts, read_judgements, read_returned
 from annot.store.people import Plan, read_assignments, read_plan
 from annot.store.revisions import RESTORED, Sourced
+from annot.store.shown import ShownVersion, read_versions
 from annot.study.adjudication import Pair, Settlement, rulings_of, settle
+
+if TYPE_CHECKING:
+    from annot.study.judged_texts import JudgedTexts
+
+Ask = tuple[str, Asked]
+"""(assessor, what they were asked)."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedJudgements:
+    """Every planned judgement, by what has become of it. A pair that was returned is asked again: its first answer
+    is no longer the one that is wanted."""
+
+    given: tuple[Ask, ...]
+    """Those with an answer that counts, hidden repeats among them."""
+    pending: tuple[Ask, ...]
+    """Those that their assessor has still to give."""
+    pending_repeats: tuple[Ask, ...]
+    """Hidden repeats that their assessor has still to give; no final grade waits for them."""
+    vacant: Mapping[Pair, int]
+    """Judgements of a pair that no assessor has, because a person left."""
+    waived: Mapping[Pair, int]
+    """Judgements of a pair that nobody will give: the lead accepted fewer, or an adjudicator closed the pair."""
+
+    @property
+    def left(self) -> int:
+        """How many judgements are still to be given, whoever gives them."""
+        return self.left_by_assessor.total() + sum(self.vacant.values())
+
+    @property
+    def left_by_assessor(self) -> Counter[str]:
+        """How many of them each assessor has."""
+        return Counter(name for name, _ in (*self.pending, *self.pending_repeats))
+
+    @property
+    def missing(self) -> int:
+        """How many judgements were planned and never given; one that was given and asked again is not missing."""
+        never = sum(asked.occasion == 1 for _, asked in self.pending)
+        return never + sum(self.vacant.values()) + sum(self.waived.values())
+
+    @property
+    def unfinished(self) -> set[Pair]:
+        """Pairs whose final grade waits for a judgement."""
+        return {asked.pair for _, asked in self.pending} | self.vacant.keys()
+
+    def closed(self, pairs: Collection[Pair]) -> PlannedJudgements:
+        """The same, once an adjudicator has closed these pairs: their grades wait for no judgement any more."""
+        waived = Counter(self.waived)
+        waived.update({pair: n for pair, n in self.vacant.items() if pair in pairs})
+        waived.update(asked.pair for _, asked in self.pending if asked.pair in pairs and asked.occasion == 1)
+        return replace(
+            self,
+            pending=tuple((name, asked) for name, asked in self.pending if asked.pair not in pairs),
+            vacant={pair: n for pair, n in self.vacant.items() if pair not in pairs},
+            waived=dict(waived),
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,18 +111,28 @@ class Outcome:
     waiting: tuple[Pair, ...]
     """Pairs that all of their assessors have answered, and one is asked again: that answer is not there yet."""
     incomplete: tuple[Pair, ...]
-    """Pairs that have not ended and have fewer answers than they are to have."""
+    """The other pairs that wait for a judgement."""
     short: tuple[Pair, ...]
     """Those of them that no present assessor will complete: an assessor left, and the pair went to no other."""
+    progress: PlannedJudgements
+    """How many judgements were planned, given, and are still to be given."""
     accepted: dict[Pair, str]
     """Pairs that count although they have fewer judgements than planned, with the lead's reason."""
     per_pair: int | None
     """How many judgements each pair is to have; None if the judgements were imported."""
+    set_aside: tuple[Judgement, ...] = ()
+    """Answers on another version of a text than the pair is judged on. They settle nothing, and in `judgements` an
+    answer that was asked for again takes the place of the first."""
 
     @property
     def everything(self) -> tuple[Judgement, ...]:
         """All answers that are chosen, by pair, assessor and occasion."""
-        return tuple(sorted((*self.judgements, *self.repeats, *self.again), key=_key))
+        return tuple(sorted((*self.judgements, *self.repeats, *self.again, *self.set_aside), key=_key))
+
+    @property
+    def given_again(self) -> set[Judgement]:
+        """The answers to pairs that were put before their assessor again."""
+        return {*self.again, *(one for one in self.judgements if one.occasion > 1)}
 
     @property
     def answered(self) -> set[tuple[str, Asked]]:
@@ -98,7 +166,18 @@ def outcome_of(session: Session, settings: Settings) -> Outcome:
         asked=settings.adjudication.asked,
         drawn=read_plan(session),
         accepted=read_accepted(session),
+        texts=texts_of(session).values(),
     )
+
+
+def texts_of(session: Session) -> dict[Pair, JudgedTexts]:
+    """The answered pairs of which a text was corrected, as `annot.study.judged_texts` has them."""
+    if not has_corrected_texts(session):
+        return {}
+    # Only here: most studies have none.
+    from annot.study.judged_texts import judged_texts
+
+    return judged_texts(session)
 
 
 def answered_of(session: Session) -> set[tuple[str, Asked]]:
@@ -115,11 +194,12 @@ def outcome_from(
     asked: int,
     drawn: Plan | None = None,
     accepted: Mapping[Pair, str] | None = None,
+    texts: Iterable[JudgedTexts] = (),
 ) -> Outcome:
     """The state of every planned pair.
 
     drawn: what is known of the plan besides its assignments. accepted: the pairs that may have fewer judgements than
-    it wants, and the reasons.
+    it wants, and the reasons. texts: the pairs of which a text was corrected.
     asked: see `annot.study.adjudication.rulings_of`. A grade from an adjudicator stands once it is given, also where an
     assessor changed a grade afterwards and the two now agree. Where the lead put the pair before an assessor after
     that, the adjudicator's grade no longer stands: the new answers are agreed or in dispute. An adjudicator who could
@@ -128,27 +208,28 @@ def outcome_from(
     """
     per_pair, vacant = (drawn.per_pair, drawn.vacant) if drawn else (None, ())
     planned: dict[Pair, tuple[str, ...]] = dict.fromkeys(vacant, ()) | assessors_by_pair(plan)
-    latest = current_judgements(judgements)
-    first = tuple(one for one in latest if one.occasion == 1)
     every = tuple(returned)
     sent_back = {(one.asked, one.assessor) for one in every}
-    again = tuple(one for one in latest if (one.asked, one.assessor) in sent_back)
     back = tuple(one for one in every if one.withdrawn_at is None)
-    current, unanswered = _current(first, again, back)
+    corrected = list(texts)
+    latest, set_aside = _on_required_texts(current_judgements(judgements), corrected)
+    rulings_aside = {(pair.pair, name) for pair in corrected for name in pair.rulings_aside}
+    first = _first(latest, set_aside, back)
+    again = tuple(one for one in latest if (one.asked, one.assessor) in sent_back and one not in first)
+    current = _current(first, (*first, *again), back)
     contested = {one.pair for one in every if one.contested}
-    settlement = settle(planned, current, per_pair=per_pair, accepted=accepted or (), contested=contested)
-    answered = {(one.query_id, one.doc_id, one.assessor) for one in first if one.counts}
-    ruled, reopened = _since_returned([one for one in settled if one.record.pair in planned], back)
+    answered = {(one.assessor, one.asked) for one in latest if one.counts}
+    progress = planned_judgements(plan, planned, back, answered, per_pair=per_pair, accepted=accepted or ())
+    settlement = settle(planned, current, unfinished=progress.unfinished, contested=contested)
+    ruled, reopened = _since_returned([one for one in settled if one.record.pair in planned], back, rulings_aside)
     rulings = rulings_of(ruled, asked=asked)
     adjudications = rulings.graded
     decisions = {decision.pair: decision for decision in settlement.agreed}
     unjudgeable = {pair: said for pair, said in rulings.unjudgeable.items() if pair not in decisions}
     ended = adjudications.keys() | unjudgeable.keys()
-    waiting = {
-        pair
-        for pair in settlement.incomplete
-        if pair in unanswered and pair not in ended and all((*pair, name) in answered for name in planned[pair])
-    }
+    progress = progress.closed(ended)
+    unfinished, pending = progress.unfinished, grouped((asked.pair, asked.occasion) for _, asked in progress.pending)
+    waiting = {pair for pair, occasions in pending.items() if 1 not in occasions}
     for pair, one in adjudications.items():
         assert one.grade is not None
         decisions[pair] = Decision(*pair, one.grade, "adjudicated", one.adjudicator, one.reason)
@@ -156,6 +237,7 @@ def outcome_from(
         planned=planned,
         judgements=first,
         repeats=tuple(one for one in latest if one.occasion > 1 and (one.asked, one.assessor) not in sent_back),
+        set_aside=set_aside,
         returned=back,
         again=again,
         current=current,
@@ -167,8 +249,9 @@ def outcome_from(
         decisions=tuple(decisions[pair] for pair in sorted(decisions)),
         open=tuple(dispute.pair for dispute in settlement.disputed if dispute.pair not in ended),
         waiting=tuple(sorted(waiting)),
-        incomplete=tuple(pair for pair in settlement.incomplete if pair not in ended | waiting),
-        short=tuple(pair for pair in settlement.short if pair not in ended | waiting),
+        incomplete=tuple(sorted(unfinished - waiting)),
+        short=tuple(sorted(unfinished - pending.keys())),
+        progress=progress,
         accepted={
             pair: why
             for pair, why in (accepted or {}).items()
@@ -178,10 +261,72 @@ def outcome_from(
     )
 
 
+def planned_judgements(
+    plan: Iterable[Assignment],
+    teams: Mapping[Pair, Collection[str]],
+    returned: Iterable[Returned],
+    answered: Collection[Ask],
+    *,
+    per_pair: int | None,
+    accepted: Collection[Pair],
+) -> PlannedJudgements:
+    """Sort the planned judgements into those that are given and those that are not.
+
+    teams: the assessors of each pair, also of pairs that nobody has any more. returned: in the order in which pairs
+    were returned, without those that were taken back; what is asked last is wanted. answered: asks with an answer that
+    counts. per_pair: how many judgements each pair is to have; None if the plan is what was imported. accepted: pairs
+    that may have fewer, but at least one.
+    """
+    last = {(name, pair): Asked(*pair) for pair, team in teams.items() for name in team}
+    last |= {(one.assessor, one.pair): one.asked for one in returned if one.assessor in teams.get(one.pair, ())}
+    wanted = [(name, asked) for (name, _), asked in sorted(last.items())]
+    repeats = [(one.assessor, one.asked) for one in plan if one.occasion > 1]
+    vacant: dict[Pair, int] = {}
+    waived: dict[Pair, int] = {}
+    for pair, team in sorted(teams.items()):
+        if (lacking := (per_pair or 0) - len(team)) > 0:
+            (waived if pair in accepted and team else vacant)[pair] = lacking
+    return PlannedJudgements(
+        given=tuple(ask for ask in (*wanted, *repeats) if ask in answered),
+        pending=tuple(ask for ask in wanted if ask not in answered),
+        pending_repeats=tuple(ask for ask in repeats if ask not in answered),
+        vacant=vacant,
+        waived=waived,
+    )
+
+
+def _on_required_texts(
+    latest: tuple[Judgement, ...], corrected: Iterable[JudgedTexts]
+) -> tuple[tuple[Judgement, ...], tuple[Judgement, ...]]:
+    """The answers on the version that their pair is judged on, and the others."""
+    others = {key for one in corrected for key in one.set_aside}
+    return (
+        tuple(one for one in latest if (one.assessor, one.asked) not in others),
+        tuple(one for one in latest if (one.assessor, one.asked) in others),
+    )
+
+
+def _first(
+    latest: Iterable[Judgement], set_aside: Iterable[Judgement], returned: Iterable[Returned]
+) -> tuple[Judgement, ...]:
+    """The first answer of each pair and assessor; where that is set aside, the first one that was given again."""
+    gone = {(one.pair, one.assessor) for one in set_aside if one.occasion == 1}
+    sent_back = {(one.asked, one.assessor) for one in returned}
+    found: dict[tuple[Pair, str], Judgement] = {}
+    for one in latest:
+        key = (one.pair, one.assessor)
+        if one.occasion == 1 or (key in gone and one.counts and (one.asked, one.assessor) in sent_back):
+            found.setdefault(key, one)
+    return tuple(found.values())
+
+
 def _since_returned(
-    settled: Iterable[SourcedAdjudication], returned: Iterable[Returned]
+    settled: Iterable[SourcedAdjudication], returned: Iterable[Returned], set_aside: Collection[tuple[Pair, str]]
 ) -> tuple[list[Adjudication], dict[Pair, int]]:
-    """The adjudications given since their pair was last returned, and how often each pair was returned after one."""
+    """The adjudications given since their pair was last returned, and how often each pair was returned after one.
+
+    set_aside: the pairs and adjudicators whose decision is on another version of a text, as if the pair had gone back.
+    """
     times = grouped((one.pair, datetime.fromisoformat(one.returned_at)) for one in returned)
     ruled: list[Adjudication] = []
     ended_by: dict[Pair, set[datetime]] = {}
@@ -189,23 +334,23 @@ def _since_returned(
         moment = ruling.changed_at or ruling.record.judged_at
         at = None if moment is None else datetime.fromisoformat(moment)
         later = [time for time in times.get(ruling.record.pair, ()) if at is not None and time > at]
-        if later and ruling.record.counts:
-            ended_by.setdefault(ruling.record.pair, set()).add(min(later))
-        elif not later:
+        aside = (ruling.record.pair, ruling.record.adjudicator) in set_aside
+        if (later or (aside and at is not None)) and ruling.record.counts:
+            ended_by.setdefault(ruling.record.pair, set()).add(min(later, default=at or datetime.min))
+        elif not later and not aside:
             ruled.append(ruling.record)
     return ruled, {pair: len(moments) for pair, moments in ended_by.items()}
 
 
 def _current(
     first: tuple[Judgement, ...], again: tuple[Judgement, ...], returned: tuple[Returned, ...]
-) -> tuple[tuple[Judgement, ...], set[Pair]]:
-    """The answers that final grades are made of, and the pairs of which one was asked for again and is not there."""
+) -> tuple[Judgement, ...]:
+    """The answers that final grades are made of; of a pair that was asked for again, the last answer if it is there."""
     answers = {(one.asked, one.assessor): one for one in again if one.counts}
     # By occasion: what is asked last decides.
     last = {(*one.pair, one.assessor): answers.get((one.asked, one.assessor)) for one in returned}
-    unanswered = {key[:2] for key, answer in last.items() if answer is None}
-    current = (last.get((one.query_id, one.doc_id, one.assessor), one) for one in first)
-    return tuple(one for one in current if one is not None), unanswered
+    current = {(*one.pair, one.assessor): one for one in first} | last
+    return tuple(one for one in current.values() if one is not None)
 
 
 def assessors_by_pair(plan: tuple[Assignment, ...]) -> dict[Pair, tuple[str, ...]]:
@@ -228,6 +373,18 @@ def _key(one: Judgement) -> tuple[str, str, str, int]:
 
 
 SHOWN = 3
+
+
+def corrected_versions(session: Session) -> dict[str, tuple[ShownVersion, ...]]:
+    """The versions of the papers that were corrected, by id, the oldest first."""
+    if not has_corrected_texts(session):
+        return {}
+    return {text_id: several for (_, text_id), several in read_versions(session, "text").items() if several[1:]}
+
+
+def set_aside_of(session: Session) -> set[tuple[str, Asked]]:
+    """(assessor, what was asked) of the answers on another version of a text than their pair is judged on."""
+    return {key for pair in texts_of(session).values() for key in pair.set_aside}
 
 
 @dataclass(frozen=True, slots=True)

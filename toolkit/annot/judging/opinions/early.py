@@ -29,7 +29,7 @@ def is_early(ws: Workspace, session: Session, what: What) -> bool:
     if what == "asked":
         return not judged and not projects.read_asked(session, round="judge")
     outcome = outcome_of(session, ws.settings)
-    return not judged or bool(outcome.open or outcome.waiting or outcome.incomplete)
+    return not judged or bool(outcome.open or outcome.progress.unfinished)
 
 
 def check_early(ws: Workspace, session: Session, what: What, *, why: str | None) -> str | None:
@@ -38,9 +38,7 @@ def check_early(ws: Workspace, session: Session, what: What, *, why: str | None)
         return None
     reason = " ".join((why or "").split())
     if not reason:
-        raise InputError(
-            _WHY[what], hint=f'wait, or give the reason: {OPTION} "why"; the datasheet and the report repeat it'
-        )
+        raise InputError(_WHY[what], hint=f'wait, or give the reason: {OPTION} "why"; the datasheet repeats it')
     return reason
 
 

@@ -30,6 +30,9 @@ from annot.measuring.forecast.hours import (
     tails,
 )
 
+NOBODY = ""
+"""In place of an assessor: whoever will give the judgements that nobody has to give yet."""
+
 
 @dataclass(frozen=True, slots=True)
 class AssessorForecast:
@@ -51,6 +54,8 @@ class Forecast:
     assessors: tuple[AssessorForecast, ...]
     judged: int
     remaining: int
+    vacant: int
+    """Of these, judgements that nobody has to give yet."""
     unit: Unit | Undefined
     """What the intervals of hours and cost take as the unit of chance."""
     hours_spent: Value
@@ -72,13 +77,14 @@ def forecast(
 ) -> Forecast:
     """Pace, hours left, finish date and cost.
 
-    judgements: of several revisions the latest counts, and none that carries flags. remaining: pairs still to judge by
-    assessor; who has judged and is not named there has none left. now: with a time zone. topics: the topic of each
-    query, the unit of chance where several are of one; None takes queries as independent.
-    An assessor who has not begun is taken to be as fast as the others are on average, and has no date.
+    judgements: of several revisions the latest counts, and none that carries flags. remaining: judgements still to
+    give by assessor, and of `NOBODY`; who has judged and is not named there has none left. now: with a time zone.
+    topics: the topic of each query, the unit of chance where several are of one; None takes queries as independent.
+    An assessor who has not begun is taken to be as fast as the others are on average, and has no date. Without an
+    assessor for each judgement, there is no date for all.
     """
-    latest = counting(judgements)
-    by_assessor: dict[str, list[Judgement]] = {name: [] for name in remaining} | grouped(
+    latest, vacant = counting(judgements), remaining.get(NOBODY, 0)
+    by_assessor: dict[str, list[Judgement]] = {name: [] for name in remaining if name != NOBODY} | grouped(
         (one.assessor, one) for one in latest
     )
     names = sorted(by_assessor)
@@ -86,7 +92,11 @@ def forecast(
     speed = speed_of(by_assessor, fence=rules.fence, topics=topics)
     hours = {name: hours_for(speed, {name: left[name]}, rules) for name in names}
     ends = {name: days_left(by_assessor[name], left[name], now, rules, key=name) for name in names}
-    together = hours_for(speed, left, rules)
+    together = hours_for(speed, left | {NOBODY: vacant}, rules)
+    open_ends = [ends[name] for name in names if left[name]]
+    if vacant:
+        none = Undefined(f"{counted(vacant, 'judgement')} without an assessor")
+        open_ends.append(End(none, none, none))
     spent = hours_spent(by_assessor, speed)
     return Forecast(
         assessors=tuple(
@@ -102,25 +112,28 @@ def forecast(
             for name in names
         ),
         judged=len(latest),
-        remaining=sum(left.values()),
+        remaining=sum(left.values()) + vacant,
+        vacant=vacant,
         unit=speed.unit if isinstance(speed, Speed) else speed,
         hours_spent=spent,
         hours_left=together,
         cost_spent=cost_of(Estimate(spent, NO_TIMES), rules).value,
         cost_left=cost_of(together, rules),
-        finish=finish_of([ends[name] for name in names if left[name]], now, rules),
-        notes=_notes(by_assessor, left, now, rules),
+        finish=finish_of(open_ends, now, rules),
+        notes=_notes(by_assessor, left, vacant, now, rules),
     )
 
 
 def _notes(
-    by_assessor: Mapping[str, Sequence[Judgement]], left: Mapping[str, int], now: datetime, rules: Rules
+    by_assessor: Mapping[str, Sequence[Judgement]], left: Mapping[str, int], vacant: int, now: datetime, rules: Rules
 ) -> tuple[str, ...]:
     notes = []
     timed = [name for name, given in by_assessor.items() if any(map(seconds_of, given))]
     borrowing = sorted(name for name in by_assessor if left[name] and name not in timed)
     if borrowing and timed:
         notes.append(f"{', '.join(borrowing)}: no times yet; assumed to be as fast as the others on average")
+    if vacant and timed:
+        notes.append("judgements without an assessor: the hours assume a person as fast as the others on average")
     oldest = max(ages_of([one for given in by_assessor.values() for one in given], now), default=math.inf)
     if min(oldest + 1, rules.window_days) < 7:
         notes.append("the pace comes from less than a week, so it may not include a weekend")

@@ -131,15 +131,15 @@ def parts_of(outcome: Outcome) -> tuple[PairState, ...]:
     """The planned pairs by how far they are; together they are all."""
     settled = outcome.adjudications.keys() & outcome.planned.keys()
     agreed = {decision.pair for decision in outcome.settlement.agreed} - settled
-    short = set(outcome.short)
+    vacant = outcome.progress.vacant.keys() - set(outcome.waiting)
     found = (
         PairState("agreed", "agreed", len(agreed)),
         PairState("settled", "settled by an adjudicator", len(settled)),
         PairState("unjudgeable", "closed without a grade", len(outcome.unjudgeable)),
         PairState("open", "in dispute, open", len(outcome.open)),
         PairState("waiting", "returned, waiting for the answer", len(outcome.waiting)),
-        PairState("short", "lack an assessor", len(short)),
-        PairState("incomplete", "still to be judged", len(set(outcome.incomplete) - short)),
+        PairState("vacant", "lack an assessor", len(vacant)),
+        PairState("incomplete", "still to be judged", len(set(outcome.incomplete) - vacant)),
     )
     return tuple(part for part in found if part.n)
 

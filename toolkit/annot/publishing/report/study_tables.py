@@ -15,7 +15,7 @@ from annot.publishing.report.tables import Column, Columns
 from annot.publishing.report.terminal import bar, share_done
 
 if TYPE_CHECKING:
-    from annot.base.records import Assessor, Assignment, Query, Topic
+    from annot.base.records import Assessor, Query, Topic
     from annot.study.outcome import Outcome
     from annot.study.snapshot import Snapshot
     from annot.study.workspace import Workspace
@@ -205,10 +205,10 @@ PROGRESS = Columns[Progress](
 )
 
 
-def progress_of(people: Iterable[Assessor], plan: Iterable[Assignment], outcome: Outcome) -> tuple[Progress, ...]:
+def progress_of(people: Iterable[Assessor], outcome: Outcome) -> tuple[Progress, ...]:
     """Everyone who was assigned pairs; hidden repeats are among them, hidden gold is not."""
-    assigned = Counter(planned.assessor for planned in plan)
-    judged = Counter(answer.assessor for answer in (*outcome.judgements, *outcome.repeats) if answer.counts)
+    judged = Counter(name for name, _ in outcome.progress.given)
+    assigned = judged + outcome.progress.left_by_assessor
     return tuple(
         Progress(person.assessor, assigned[person.assessor], judged[person.assessor], left=person.left_on is not None)
         for person in people
