@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import gzip
 import lzma
+import tracemalloc
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
@@ -283,8 +284,12 @@ def test_a_model_that_unpacks_to_more_than_a_hundred_times_its_size_is_refused_b
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(input_files, "LONGEST_LINE", 1 << 16)
+    bomb = lzma.compress(b"\0" * (1 << 26))
+    tracemalloc.start()
     with pytest.raises(InputError, match="m: unpacks to more than 100 times its size, expected a model"):
-        Labeller(lzma.compress(b"\0" * (1 << 24)), name="m")
+        Labeller(bomb, name="m")
+    assert tracemalloc.get_traced_memory()[1] < 1 << 24
+    tracemalloc.stop()
     asks_for_memory = lzma.compress(b"x", filters=[{"id": lzma.FILTER_LZMA2, "dict_size": 1 << 29}])
     with pytest.raises(InputError, match="m: cannot be decompressed"):
         Labeller(asks_for_memory, name="m")
