@@ -124,7 +124,7 @@ def test_it_says_how_many_papers_are_missing_and_shows_no_grade(ws: Workspace) -
     assert f"once pairs of {LEAST_PAPERS} query papers are complete. So far there are complete pairs of 3" in text
     assert "50 of 80" in text
     assert "6 open" not in text
-    for of_a_pair in ("p1-method", "d09", "a2 read the facet", "Title of"):
+    for of_a_pair in ("p1-method", "d09", "the facet was misread", "Title of"):
         assert of_a_pair not in text
     assert 'content="30"' in text
     assert "http" not in re.sub(r'(?s)<meta http-equiv="[^>]*>', "", text), "it asks nothing of a network"

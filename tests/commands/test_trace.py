@@ -53,7 +53,7 @@ def test_the_whole_story_of_a_settled_pair(ws: Workspace, annot: Run) -> None:
     view = {"adjudicator": "j1", "revision": 1, "at": "2031-03-14T12:00:00+00:00", "ratings": "shown"}
     assert [{name: one[name] for name in view} for one in found["shown"]] == [view]
     decision = found["standing"], found["grade"], found["adjudicator"], found["reason"], found["qrel"]
-    assert decision == ("adjudicated", 3, "j1", "a2 read the facet", 3)
+    assert decision == ("adjudicated", 3, "j1", "the facet was misread", 3)
     assert found["runs"] == [
         {"tag": "forward", "rank": 9, "score": 0.2, "of": 10},
         {"tag": "gappy", "rank": 8, "score": 0.2, "of": 9},
@@ -130,7 +130,7 @@ def test_the_text_tells_it_in_the_order_of_the_work_without_identities(ws: Works
         "assigned to a1 as pair number 9",
         "j1 adjudicated on 2031-03-14T12:00:00+00:00 with the ratings shown, without names, in the order a2: 1, a1: 0",
         "decision: adjudicated",
-        "grade 3 by j1: a2 read the facet",
+        "grade 3 by j1: the facet was misread",
         "forward",
     ]
     assert [text.index(one) for one in landmarks] == sorted(text.index(one) for one in landmarks)

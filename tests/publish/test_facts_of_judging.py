@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import fields
+from dataclasses import fields, replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -26,7 +26,8 @@ from annot.base.settings import Settings
 from annot.corpus.corpus_filters import Rejection
 from annot.publishing.release import collection_facts, judging_facts
 from annot.publishing.release.collection_facts import CollectionFacts
-from annot.publishing.release.judging_facts import isolation_of
+from annot.publishing.report.study import Study
+from annot.study.adjudication import Dispute, Settlement
 from annot.study.outcome import Outcome, planned_judgements
 
 
@@ -34,7 +35,7 @@ def outcome(**changes: Any) -> Any:
     """An outcome in which nothing is, but for the changes."""
     empty = dict.fromkeys((field.name for field in fields(Outcome)), ())
     dicts = ("planned", "adjudications", "unjudgeable", "passed_on", "reopened", "accepted")
-    values = empty | {name: {} for name in dicts} | {"per_pair": 2} | changes
+    values = empty | {name: {} for name in dicts} | {"per_pair": 2, "settlement": Settlement((), ())} | changes
     answered = {(one.assessor, one.asked) for one in values["judgements"] if one.counts}
     progress = planned_judgements((), values["planned"], (), answered, per_pair=2, accepted=())
     return Outcome(**(values | {"progress": progress.closed(values["unjudgeable"])}))
@@ -58,6 +59,9 @@ def study(found: Any, **changes: Any) -> Any:
         "facets": {"q1": "method"},
         "ws": SimpleNamespace(settings=Settings()),
         "texts": {},
+        "queries": (),
+        "pools": {},
+        "sample": None,
     }
     return SimpleNamespace(**(usual | changes))
 
@@ -84,19 +88,62 @@ def test_judgements_are_counted_by_pair_and_what_is_missing_by_person() -> None:
     assert (found["assessors"], found["cannot_judge"]) == (2, 1)
     # a2 owes d2; d3 lacks one person and d4 two.
     assert found["missing_judgements"] == 1 + 1 + 2
-    assert found["pairs_by_judgements"] == [(1, 2), (2, 1)]
-    assert found["decided_by_judgements"] == [(2, 1), (1, 1)]
+    assert found["pairs_by_judgements"] == [(2, 1), (1, 2)]
     assert found["given_to"] == [(2, 2), (1, 1), (0, 1)]
-    assert (found["per_item"], found["single"], found["unsettled"]) == ("1 to 2", 1, 0)
+    assert (found["agreed"], found["single"], found["unsettled"]) == (1, 1, 0)
     assert found["unjudgeable"] == [("q1", 1, 4)]
-    assert found["assignment"] == "per-pair"
+    assert found["same_team"] == (0, 1)
     assert (found["imported"], found["simulated"], found["adjudicators"]) == (None, False, 0)
 
 
 def test_a_team_for_each_query_is_an_assignment_by_query() -> None:
     planned = {("q1", "d1"): ("a1", "a2"), ("q1", "d2"): ("a1", "a2"), ("q2", "d1"): ("a2", "a3")}
     found = facts(outcome(planned=planned, judgements=(judged("d1", "a1"),)))
-    assert (found["assignment"], found["per_item"], found["unsettled"]) == ("per-query", "1", 1)
+    assert (found["same_team"], found["unsettled"]) == ((1, 1), 1)
+
+
+def test_a_person_who_left_half_way_through_a_query_leaves_one_query_with_two_teams() -> None:
+    """Planned by query; a2 judged the first of two pairs of q2 and left: only q1 has the same people throughout."""
+    planned = {("q1", "d1"): ("a1", "a2"), ("q2", "d1"): ("a1", "a2"), ("q2", "d2"): ("a1",)}
+    given = (
+        *(judged("d1", name) for name in ("a1", "a2")),
+        *(replace(judged("d1", name), query_id="q2") for name in ("a1", "a2")),
+        replace(judged("d2", "a1"), query_id="q2"),
+    )
+    found = facts(outcome(planned=planned, judgements=given))
+    assert found["same_team"] == (1, 2)
+    assert found["pairs_by_judgements"] == [(2, 2), (1, 1)]
+
+
+def test_disputes_are_counted_by_what_came_of_them() -> None:
+    def dispute(doc: str, *grades: int | None) -> Dispute:
+        return Dispute("q1", doc, tuple(judged(doc, f"a{at}", grade) for at, grade in enumerate(grades, start=1)))
+
+    disputed = tuple(
+        dispute(doc, *grades)
+        for doc, grades in {"d1": (0, 1), "d2": (1, None), "d3": (None, None), "d4": (2, 0), "d5": (1, 1)}.items()
+    )
+    rulings = {("q1", doc): Adjudication("q1", doc, "j1", 1, "shown", ()) for doc in ("d1", "d2", "d5", "d6")}
+    found = facts(
+        outcome(
+            settlement=Settlement((), disputed),
+            adjudications=rulings,
+            unjudgeable={("q1", "d3"): ()},
+            open=(("q1", "d4"),),
+        )
+    )
+    # The lead wanted a decision on d5, whose grades are equal; d6 was decided before it had all its judgements.
+    assert found["disputes"] == {"in_dispute": 4, "settled": 2, "open": 1, "closed": 1, "besides": 2}
+
+
+def test_pairs_of_the_pools_that_have_no_judgement_are_counted() -> None:
+    entries = tuple(PoolEntry(doc, Draw("bm25", at, 1.0, at)) for at, doc in enumerate(("d1", "d2", "d3"), start=1))
+    pools = {"p1": Pool("p1", "blocks", 2, 10, 1, ("bm25",), (), (), 0, entries)}
+    queries = (Query("q1", "p1", "method", (0,)), Query("q2", "p2", "method", (0,)))
+    given = outcome(judgements=(judged("d1", "a1"), judged("d2", "a1", flags=("late",))))
+    assert facts(given, queries=queries, pools=pools)["not_judged"] == (2, 3)
+    drawn = SimpleNamespace(drawn=lambda query_id, doc_id: doc_id != "d3")
+    assert facts(given, queries=queries, pools=pools, sample=drawn)["not_judged"] == (1, 2)
 
 
 def test_adjudicators_and_what_they_saw() -> None:
@@ -109,7 +156,7 @@ def test_adjudicators_and_what_they_saw() -> None:
         ("q1", "d3"): settled("j1", "shown"),
     }
     found = facts(outcome(adjudications=both))
-    assert (found["adjudicators"], found["ratings"], found["per_item"]) == (2, ["hidden", "shown"], "")
+    assert (found["adjudicators"], found["ratings"]) == (2, [("hidden", 1), ("shown", 2)])
     released = facts(
         outcome(adjudications={("q1", "d1"): settled(judging_facts.ADJUDICATOR, "unknown")}), sources=(Source.CSFCUBE,)
     )
@@ -155,7 +202,7 @@ def test_repeats_are_those_with_two_grades_and_flags_lose_their_ids() -> None:
     ],
 )
 def test_people_are_apart_by_server_if_no_two_share_one(owners: list[tuple[str, str]], isolation: str) -> None:
-    assert isolation_of(study(outcome(), projects=tuple(project(*one) for one in owners))) == isolation
+    assert Study(study(outcome(), projects=tuple(project(*one) for one in owners))).isolation == isolation
 
 
 @pytest.mark.parametrize(
@@ -312,14 +359,16 @@ def test_everything_that_figures_come_from_has_its_hash(monkeypatch: pytest.Monk
         "ws": SimpleNamespace(corpus="the corpus"),
     }
 
-    def hashes(papers: int, **changes: Any) -> list[tuple[str, str]]:
+    def hashes(papers: int, ranked: str | None = None, **changes: Any) -> list[tuple[str, str]]:
         corpus: Any = SimpleNamespace(papers=papers)
-        return list(collection_facts._hashes(study(None, **(made | changes)), corpus, {"plan.jsonl": "plan"}))
+        of: Any = study(None, **(made | changes))
+        return list(collection_facts._hashes(of, corpus, {"plan.jsonl": "plan"}, ranked=ranked))
 
     corpus, imports = ("corpus, its content", "of the corpus"), ("imported file of judgements", f"of {Source.FILE}")
     rankings = ("rankings behind the pools, all", sha256("p1 aa\np2 bb\n"))
     rest = [("plan.jsonl", sha256("plan")), ("runs/bm25.run", "cc")]
     assert hashes(1) == [corpus, imports, rankings, *rest]
+    assert hashes(1, ranked="dd")[0] == ("corpus as it was ranked, its content", "dd")
     assert hashes(0) == [imports, rankings, *rest]
     assert hashes(1, rankings_sha256={}) == [corpus, imports, *rest]
     assert hashes(1, sources=(Source.CSFCUBE,)) == [corpus, imports, *rest]

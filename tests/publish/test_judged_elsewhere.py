@@ -52,12 +52,12 @@ def test_the_datasheet_tells_what_the_file_says_and_nothing_else(annot: Run, stu
     assert [word for word in NEVER if word in answers.replace("were not audited", "")] == []
     for command in ("annot corpus", "annot facets", "annot pool"):
         assert command not in answers
-    assert "3 assessors and 1 adjudicator. 1 pair has 1 judgement, 23 pairs have 2 judgements, 8 pairs have 3" in text
+    assert "3 assessors and 1 adjudicator. 8 of 32 judged pairs have 3 judgements, 23 have 2, 1 has 1." in text
     assert "1 imported judgement has no grade" in text
     assert "1 judged pair has no final grade and is unjudged in the qrels" in text
     assert "On 1 pair the only judgement is the final grade" in text
     assert "An adjudicator settled 8 of 31 pairs" in text
-    assert "Whether the adjudicator saw the assessors' ratings is not on record here" in text
+    assert "It is not on record here whether the adjudicator saw the assessors' ratings" in text
     assert "How the pairs to judge were found is not on record here." in text
     assert "which sentences belong to them is not on record" in text
 
@@ -72,7 +72,10 @@ def test_the_reports_pairs_add_up_and_it_shows_no_labels_of_sentences_that_are_n
     (study / "exports" / "runs" / "own.run").write_text(run, encoding="utf-8")
     assert annot("report").exit_code == 0
     page = (study / "exports" / "report.md").read_text(encoding="utf-8")
-    assert "23 pairs were settled without an adjudicator because the grades were equal, 8 pairs by an adj" in page
+    assert (
+        "23 pairs were settled without an adjudicator, because the grades were equal or there was only one, 8 pairs by"
+        in page
+    )
     assert (
         "1 is open. 1 of the pairs settled without an adjudicator had only one assessor, whose grade is final." in page
     )
@@ -131,16 +134,17 @@ def test_with_its_papers_it_is_released_and_what_was_judged_is_to_be_ranked(anno
         {"query-id": query, "corpus-ids": [f"d{at}" for at in range(DOCUMENTS)]} for query in sorted(QUERIES)
     ]
     card = released["README.md"].decode()
-    counted = "7 pairs have 3 judgements, 23 pairs have 2 judgements, 1 pair has 1 judgement"
+    counted = "8 of 32 judged pairs have 3 judgements, 23 have 2, 1 has 1"
     assert "31 pairs with a final grade, " in card
-    assert f"**Judging:** {counted}; an adjudicator settled" in card
+    assert f"**Judging:** {counted}. In 9 pairs the grades differ" in card
+    assert "an adjudicator settled 8 of them, 1 is still open" in card
     assert "Rank the judged papers" in card
     assert "the papers judged for each query" in card
     assert 'annotations_creators:\n- "found"' in card
     metadata = json.loads(released["croissant.json"])
-    assert metadata["rai:annotationsPerItem"] == "1 to 3"
+    assert metadata["rai:annotationsPerItem"] == "8 pairs have 3, 23 pairs have 2, 1 pair has 1"
     assert "independently" not in metadata["rai:dataAnnotationProtocol"]
-    assert "1 pair without a common grade stayed unsettled" in metadata["rai:dataAnnotationProtocol"]
+    assert "1 judged pair has no final grade" in metadata["rai:dataAnnotationProtocol"]
     everything = b"\n".join(released.values()).decode()
     assert not any(name in everything for name in ("Quill", "Byron", "Ivo Judge"))
     assert annot("release", study.parent / "again", "--draft").exit_code == 0

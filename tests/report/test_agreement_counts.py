@@ -190,7 +190,10 @@ def test_the_first_screen_has_alpha_before_and_after_the_share_disputed_and_what
         evaluated=nothing,
         diagnosed=SimpleNamespace(diagnosed=SimpleNamespace(diagnosis=nothing)),
         settings=SimpleNamespace(agreement=SimpleNamespace(level=0.95)),
-        judgements=[SimpleNamespace(assessor=name) for name in ("a1", "a2", "a1")],
+        judgements=[
+            SimpleNamespace(assessor=name, pair=("q", doc), counts=name != "a3")
+            for name, doc in (("a1", "d1"), ("a2", "d1"), ("a1", "d2"), ("a3", "d3"))
+        ],
         open=2,
         incomplete=3,
     )
@@ -204,6 +207,6 @@ def test_the_first_screen_has_alpha_before_and_after_the_share_disputed_and_what
     assert before.raw != after.raw
     assert isinstance(disputed := values["disputed"], Number)
     assert disputed.raw == pytest.approx(3 / 9)
-    assert (values["level"], values["assessors"], values["unfinished"]) == ("95", 2, 5)
+    assert (values["level"], values["assessors"], values["judged"], values["unfinished"]) == ("95", 2, 2, 5)
     assert values["facets"] == [("aim", 2), ("way", 1)]
-    assert (values["effect"], values["tau"], values["same_order"], values["known"]) == (None, None, False, False)
+    assert (values["effect"], values["tau"], values["order_changes"], values["known"]) == (None, None, "", False)

@@ -59,7 +59,7 @@ def test_an_agreed_pair_has_its_people_places_and_ranks(ws: Workspace) -> None:
 
 def test_a_settled_pair_has_its_grade_and_who_gave_it(ws: Workspace) -> None:
     settled = trace.trace(ws, P1, "d08")
-    assert (settled.grade, settled.adjudicator, settled.reason) == (3, "j1", "a2 read the facet")
+    assert (settled.grade, settled.adjudicator, settled.reason) == (3, "j1", "the facet was misread")
     assert (settled.qrel, settled.standing) == (None, "adjudicated")
     qrels.write(ws, partial=True)
     assert trace.trace(ws, P1, "d08").qrel == 3

@@ -10,7 +10,7 @@ from annot.judging.exchange import audit
 from annot.judging.exchange.servers import studio_folder
 from annot.labelstudio.accounts import make_accounts
 from annot.publishing.release.identities import secrets_of
-from annot.publishing.release.judging_facts import isolation_of
+from annot.publishing.report import study as of_report
 from annot.study.snapshot import read_for_release
 from command_line import Result, annot, annot_done, difference, snapshot
 from complete_study import counting, in_dispute, rating
@@ -197,5 +197,5 @@ def test_the_audit_finds_other_accounts_and_projects_on_a_persons_server(at: At)
 def secret_texts(study: Study) -> set[str]:
     """What a release of the study is searched for."""
     snapshot_of_study, records = read_for_release(study.workspace)
-    assert isolation_of(snapshot_of_study) == "server"
+    assert of_report.Study(snapshot_of_study).isolation == "server"
     return {secret.value for secret in secrets_of(snapshot_of_study, records, environ={}, allowed=())}

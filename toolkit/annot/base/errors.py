@@ -9,7 +9,7 @@
     ├── BusyError          (1)  another command is changing the study
     ├── StoreError         (2)  the database is newer than the program, locked, or unreachable
     ├── StudioError        (3)  Label Studio is unreachable, refuses, or answers short
-    └── ModelError         (3)  a model's server is unreachable or refuses
+    └── ModelError         (3)  a model's server is unreachable or refuses, or no answer can be read
     UndefinedStatistic          a coefficient that has no value on this data, with the reason in words
 
 The number is the exit code of the command line.
@@ -83,7 +83,7 @@ class StudioError(AnnotError):
 
 
 class ModelError(AnnotError):
-    """Raised when a server that is asked for a model's opinions is unreachable or refuses."""
+    """Raised when a model's server is unreachable or refuses, or when its answers cannot be read."""
 
     exit_code = 3
 

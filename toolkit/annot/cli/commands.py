@@ -311,6 +311,17 @@ def _say_next(words: str, ws: "Workspace | None", folder: Path | None, *, change
         return
 
 
+def _say_what_counts(ws: "Workspace | None") -> None:
+    """Report names of grades and facets in annot.toml that are not those on record, which were used."""
+    if ws is None or ws.written is None:
+        return
+    names, written = ws.settings.scale.names, ws.written.scale.names
+    if names != written:
+        say(f"the grades are those on record ({', '.join(names)}), not those in annot.toml ({', '.join(written)})")
+    if others := [facet for facet, labels in ws.settings.facets.items() if labels != ws.written.facets.get(facet)]:
+        say(f"these facets are as they are on record, not as in annot.toml: {', '.join(others)}")
+
+
 def _missing_part(ws: "Workspace | None") -> MissingInput | None:
     if ws is None or ws.looks_whole:
         return None
@@ -365,6 +376,8 @@ def _with_shared_options(
             if answer is not None:
                 answer = answer._replace(notes=()) if given["quiet"] else answer
                 emit(words, answer, as_json=given["as_json"], as_csv=given.get("as_csv", False))
+        if not (given["quiet"] or words == "push"):
+            _say_what_counts(arguments.get("ws"))
         if not (given["as_json"] or given.get("as_csv") or given["quiet"] or given.get("dry_run")):
             _say_next(words, arguments.get("ws"), given.get("folder"), changes=changes)
         if answer is not None and answer.finding is not None:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from annot.base.errors import InputError
 from annot.cli.commands import command
-from annot.cli.options import DryRunOption, argument, option
+from annot.cli.options import DryRunOption, argument, flag, one_of, option
 from annot.cli.output import Output, progress, rendered, table
 
 if TYPE_CHECKING:
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from annot.study.workspace import Workspace
 
 FIELDS = ("query", "document", "assessor", "grade", "time", "seconds", "occasion", "comment")
-OF_PEOPLE = ("--adjudicator", "--foreign", SAME_PERSON := "--same-person/--different-people")
+OF_PEOPLE = ("--adjudicator", "--foreign", "--same-person", "--different-people")
 OPTIONS: dict[str, frozenset[str]] = {
     "csfcube": frozenset(),
     "judgements": frozenset({*(f"--{field}-column" for field in FIELDS), "--facet", *OF_PEOPLE}),
@@ -57,13 +57,11 @@ def import_files(
         ),
     ] = None,
     same_person: Annotated[
-        bool | None,
-        option(
-            "judgements, labelstudio: whether names that differ only in case or blanks are one person.",
-            SAME_PERSON,
-            shown="refuse",
-        ),
-    ] = None,
+        bool, flag("--same-person", "judgements, labelstudio: names that differ only in case or blanks are one person.")
+    ] = False,
+    different_people: Annotated[
+        bool, flag("--different-people", "judgements, labelstudio: names that differ only in case are several people.")
+    ] = False,
     query_column: Annotated[str | None, column("query", "Column of the query id.", found=True)] = None,
     document_column: Annotated[str | None, column("document", "Column of the document id.", found=True)] = None,
     assessor_column: Annotated[str | None, column("assessor", "Column of the assessor.", found=True)] = None,
@@ -119,7 +117,8 @@ def import_files(
     given: dict[str, object] = {f"--{field}-column": name for field, name in columns.items()}
     given |= {"--rating": rating, "--query": query, "--document": document, "--comment": comment, "--grade": grade}
     given |= {"--facet": facet, "--adjudicator": adjudicator, "--format": form, "--per-topic": per_topic}
-    given |= {"--foreign": foreign, SAME_PERSON: same_person is not None}
+    given |= {"--foreign": foreign, "--same-person": same_person, "--different-people": different_people}
+    one_of(same_person=same_person, different_people=different_people)
     _check_options(kind, {name for name, value in given.items() if value})
     if kind == "csfcube":
         release = import_csfcube.csfcube(ws, _one(files, kind), dry_run=dry_run)
@@ -146,7 +145,7 @@ def import_files(
         facet=facet,
         adjudicators=tuple(adjudicator or ()),
         foreign=foreign,
-        same_person=same_person,
+        same_person=same_person if same_person or different_people else None,
         dry_run=dry_run,
     )
     return Output(imported, rendered("imported", imported=imported), imported.notes)

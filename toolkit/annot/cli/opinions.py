@@ -4,13 +4,11 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from annot.base.names import counted
 from annot.cli.commands import command, group
 from annot.cli.options import DryRunOption, argument, flag, option
 from annot.cli.output import Output, listing, progress, rendered, say
-from annot.cli.waiting import WAITING
+from annot.cli.waiting import confirmed
 
 if TYPE_CHECKING:
     from annot.study.workspace import Workspace
@@ -38,7 +36,7 @@ def opinion_ask(
     ] = None,
     before_judging: BeforeJudgingOption = None,
     wait: Annotated[
-        bool, flag("--wait", "Wait, for a day at most, if the server asks for more than a minute.")
+        bool, flag("--long-waits", "Wait, for a day at most, if the server asks for more than a minute.")
     ] = False,
     dry_run: DryRunOption = False,
 ) -> Output:
@@ -68,13 +66,7 @@ def opinion_ask(
 
 
 def _may_leave(url: str) -> bool:
-    """Ask the lead, with nothing else on the line."""
-    WAITING.stop()
-    try:
-        question = f"Titles and texts of this study would be sent to {url}. May they leave this machine?"
-        return typer.confirm(question, err=True)
-    finally:
-        WAITING.__enter__()
+    return confirmed(f"Titles and texts of this study would be sent to {url}. May they leave this machine?")
 
 
 @command("opinion list", csv=True)
@@ -114,4 +106,4 @@ def opinion_report(
     from annot.steps import opinion_report as step
 
     found = step.measure(ws, name, before_judging=before_judging)
-    return Output(found, step.describe(found))
+    return Output(found, step.describe(found), tuple(step.notes(ws, found)))

@@ -1,5 +1,7 @@
 """Publish: the report, the browsing page, the datasheet, the release and the trace of a pair."""
 
+import sys
+from collections.abc import Sequence
 from contextlib import nullcontext
 from datetime import datetime
 from pathlib import Path
@@ -9,6 +11,7 @@ from annot.cli import output
 from annot.cli.commands import command, held
 from annot.cli.options import DryRunOption, OutOption, argument, flag, option
 from annot.cli.output import Output
+from annot.cli.waiting import confirmed
 
 if TYPE_CHECKING:
     from annot.study.workspace import Workspace
@@ -80,7 +83,8 @@ def release(
         option("Date of the release; it contains no other date.", shown="annot.toml, or none", formats=["%Y-%m-%d"]),
     ] = None,
     allow: Annotated[
-        list[str] | None, option("Allow this text, although it looks like a name or an address; may be repeated.")
+        list[str] | None,
+        option("Allow this text, although it looks like a name, a path or an address; may be repeated."),
     ] = None,
     consented: Annotated[
         str | None,
@@ -113,9 +117,18 @@ def release(
             consenting=tuple(consented_by or ()),
             draft=draft,
             dry_run=dry_run,
+            may_publish=_may_publish if sys.stdin.isatty() else None,
         )
     notes = [*done.notes, *(f"missing: {one}" for one in done.missing)]
     return Output(done, output.table(step.FILES, done.files.items()), notes)
+
+
+def _may_publish(found: Sequence[str]) -> bool:
+    """Show what texts of people name, and ask."""
+    output.say("Texts of people that go out with the release have:")
+    for line in found:
+        output.say(f"  {line}")
+    return confirmed("May they be published as they are?")
 
 
 @command("trace")

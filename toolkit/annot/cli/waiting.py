@@ -8,6 +8,8 @@ import threading
 import time
 from types import TracebackType
 
+import typer
+
 PATIENCE, STEP = 1.5, 0.5
 """Seconds of silence before the sign appears, and between its steps."""
 ERASE = "\r\x1b[K"
@@ -68,3 +70,12 @@ class Waiting:
 
 WAITING = Waiting()
 """Of the one command that runs."""
+
+
+def confirmed(question: str) -> bool:
+    """Ask the lead, with nothing else on the line."""
+    WAITING.stop()
+    try:
+        return typer.confirm(question, err=True)
+    finally:
+        WAITING.__enter__()

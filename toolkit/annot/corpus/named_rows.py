@@ -20,7 +20,7 @@ PSEUDONYM = re.compile(r"[a-z][0-9]{1,4}")
 
 
 SAME_OR_NOT = (
-    "add --same-person if each of these groups is one person, or --different-people if every name is somebody else"
+    "add --same-person if each of these groups is one person, or --different-people if every name is another person"
 )
 
 
@@ -134,7 +134,7 @@ def persons_of(
         if same_person is None:
             faults.add(f"{_in_words(group)} differ only in case, blanks or the form of letters")
         elif same_person and len(in_study) > 1:
-            faults.add(f"{_in_words(group)}: --same-person cannot tell which of {' and '.join(in_study)} is meant")
+            faults.add(f"{_in_words(group)}: with --same-person this could be {' or '.join(in_study)}")
         elif same_person:
             main_names |= dict.fromkeys(group, in_study[0] if in_study else min(group, key=names.index))
     settling = {main_names.get(alias, alias) for alias in adjudicators}

@@ -30,6 +30,7 @@ from annot.store import adjudications, facet_labels, judgements, people, runs
 from annot.store.papers import find_papers
 from annot.store.queries import put_queries, read_queries, read_topics
 from annot.store.revisions import RecordedCount, Sourced
+from annot.store.shown import keep_imported_scale
 from annot.study.exports import export_judgements
 from annot.study.outcome import outcome_of
 from annot.study.workspace import Workspace
@@ -118,7 +119,7 @@ def import_judgements(
             named = {person.assessor: person for person in persons.values()}
             people.put_assessors(session, [person for who, person in named.items() if who not in present])
             put_queries(session, new)
-            recorded = _record(session, given, plan, ws.settings.seed)
+            recorded = _record(session, given, plan, ws)
             outside = put_judged_pools(session, rows, queries, with_text={*papers, *topics})
             facts = {"rows": len(rows), "queries": len(queries)}
             runs.put_import(session, runs.Imported(Source.FILE, hashlib.sha256(data).hexdigest(), facts))
@@ -141,9 +142,10 @@ def refuse_other_work(ws: Workspace, session: Session) -> None:
         raise InputError(f"{ws.root}: has its own plan or judgements", hint="make another study with `annot init`")
 
 
-def _record(session: Session, given: Sequence[NamedRow], plan: tuple[Assignment, ...], seed: int) -> RecordedCount:
+def _record(session: Session, given: Sequence[NamedRow], plan: tuple[Assignment, ...], ws: Workspace) -> RecordedCount:
     recorded_at = moment_now()
-    people.replace_plan(session, plan, plan=people.Plan(plan_sha256(plan), seed, recorded_at))
+    keep_imported_scale(session, ws.settings.scale.names, since=recorded_at)
+    people.replace_plan(session, plan, plan=people.Plan(plan_sha256(plan), ws.settings.seed, recorded_at))
     judged = [_sourced(named) for named in given if not named.adjudicates]
     settled = [_sourced(named) for named in given if named.adjudicates]
     both = (

@@ -44,7 +44,14 @@ class Facts(NamedTuple):
     """Who is to get the next batch of gold pairs, or their answers with the gold grade."""
     training: tuple[str, ...] = ()
     """Who has gold pairs to judge."""
-    guidelines_changed: tuple[str, ...] = ()
+    uncorrected: int = 0
+    """Texts that are not those on record, although no correction says so."""
+    to_decide: int = 0
+    """Pairs that wait for the lead's decision, because a text was corrected after they were judged."""
+    changed: str = ""
+    """What has changed since it was sent and needs a reason, in words."""
+    refused: str = ""
+    """What has changed since it was sent and cannot be sent, in words."""
     to_send: int = 0
     """Tasks that a push would send, take back or show as annot.toml has them now."""
     signing_up: tuple[str, ...] = ()
@@ -157,10 +164,21 @@ WAY: tuple[Rule, ...] = (
     Rule(lambda f: f.training, "annot pull training", "these have gold pairs to judge first: {training}", "{training}"),
     # Out to the people who judge, and back.
     Rule(
-        lambda f: f.guidelines_changed,
-        'annot push --guidelines-changed "WHY"',
-        "the guidelines of {guidelines_changed} have changed since they were sent",
+        lambda f: f.uncorrected,
+        'annot corpus add --corrected "WHY" FILE',
+        "{uncorrected} changed since they were sent, without a reason; or restore the corpus from a backup",
     ),
+    Rule(
+        lambda f: f.to_decide,
+        "annot corpus corrected",
+        "{to_decide} to decide on, because a text was corrected: keep the earlier text, or have them judged again",
+    ),
+    Rule(
+        lambda f: f.refused,
+        "annot check",
+        "after you have changed [scale] names in annot.toml back: {refused}, and what was sent counts",
+    ),
+    Rule(lambda f: f.changed, 'annot push --changed "WHY"', "{changed}; until then, what was sent counts"),
     Rule(lambda f: f.to_send, "annot push", "{to_send} to send, withdraw or update on the server"),
     Rule(lambda f: f.without_letter, "annot invite", LETTER),
     Rule(lambda f: f.signing_up, "annot push", "these have to sign up first: {signing_up}", "{signing_up}"),
@@ -250,6 +268,7 @@ COUNTED = {
     "seats": ("more person", "more people"),
     "to_send": ("task", "tasks"),
     "missing": ("judgement", "judgements"),
+    "uncorrected": ("text", "texts"),
     "questions": ("question", "questions"),
 }
 """What a fact counts, one and several; the others count pairs."""

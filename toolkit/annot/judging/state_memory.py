@@ -18,8 +18,9 @@ MEMORY_FILE = "states.json"
 def remembered_findings(ws: Workspace, states: States, *, on: Collection[str] | None = None) -> tuple[Finding, ...]:
     """What `findings_of` finds. A finder runs again only if a file that it reads has another size or date.
 
-    on: only states in which one of these things is untrue. states: of the database as it is (`annot.study.made.states_of`). A row that somebody changed by hand in a database
-    on a server is not noticed here, but by `annot check` and by a release.
+    on: only states in which one of these things is untrue. states: of the database as it is
+    (`annot.study.made.states_of`). A row that somebody changed by hand in a database on a server is not noticed here,
+    but by `annot check` and by a release.
     """
     path = ws.cache / MEMORY_FILE
     known, study = _read(ws), Examination(ws)

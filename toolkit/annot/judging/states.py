@@ -14,14 +14,17 @@ from typing import NamedTuple
 
 from annot.base.errors import InputError, MissingInput
 from annot.base.records import Advance, Source
-from annot.judging import guideline_faults, plan_on_record
+from annot.corpus.uncorrected import UNCORRECTED
+from annot.judging import guideline_faults, plan_on_record, text_states
 from annot.measuring.results import read_audit
 from annot.pools import chain, pool_facts
-from annot.pools.ranked_corpus import ranked_corpus
+from annot.pools.ranked_corpus import RankedCorpus, ranked_corpus
 from annot.ranking import index
 from annot.store import people, pools
 from annot.store.judgements import read_judgements, sources_of_judgements
 from annot.store.queries import read_queries
+from annot.store.shown import Part
+from annot.study.shown_changes import BACK, Change, changes_of
 from annot.study.workspace import SETTINGS_FILE, Workspace
 
 SHOWN = 10
@@ -29,6 +32,7 @@ SHOWN = 10
 DATABASE = "database"
 """What a finder reads that is no file below the study."""
 THINGS = {
+    "count": "how many papers there are",
     "corpus": "the papers of the corpus",
     "rankings": "the rankings behind the pools",
     "pools": "the pools",
@@ -39,6 +43,9 @@ THINGS = {
     "qrels": "the final grades",
     "runs": "the runs",
     "index": "what is ranked again",
+    "names": "the names of the grades",
+    "facets": "the facets",
+    "sent": "what a push would send",
 }
 """What a page or a release can rest on, in words. A page names what it rests on by these."""
 
@@ -68,9 +75,14 @@ class Examination:
         return guideline_faults.check(self.ws)
 
     @cached_property
+    def ranked(self) -> RankedCorpus:
+        """The papers that the rankings could hold."""
+        return ranked_corpus(self.ws)
+
+    @cached_property
     def added(self) -> tuple[str, ...]:
         """The papers that were added after the pools were drawn, and that no query, pool, plan or judgement has."""
-        later = ranked_corpus(self.ws).added
+        later = self.ranked.added
         if not later:
             return ()
         with self.ws.reading() as session:
@@ -90,6 +102,12 @@ class Examination:
     def index(self) -> tuple[str, ...]:
         """Files of the index that have changed."""
         return index.faults_of(self.ws)
+
+    @cached_property
+    def changes(self) -> tuple[Change, ...]:
+        """What is no longer as people were sent it."""
+        with self.ws.reading() as session:
+            return changes_of(self.ws, session)
 
     @cached_property
     def things(self) -> frozenset[str]:
@@ -119,8 +137,10 @@ class StudyState:
     """Files and folders below the study that the finder reads, and `DATABASE`: while they stay, so do its findings."""
     refused: bool = True
     """Whether there is no release until it is mended. A state that no command can mend is named instead."""
-    each: str = "{}"
-    """One of the words that show it, as a line, if the finder gives names alone."""
+    product: str = ""
+    """The product that is simply made again, named by its command: `next:` says so in its place on the way."""
+    names: bool = False
+    """Whether the finder gives names alone, which are told in one line."""
     notice: str = "untrue"
     """The sentence that a page says of it: a block of `templates/report/states.j2`."""
 
@@ -137,8 +157,16 @@ class Finding(NamedTuple):
         """A line for each of the first few, with the state before it and the remedy after it."""
         more = len(self.words) - SHOWN
         rest = (f"{more} more; `annot check {self.state.part}` lists all",) if more > 0 else ()
-        shown = map(self.state.each.format, self.words[:SHOWN])
-        return tuple(f"{self.state.says}: {words}; {self.state.remedy}" for words in (*shown, *rest))
+        shown = (*self.words[:SHOWN], *rest)
+        shown = (", ".join(shown),) if self.state.names else shown
+        return tuple(f"{self.state.says}: {words}; {self.state.remedy}" for words in shown)
+
+
+def told(state: StudyState, study: Examination) -> tuple[str, ...]:
+    """The lines of `annot check`. Raises MissingInput if the study does not have what is looked at, InputError if that
+    cannot be read."""
+    words = tuple(state.find(study))
+    return (f"{state.says}: {', '.join(words)}",) if words and state.names else words
 
 
 def _links(*names: str) -> Callable[[Examination], Iterable[str]]:
@@ -151,11 +179,21 @@ def _differences(study: Examination) -> Iterator[str]:
         yield from (f"{topic}: {difference}" for topic, difference in study.pools.differences.items())
 
 
+def _changed(*parts: Part, refused: bool = False) -> Callable[[Examination], Iterable[str]]:
+    """The changes of these parts; refused: those that no reason can send."""
+    return lambda study: (
+        f"{change.name}: {change.detail}" if change.detail else change.name
+        for change in study.changes
+        if change.part in parts and bool(change.refused) is refused
+    )
+
+
 def _audited(study: Examination) -> Iterator[str]:
     audit = read_audit(study.ws)
     yield from (str(finding["what"]) for finding in (audit or {"findings": ()})["findings"])
 
 
+SEND = 'send what is new with `annot push --changed "WHY"`, or change it back; until then, what was sent counts'
 BACKUP = "restore it from a backup with `annot restore`"
 STATES: tuple[StudyState, ...] = (
     StudyState(
@@ -217,11 +255,11 @@ STATES: tuple[StudyState, ...] = (
         "files",
         "papers were added after the pools were drawn",
         lambda study: study.added,
-        frozenset({"corpus"}),
+        frozenset({"count"}),
         "counts and releases leave them out",
         ("corpus", "pools/rankings", DATABASE),
         refused=False,
-        each="{}: added after the pools were drawn, so no pool can hold it",
+        names=True,
         notice="added",
     ),
     StudyState(
@@ -252,10 +290,10 @@ STATES: tuple[StudyState, ...] = (
         ("pools", DATABASE),
     ),
     StudyState(
-        "changed guidelines on record",
+        "changed contents on record",
         "files",
-        "guidelines on record have changed since they were sent",
-        _links(chain.GUIDELINES),
+        "what tasks showed has changed on record since it was sent",
+        _links(chain.SHOWN),
         frozenset({"guidelines"}),
         BACKUP,
         (DATABASE,),
@@ -286,6 +324,7 @@ STATES: tuple[StudyState, ...] = (
             SETTINGS_FILE,
             DATABASE,
         ),
+        product="qrels",
     ),
     StudyState(
         "changed runs",
@@ -295,6 +334,88 @@ STATES: tuple[StudyState, ...] = (
         frozenset({"runs"}),
         "make it again with `annot run`, or import it again with `annot run import`",
         ("exports/runs", DATABASE),
+    ),
+    StudyState(
+        "another number or order of grades",
+        "sent",
+        "the number or the order of the grades has changed since they were put on record",
+        _changed("scale", refused=True),
+        frozenset({"names"}),
+        BACK,
+        (SETTINGS_FILE, DATABASE),
+        notice="recorded",
+    ),
+    StudyState(
+        "renamed grades",
+        "sent",
+        "the names of the grades have changed since they were sent",
+        _changed("scale"),
+        frozenset({"names"}),
+        SEND,
+        (SETTINGS_FILE, DATABASE),
+        notice="recorded",
+    ),
+    StudyState(
+        "changed facets",
+        "sent",
+        "facets have changed since they were sent",
+        _changed("facet"),
+        frozenset({"facets"}),
+        SEND,
+        (SETTINGS_FILE, DATABASE),
+        notice="recorded",
+    ),
+    StudyState(
+        "guidelines that were not sent",
+        "sent",
+        "guidelines have changed since they were sent",
+        _changed("guidelines"),
+        frozenset({"sent"}),
+        SEND,
+        ("guidelines", SETTINGS_FILE, DATABASE),
+        refused=False,
+        notice="recorded",
+    ),
+    StudyState(
+        "a screen that was not sent",
+        "sent",
+        "templates or [screen] have changed since they were sent",
+        _changed("screen"),
+        frozenset({"sent"}),
+        SEND,
+        ("templates", SETTINGS_FILE, DATABASE),
+        refused=False,
+        notice="recorded",
+    ),
+    StudyState(
+        "texts that changed without a reason",
+        "sent",
+        "texts have changed since they were sent",
+        text_states.uncorrected_texts,
+        frozenset({"corpus", "sent"}),
+        UNCORRECTED,
+        ("corpus", DATABASE),
+        names=True,
+    ),
+    StudyState(
+        "pairs that wait for a decision",
+        "sent",
+        "pairs wait for your decision, because a text was corrected after they were judged",
+        text_states.waiting,
+        frozenset({"qrels"}),
+        "decide with `annot corpus corrected`",
+        (DATABASE,),
+    ),
+    StudyState(
+        "texts corrected after the pools were drawn",
+        "files",
+        "pools were drawn from texts before their correction",
+        lambda study: study.ranked.corrected,
+        frozenset({"rankings"}),
+        "none is needed: pools stay as they were drawn, and what is ranked from now on has the corrected texts",
+        ("corpus", "pools/rankings/manifest.json", DATABASE),
+        refused=False,
+        names=True,
     ),
     StudyState(
         "findings on the server",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -16,8 +15,8 @@ from annot.pools.ranked_corpus import ranked_corpus
 from annot.ranking.paper_vectors import imported_word_vectors, recorded_files
 from annot.ranking.wordvectors import sha256_of as sha256_of_words
 from annot.store import people, runs
-from annot.store.guidelines import read_guidelines
 from annot.store.hashes import unsound_revisions
+from annot.store.shown import changed_contents
 from annot.study.doors import is_named_inside
 from annot.study.outcome import outcome_of
 from annot.study.workspace import Workspace, read_manifest, sha256_of
@@ -36,7 +35,7 @@ LINKS = (
 """The manifests in the order of the work, and the command that writes each."""
 CORPUS = "corpus"
 """The input that is named by the hash of its content, not by a file."""
-VECTORS, GUIDELINES, PLAN, POOLS, RUNS = "vectors", "guidelines", "plan", "pools", "runs"
+VECTORS, SHOWN, PLAN, POOLS, RUNS = "vectors", "shown", "plan", "pools", "runs"
 GRADES, REVISIONS = "grades", "revisions"
 """What is compared with the database or a hash of its own, not with a manifest."""
 
@@ -92,11 +91,8 @@ def _vectors(ws: Workspace, session: Session) -> Iterator[str]:
         yield f"{ws.word_vectors.relative_to(ws.root)}: changed; import the word vectors again"
 
 
-def _guidelines(ws: Workspace, session: Session) -> Iterator[str]:
-    for facet, versions in read_guidelines(session).items():
-        for sent in versions:
-            if hashlib.sha256(sent.text.encode()).hexdigest() != sent.sha256:
-                yield f"the guidelines of {facet} sent on {sent.sent_at[:10]}: the stored text has changed"
+def _shown(ws: Workspace, session: Session) -> Iterator[str]:
+    return changed_contents(session)
 
 
 def _pools(ws: Workspace, session: Session) -> Iterator[str]:
@@ -143,7 +139,7 @@ def _changed(path: Path, sha256: str, who: str, root: Path) -> Iterator[str]:
 LINKED: dict[str, Callable[[Workspace, Session], Iterator[str]]] = {
     CORPUS: _corpus,
     VECTORS: _vectors,
-    GUIDELINES: _guidelines,
+    SHOWN: _shown,
     PLAN: _plan,
     POOLS: _pools,
     RUNS: _runs,

@@ -10,8 +10,11 @@ from itertools import islice
 from typing import NamedTuple
 
 from annot.base.errors import AnnotError
+from annot.base.records import Paper
 from annot.corpus.corpus_facts import current_sha256
+from annot.corpus.correcting import corrections
 from annot.pools.frozen_rankings import rankings_manifest
+from annot.store.paper_writing import table_of
 from annot.store.papers import beginnings, paper_ids
 from annot.study.workspace import Workspace, read_manifest
 
@@ -27,6 +30,8 @@ class RankedCorpus(NamedTuple):
     """The hash of the corpus as it is."""
     ranked: str | None = None
     """The hash of the last corpus that was ranked; None without rankings, or if it is not known any more."""
+    corrected: tuple[str, ...] = ()
+    """The papers that were corrected after they were ranked, by id: their ranks are those of the earlier records."""
 
 
 def ranked_corpus(ws: Workspace) -> RankedCorpus:
@@ -43,9 +48,32 @@ def ranked_corpus(ws: Workspace) -> RankedCorpus:
         return RankedCorpus(unknown=tuple(sorted(recorded)), found="a damaged file")
     if recorded == {now}:
         return RankedCorpus(found=now, ranked=now)
+    corrected: set[str] = set()
+    if recorded - papers.keys():
+        earlier = _before_corrections(ws)
+        for hashes, ids in earlier:
+            if recorded & (hashes.keys() - papers.keys()):
+                corrected |= ids
+        papers = {sha256: count for hashes, _ in earlier for sha256, count in hashes.items()} | papers
     known = sorted(papers.keys() & recorded, key=papers.__getitem__)
     added = tuple(islice(paper_ids(ws.corpus), papers[known[-1]], None)) if known else ()
-    return RankedCorpus(added, tuple(sorted(recorded - papers.keys())), now, known[-1] if known else None)
+    unknown = tuple(sorted(recorded - papers.keys()))
+    return RankedCorpus(added, unknown, now, known[-1] if known else None, tuple(sorted(corrected)))
+
+
+def _before_corrections(ws: Workspace) -> list[tuple[dict[str, int], set[str]]]:
+    """The hashes of the corpus as it was before each correction and all later ones, with the papers that these
+    changed."""
+    with ws.reading() as session:
+        past = corrections(session)
+    found = []
+    for number in range(len(past)):
+        before: dict[str, Paper] = {}
+        for correction in past[number:]:
+            before = {paper.paper_id: paper for paper in correction.before} | before
+        rows = table_of(list(before.values()), passages=True)
+        found.append((dict(beginnings(ws.corpus, rows)), {*before}))
+    return found
 
 
 def _recorded(ws: Workspace) -> set[str]:

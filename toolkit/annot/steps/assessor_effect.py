@@ -26,8 +26,8 @@ def measure(
 ) -> AssessorEffect:
     """Rank the runs of `exports/runs/` under every grading and write `exports/assessor-effect.json`.
 
-    `tell` says if that cannot be written, and what is not true of the study. convention, measure_name: None takes those by which runs
-    are compared.
+    `tell` says if that cannot be written, and what is not true of the study. convention, measure_name: None takes
+    those by which runs are compared.
     """
     convention = convention or primary_of(ws.settings)[0]
     check_name(convention, tuple(MEASURES), what="convention")

@@ -1,4 +1,4 @@
-"""Whether a study is sound: its plan, pools, guidelines, index and files, and what is on the server."""
+"""Whether a study is sound: its plan, pools, guidelines, index and files, what was sent, and what is on the server."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from annot.base.records import Advance
 from annot.formats.beir import dataset_id
 from annot.judging.exchange import audit
 from annot.judging.guideline_faults import note_as_read
-from annot.judging.states import STATES, Examination
+from annot.judging.states import STATES, Examination, told
 from annot.pools.chain import LINKS
 from annot.publishing.release.released_files import SUMS_FILE, check_folder
 from annot.publishing.release.sampled import SAMPLE_FILE, sample_files
@@ -119,7 +119,7 @@ def check(ws: Workspace, part: str | None, *, release: Path | None, advance: Adv
 def _checked(study: Examination, part: str, release: Path | None, advance: Advance) -> CheckedPart:
     """Look at one part. Raises MissingInput if the study does not have it, InputError if it cannot be read."""
     audited = audit.audit(study.ws, advance=advance) if part == "server" else None
-    words = tuple(state.each.format(words) for state in STATES if state.part == part for words in state.find(study))
+    words = tuple(line for state in STATES if state.part == part for line in told(state, study))
     return PARTS[part](_Examined(study, words, release, audited))
 
 
@@ -154,6 +154,14 @@ def _guidelines(examined: _Examined) -> CheckedPart:
     return CheckedPart(checked, "\n".join(examined.words) or fit, count, words, where)
 
 
+def _sent(examined: _Examined) -> CheckedPart:
+    count = len(examined.words)
+    fit = "annot.toml, the guidelines and the templates are as people were sent them"
+    words = f"{counted(count, 'thing')} changed since {verb(count, 'it was', 'they were')} sent; what was sent counts"
+    send = 'send what is new with `annot push --changed "WHY"`, or change it back'
+    return CheckedPart(examined.words, "\n".join(examined.words) or fit, count, words, send)
+
+
 def _index(examined: _Examined) -> CheckedPart:
     count = len(examined.words)
     sound = "no file of the index has changed since it was written"
@@ -185,6 +193,7 @@ PARTS: dict[str, Callable[[_Examined], CheckedPart]] = {
     "plan": _plan,
     "pools": _pools,
     "guidelines": _guidelines,
+    "sent": _sent,
     "index": _index,
     "files": _files,
     "server": _server,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
@@ -17,9 +17,16 @@ from annot.corpus.corpus_facts import corpus_facts
 from annot.formats.beir import dataset_id
 from annot.judging.own_words import consent, own_words
 from annot.pools.admission import drawn_citations
+from annot.publishing.judged_papers import (
+    judged_versions,
+    version_records,
+    with_judged_sentences,
+    with_judged_texts,
+)
 from annot.publishing.release.collection_facts import facts_of
+from annot.publishing.release.free_texts import free_texts, known_people, mentioned
 from annot.publishing.release.identities import secrets_of, telling_pseudonyms
-from annot.publishing.release.leaks import addresses, leaks
+from annot.publishing.release.leaks import Secret, addresses, leaks
 from annot.publishing.release.opinion_files import opinion_files
 from annot.publishing.release.questions import describe_open, open_questions, read_answers
 from annot.publishing.release.released_files import (
@@ -37,7 +44,7 @@ from annot.publishing.terms import terms_of
 from annot.store import papers
 from annot.study.exports import refuse_qrels_of_models, unfinished
 from annot.study.made import ANSWERS_FILE, note
-from annot.study.snapshot import ReleaseRecords, Snapshot, read_for_release
+from annot.study.snapshot import Snapshot, read_for_release
 from annot.study.workspace import Workspace
 
 
@@ -73,6 +80,7 @@ def release(
     dry_run: bool,
     consented: str | None = None,
     consenting: Sequence[str] = (),
+    may_publish: Callable[[Sequence[str]], bool] | None = None,
 ) -> Released:
     """Write the release into `folder`: one that is not there, empty, or an earlier release of this collection.
 
@@ -82,6 +90,7 @@ def release(
     draft, and `MISSING.md` lists what is missing. Pairs without a final grade stay unjudged in it.
     consented: how people agreed that what they wrote is published although they had not known; it goes on record.
     consenting: who; without any, all who had not.
+    may_publish: asks the lead about texts of people that name a person, a path or an address; None refuses them.
 
     Nothing in it depends on when and where it is made. Raises FindingError, and writes nothing, with everything that
     is missing, unless it is a draft, and everything in it that would tell who a person or where a server is.
@@ -106,6 +115,8 @@ def release(
     measured = Study(study, terms)
     added = set(measured.added)
     corpus = tuple(paper for paper in corpus if paper.paper_id not in added)
+    judged = judged_versions(study)
+    corpus = tuple(with_judged_texts(corpus, judged))
     runs, runs_missing, notes = run_files(study)
     asked = open_questions(answers, topics=bool(study.texts))
     there = (*_pools_missing(study), *runs_missing, *words.undecided, *unfinished(study.outcome))
@@ -116,16 +127,15 @@ def release(
     facts = facts_of(measured, corpus_facts(ws, without=added), terms)
     report = report_files(measured)
     unmeasured = {part.reason for part in (measured.evaluated, measured.effect) if isinstance(part, Undefined)}
-    named = (line for finding in measured.findings if not finding.state.refused for line in finding.lines)
-    notes = (*notes, *words.notes, *named, *(f"the report: {reason}" for reason in sorted(unmeasured)))
+    unmended = (line for finding in measured.findings if not finding.state.refused for line in finding.lines)
+    notes = (*notes, *words.notes, *unmended, *(f"the report: {reason}" for reason in sorted(unmeasured)))
     reported = [one for one in measured.opinions_on_record if one.standing.reported]
-    notes = (*notes, *_trials_left_out(measured))
     pooled = study.pooled
     made, notes = release_files(
-        study,
+        replace(study, queries=with_judged_sentences(study.queries, judged)),
         corpus,
         drawn_citations(ws, {paper.paper_id: paper for paper in corpus if paper.paper_id in pooled}),
-        records.labels,
+        records.labels | {text_id: one.labels for text_id, one in judged.items() if one.labels},
         report,
         facts,
         answers,
@@ -133,10 +143,20 @@ def release(
         runs=runs,
         opinions=opinion_files(reported, terms, currency=ws.settings.forecast.currency),
         notes=notes,
+        versions=version_records(study, judged, with_text=terms.with_text),
         missing=in_full if draft else None,
     )
+    notes = (*notes, *_trials_left_out(measured))
     files = bundle(made)
-    _refuse(() if draft else missing, tuple(_revealing(study, records, corpus, files, answers, allowed)))
+    secrets = secrets_of(study, records, environ=os.environ, allowed=allowed)
+    early = [why for one in measured.opinions_on_record for _, _, why in one.asked.early]
+    texts = free_texts(study, words, answers, early=early)
+    named = mentioned(texts, known_people(study, secrets), allowed=allowed)
+    revealing = tuple(_revealing(study, secrets, corpus, files, answers, allowed))
+    if dry_run:
+        notes = (*notes, *(f"a text of a person has {one}" for one in named))
+        named = ()
+    _refuse(() if draft else missing, revealing, named, may_publish=may_publish)
     if not terms.published:
         notes = (*notes, "no date is given, but Croissant asks for one: set collection.published or use --date")
     if not dry_run:
@@ -150,11 +170,7 @@ def release(
 def _trials_left_out(measured: Study) -> Iterator[str]:
     """A note on each opinion that the release does not have."""
     for standing in (one.standing for one in measured.opinions_on_record if not one.standing.reported):
-        yield (
-            f"the opinion {standing.name} is left out: it has answered {standing.planned_answered} of "
-            f"{counted(standing.planned, 'planned pair')}; to release it, set report = true in "
-            f"[opinions.{standing.name}]"
-        )
+        yield f"the opinion {standing.name} is left out: {standing.why_not_reported}"
 
 
 def _as_draft(ws: Workspace) -> Workspace:
@@ -191,27 +207,38 @@ def _texts_missing(study: Snapshot) -> Iterator[str]:
             yield f"query {query.query_id}: no sentence of its facet; label the corpus, or release with --ids-only"
 
 
-def _refuse(missing: Sequence[str], revealing: Sequence[str]) -> None:
-    """Raise FindingError with all of it."""
+def _refuse(
+    missing: Sequence[str],
+    revealing: Sequence[str],
+    named: Sequence[str],
+    *,
+    may_publish: Callable[[Sequence[str]], bool] | None,
+) -> None:
+    """Raise FindingError with all of it. named: what only the lead can tell; asked about if there is nothing else."""
+    if named and not (missing or revealing) and may_publish is not None and may_publish(named):
+        return
     said = {
         "something is missing": missing,
         f"{counted(len(revealing), 'place')} would reveal people, passwords or the server": revealing,
+        f"texts of people have {counted(len(named), 'name, path or address', 'names, paths or addresses')}": named,
     }
     remedies = {
         "write a draft first, with --draft (MISSING.md then lists what is missing); then supply that": missing,
         "remove what was found; or, if it is meant to be public, allow it with --allow TEXT": revealing,
+        f'change the answers in {ANSWERS_FILE}, leave out comments or reasons ("left out" in [release] of annot.toml), '
+        "or allow what is meant to be public with --allow TEXT": named,
     }
-    if missing or revealing:
+    if missing or revealing or named:
         raise FindingError(
             f"nothing written: {' and '.join(words for words, found in said.items() if found)}",
-            faults=(*revealing, *missing),
+            faults=(*revealing, *named, *missing),
             hint="; ".join(words for words, found in remedies.items() if found),
         )
 
 
 def _revealing(
     study: Snapshot,
-    records: ReleaseRecords,
+    secrets: Sequence[Secret],
     corpus: Collection[Paper],
     files: Mapping[str, bytes],
     answers: Mapping[str, str],
@@ -223,6 +250,6 @@ def _revealing(
     printed = (text for paper in corpus for text in (paper.title, *paper.sentences) if "@" in text)
     # What people wrote into the datasheet, and what papers print, is meant to be read by everyone.
     public = addresses([*answers.values(), study.ws.settings.collection.citation]) | addresses(printed) | set(allowed)
-    for finding in leaks(files, secrets_of(study, records, environ=os.environ, allowed=allowed), allowed=public):
+    for finding in leaks(files, secrets, allowed=public):
         place = f"{finding.path}:{finding.line}" if finding.line else f"the name of {finding.path}"
         yield f"{place}: {finding.what}" + (f", {finding.shown}" if finding.shown else "")

@@ -149,6 +149,11 @@ def _to_take_back(ws: Workspace, session: Session, outcome: Outcome, row: Return
         )
     if mine[-1].withdrawn_at is not None:
         return None
+    if any(one.pair == pair and one.assessor == assessor for one in outcome.set_aside):
+        raise InputError(
+            f"{' '.join(pair)}: goes back because its text was corrected",
+            hint="the first answer cannot count again; `annot corpus corrected` shows your decision",
+        )
     if (assessor, mine[-1].asked) in outcome.answered:
         raise InputError(
             f"{' '.join(pair)}: {assessor} has already answered", hint="return it again with another reason"

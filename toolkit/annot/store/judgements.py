@@ -11,6 +11,7 @@ from annot.base.records import Judgement, Returned
 from annot.store.judging_models import ASSESSOR_TABLE, JUDGEMENT_TABLE, RETURNED_TABLE
 from annot.store.models import QUERY_TABLE, check_known, insert_records, read_records
 from annot.store.revisions import Revisions, Sourced
+from annot.store.shown import SHOWN_VERSION_TABLE
 
 SourcedJudgement = Sourced[Judgement]
 
@@ -30,6 +31,13 @@ def read_judgements(session: Session) -> tuple[Judgement, ...]:
 def is_judged(session: Session) -> bool:
     """Whether any judgement is on record, one that counts or not."""
     return session.connection().execute(select(JUDGEMENT_TABLE.c.id).limit(1)).first() is not None
+
+
+def has_corrected_texts(session: Session) -> bool:
+    """Whether a text was corrected after the study had it; without one, every answer is on the texts there are."""
+    rows = SHOWN_VERSION_TABLE.c
+    corrected = select(rows.subject).where(rows.part == "text", rows.why.is_not(None)).limit(1)
+    return session.connection().execute(corrected).first() is not None
 
 
 def add_returned(session: Session, returned: Returned) -> None:

@@ -78,8 +78,7 @@ def find_papers(folder: Path, ids: Iterable[str]) -> dict[str, Paper]:
         return [
             paper
             for table in rows_with(open_papers(path), "paper_id", wanted, [*COLUMNS, PART_OF])
-            for batch in table.to_batches()
-            for paper in _papers(batch)
+            for paper in papers_in(table)
         ]
 
     found: dict[str, Paper] = {}
@@ -121,8 +120,11 @@ def corpus_sha256(folder: Path) -> str:
     return digest
 
 
-def beginnings(folder: Path) -> Iterator[tuple[str, int]]:
-    """The corpus as it was after each of its files: its `corpus_sha256`, and how many papers it had."""
+def beginnings(folder: Path, instead: Any = None) -> Iterator[tuple[str, int]]:
+    """The corpus as it was after each of its files: its `corpus_sha256`, and how many papers it had.
+
+    instead: a table with rows that take the places of those with their ids, such as records before a correction.
+    """
     hashes: ColumnHashes = {}
     passages, papers = 0, 0
     for path in files_of(folder):
@@ -130,9 +132,29 @@ def beginnings(folder: Path) -> Iterator[tuple[str, int]]:
         passages, papers = passages + _passages(file), papers + file.metadata.num_rows
         names = [name for name in (*COLUMNS, PART_OF) if name in file.schema_arrow.names]
         for batch in file.iter_batches(batch_size=ROWS_IN_GROUP, columns=names):
-            _hash_columns(hashes, _with_columns(batch, (*COLUMNS, PART_OF)))
+            for rows in _replaced(_with_columns(batch, (*COLUMNS, PART_OF)), instead):
+                _hash_columns(hashes, rows)
         known = {key: digest for key, digest in hashes.items() if passages or key[0] != PART_OF}
         yield _hash_of_all(known), papers
+
+
+def _replaced(batch: Any, instead: Any) -> list[Any]:
+    """The batch as record batches, with these rows in the places of those with their ids."""
+    import numpy
+    import pyarrow
+    import pyarrow.compute
+
+    if instead is None:
+        return [batch]
+    places = pyarrow.compute.index_in(batch.column("paper_id"), value_set=instead.column("paper_id").combine_chunks())
+    order, known = numpy.arange(len(batch)), truths(places.is_valid())
+    if not known.any():
+        return [batch]
+    order[known] = len(batch) + numbers(places.drop_null())
+    table = pyarrow.Table.from_batches([batch])
+    both = pyarrow.concat_tables([table, instead.select(table.schema.names).cast(table.schema)])
+    found: list[Any] = both.take(integers_of(order)).combine_chunks().to_batches()
+    return found
 
 
 def count_passages(folder: Path) -> int:
@@ -220,6 +242,12 @@ def _text_bytes(column: Any) -> memoryview:
         return memoryview(b"")
     bounds = numpy.frombuffer(offsets, numpy.int32, len(column) + 1, column.offset * 4)
     return memoryview(values)[int(bounds[0]) : int(bounds[-1])]
+
+
+def papers_in(table: Any) -> Iterator[Paper]:
+    """The papers of a table with the columns of the corpus."""
+    for batch in table.to_batches():
+        yield from _papers(batch)
 
 
 def _papers(batch: Any) -> Iterator[Paper]:

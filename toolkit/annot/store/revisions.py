@@ -31,7 +31,7 @@ WITHDRAWN, RESTORED = "withdrawn", "restored"
 GONE = "gone from the server"
 """How the flag begins of a revision that says that an annotation was not found; the reason follows."""
 
-BESIDE_CONTENT = ("account", "changed_at", "ruling", "guidelines_sha256", "recorded_at")
+BESIDE_CONTENT = ("account", "changed_at", "ruling", "shown_sha256", "recorded_at")
 """Columns that make no new revision when they alone differ, and are not hashed."""
 
 
@@ -55,8 +55,8 @@ class Sourced(NamedTuple, Generic[R]):
     """When the server saw its last change, as the server writes it; None as above."""
     ruling: str | None = None
     """`withdrawn` or `restored` where it is the lead's word; None if it was read."""
-    guidelines_sha256: str | None = None
-    """Of the guidelines that stood beside it when it was last changed; None if that is not known."""
+    shown_sha256: str | None = None
+    """Of the display that its task had when it was last changed; None if that is not known."""
 
 
 @dataclass(slots=True)

@@ -253,7 +253,9 @@ def _lost_database(ws: Workspace) -> MissingInput | None:
     if path is None or path.exists():
         return None
     kept = backups(ws)
-    beside = [name for name, there in (("corpus/", _has_corpus(ws)), ("pools/", any(ws.pools.rglob("*.*")))) if there]
+    made = {"pools/": ws.pools, "exports/": ws.exports}
+    beside = ["corpus/"] if _has_corpus(ws) else []
+    beside += [name for name, folder in made.items() if any(folder.rglob("*.*"))]
     if not (beside or kept):
         return None
     beside += [counted(len(kept), "backup")] if kept else []

@@ -37,7 +37,7 @@ def export_judgements(ws: Workspace, outcome: Outcome) -> None:
 
     An answer that was given because the pair was returned is marked with `returned`.
     """
-    again = set(outcome.again)
+    again = outcome.given_again
     lines = (
         judgement_record(
             judgement, judgement in again, comment=judgement.comment, flags=[*map(without_ids, judgement.flags)]

@@ -14,8 +14,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from annot.base.errors import InputError, MissingInput
+from annot.base.errors import AnnotError, InputError, MissingInput
 from annot.base.names import counted
+from annot.base.records import WHOLE
 from annot.base.settings import Settings, read_settings
 from annot.base.settings.sections import MachineSettings
 from annot.study.doors import check_door, check_links, is_inside, is_named_inside
@@ -49,6 +50,8 @@ class Workspace:
     studio_url: str | None = None
     """The Label Studio to talk to, where one is named; None is the one that the study knows."""
     studio_token: str | None = field(default=None, repr=False)
+    written: Settings | None = field(default=None, repr=False, compare=False)
+    """annot.toml's own, where names of grades or facets on record are others: those on record are in `settings`."""
     given: frozenset[str] = frozenset()
     """Settings that were given on the command line: an address among them needs no other permission."""
     held: Store | None = field(default=None, repr=False, compare=False)
@@ -56,7 +59,7 @@ class Workspace:
 
     @classmethod
     def open(cls, root: Path) -> Workspace:
-        """The workspace at `root`.
+        """The workspace at `root`, with the names of the grades and the facets on record.
 
         Raises MissingInput when the folder has no settings file, InputError for links that lead out of it.
         """
@@ -64,7 +67,7 @@ class Workspace:
         if not path.is_file():
             raise MissingInput(f"{root}: not a study (no {SETTINGS_FILE})", hint="make one with `annot init`")
         check_links(root)
-        return cls(root, read_settings(path))
+        return cls(root, read_settings(path)).as_recorded()
 
     settings_file = _Place(SETTINGS_FILE)
     corpus = _Place("corpus")
@@ -95,9 +98,42 @@ class Workspace:
         """
         values = {name: value for name, value in given.items() if value is not None}
         named = self.given | {value for value in values.values() if isinstance(value, str)}
-        if section:
-            values = {section: getattr(self.settings, section).model_copy(update=values)}
-        return replace(self, settings=self.settings.model_copy(update=values), given=named)
+        written = None if self.written is None else _updated(self.written, section, values)
+        return replace(self, settings=_updated(self.settings, section, values), written=written, given=named)
+
+    @property
+    def in_file(self) -> Settings:
+        """The settings as annot.toml has them."""
+        return self.written or self.settings
+
+    def as_recorded(self) -> Workspace:
+        """The study with the names of the grades and the facets that were sent, whatever annot.toml says by now.
+
+        Where no record can be read, annot.toml counts; what reads the record next says why.
+        """
+        from annot.store.shown import facets_that_count, scale_that_counts
+
+        written = self.in_file
+        try:
+            if self.database_file is not None and not self.database_file.exists():
+                return self
+            with self.reading() as session:
+                names, recorded = scale_that_counts(session, written.scale.names), facets_that_count(session)
+        except AnnotError:
+            return self
+        others = {
+            facet: labels
+            for facet, labels in recorded.items()
+            if facet != WHOLE and {*labels} != {*written.facets.get(facet, (None,))}
+        }
+        if names == written.scale.names and not others:
+            return self
+        return replace(self, settings=written.with_record(names, written.facets | others), written=written)
+
+    def as_written(self) -> Workspace:
+        """The study as annot.toml has it, for what sends it: a facet that was removed keeps the labels on record."""
+        facets = {**self.settings.facets, **self.in_file.facets}
+        return replace(self, settings=self.in_file.model_copy(update={"facets": facets}), written=self.in_file)
 
     def run_file(self, tag: str) -> Path:
         """Where the run of this tag is."""
@@ -241,6 +277,12 @@ def held(path: Path, *, wait: bool = False) -> Iterator[None]:
 def _remove_empty(folder: Path) -> None:
     with suppress(OSError):
         folder.rmdir()
+
+
+def _updated(settings: Settings, section: str, values: Mapping[str, Any]) -> Settings:
+    """The settings with these values, of a section or of none."""
+    named = {section: getattr(settings, section).model_copy(update=values)} if section else values
+    return settings.model_copy(update=named)
 
 
 def write_file(path: Path, content: str | bytes, *, private: bool = False) -> None:

@@ -193,7 +193,17 @@ class Settings(Section):
                 f"evaluation.relevant_from: found {evaluation.relevant_from}, expected at most {highest}, the highest"
                 " grade of scale.names; correct the line, or delete it"
             )
-        self.__dict__["evaluation"] = evaluation.model_copy(update={"relevant_from": highest})
+        fitted = evaluation.model_copy(update={"relevant_from": highest})
+        fitted.model_fields_set.discard("relevant_from")
+        self.__dict__["evaluation"] = fitted
+
+    def with_record(self, names: tuple[str, ...], facets: dict[str, tuple[str, ...]]) -> Settings:
+        """The settings with these names of the grades and these facets, which are on record."""
+        evaluation = self.evaluation
+        if "relevant_from" not in evaluation.model_fields_set:
+            evaluation = evaluation.model_copy(update={"relevant_from": min(sections.RELEVANT_FROM, len(names) - 1)})
+        scale = self.scale.model_copy(update={"names": names})
+        return self.model_copy(update={"scale": scale, "facets": facets, "evaluation": evaluation})
 
     @property
     def faceted(self) -> bool:

@@ -61,8 +61,6 @@ class ToAsk(NamedTuple):
     """Requests for it that are on record."""
     unreadable: int
     """Answers to it that could not be read."""
-    failed: int = 0
-    """Requests for it that failed since the command began."""
 
 
 def open_questions(pairs: Iterable[Pair], repeats: int, calls: Iterable[ModelCall]) -> list[ToAsk]:
@@ -158,21 +156,16 @@ class Asking:
     async def _work(self) -> None:
         while self._left and not self._over:
             question = self._left.popleft()
-            if (again := await self._ask(question)) is None:
+            if await self._ask(question) and not self._over:
                 self._done += 1
-                if not self._over:
-                    self.advance(self._done, self._total)
-            elif again.failed > question.failed:
-                self._left.append(again)
-            else:
-                self._left.appendleft(again)
+                self.advance(self._done, self._total)
 
-    async def _ask(self, question: ToAsk) -> ToAsk | None:
-        """Send one request; the question, if it has to be asked again."""
+    async def _ask(self, question: ToAsk) -> bool:
+        """Send one request; whether the question is settled. If not, it is back among those that are left."""
         prompt = self.prompt_of(question.pair)
         number = await self._turn(prompt)
         if number is None:
-            return None
+            return False
         question = question._replace(attempts=question.attempts + 1)
         call, reply = await self._send(question, prompt)
         if call.state in ANSWERED:
@@ -181,19 +174,19 @@ class Asking:
             if call.state in READ:
                 self.readable += 1
                 self._unreadable_in_a_row = 0
-                return None
+                return True
             self._count_unreadable(reply)
             question = question._replace(unreadable=question.unreadable + 1)
-            return question if question.unreadable < UNREADABLE_AFTER else None
+            if question.unreadable < UNREADABLE_AFTER:
+                self._left.appendleft(question)
+            return question.unreadable >= UNREADABLE_AFTER
         if reply.came or not reply.for_now:
             self._refuse(question, reply)
-            return None
+            return True
         self._put_off(reply, number)
-        question = question._replace(failed=question.failed + (not reply.too_many))
-        if question.failed >= MOST_FAILURES:
-            self.refused[question.pair] = _words(reply)
-            return None
-        return question
+        # Last, so that a question on which the server always fails does not hold up the others.
+        self._left.append(question)
+        return False
 
     async def _turn(self, prompt: str) -> int | None:
         """Wait until the server, tokens and money allow a request; its number, or None if none is to be sent."""
@@ -299,7 +292,7 @@ class Asking:
         wait = f"{reply.wait:,.0f} s" if reply.wait is not None else ""
         hint = "run the same command again then; what was answered is on record"
         if self.longest_wait < LONGEST_WAIT_IF_ASKED:
-            hint += ". With --wait it waits by itself, for a day at most"
+            hint += ". With --long-waits it waits by itself, for a day at most"
         return ModelError(f"{address_of(self.settings)}: the server asks to wait {wait}: {_words(reply)}", hint=hint)
 
     def _refuse(self, question: ToAsk, reply: ServerReply) -> None:

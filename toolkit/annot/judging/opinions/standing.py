@@ -54,6 +54,14 @@ class Standing:
         """Whether report, datasheet and release have it: all others are trials."""
         return self.named or 0 < self.planned == self.planned_answered
 
+    @property
+    def why_not_reported(self) -> str:
+        """What a trial lacks, and how it is reported all the same."""
+        return (
+            f"it has answered {self.planned_answered} of {counted(self.planned, 'planned pair')}; to include it, set "
+            f"report = true in [opinions.{self.name}]"
+        )
+
 
 def standing_of(ws: Workspace, session: Session, record: AskedModel, calls: Sequence[ModelCall]) -> Standing:
     """The figures of one opinion. calls: every request under its name."""

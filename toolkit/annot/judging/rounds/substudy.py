@@ -12,6 +12,7 @@ from annot.base.names import check_name, counted
 from annot.base.records import Asked
 from annot.formats.spreadsheet import read_full_texts
 from annot.judging.exchange.collecting import Collected
+from annot.judging.exchange.displays import scale_version
 from annot.judging.exchange.outgoing import Outgoing, TaskMaterial, form_of, material_of, tasks_of
 from annot.judging.exchange.recording import RecordedProject, record_beside
 from annot.judging.exchange.rounds import PARTS, Afterwards, Prepared, Round, Wishes
@@ -59,7 +60,9 @@ class SubstudyRound(Round):
             data = given_bytes(path, expected="a table of full texts")
             where = read_full_texts(data, name=str(path), wanted=sorted(material.papers))
             tasks = {asked: _with_full_texts(task, asked, material, where) for asked, task in tasks.items()}
-        return Prepared([Outgoing(form_of(ws, part, material), assessor, tasks)])
+        with ws.reading() as session:
+            new = scale_version(ws, session)
+        return Prepared([Outgoing(form_of(ws, part, material), assessor, tasks)], new_versions=new)
 
     def record(self, ws: Workspace, collected: Collected, wishes: Wishes) -> RecordedProject:
         """Every annotation an answer beside the collection."""

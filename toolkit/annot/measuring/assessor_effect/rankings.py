@@ -116,6 +116,8 @@ class RandomAssessors:
     """Choices that rank the runs exactly as the final grades do."""
     undefined: int
     """Choices under which tau has no value, because all runs tie."""
+    best_places: tuple[int, int]
+    """From which place to which the best run by the final grades goes, in the middle `level` share of the choices."""
     means: dict[str, tuple[float, float]]
     """By run, the middle `level` share of its means over the choices."""
     with_swap: int
@@ -218,6 +220,7 @@ def with_random_assessors(
         tau_min=float(taus.min()) if len(taus) else why,
         same_order=int((_order(means) == _order(final_means)).all(axis=1).sum()),
         undefined=n - len(taus),
+        best_places=_places_of_best(means, final_means[0], tails),
         means={tag: (least, most) for tag, (least, most) in zip(tags, spread, strict=True)},
         with_swap=int(touched.sum()),
         swaps=swaps,
@@ -253,6 +256,15 @@ def _swaps(
         tuple(sorted(swaps, key=lambda swap: (-swap.n_significant, swap.better, swap.worse))),
         significant.any(axis=0),
     )
+
+
+def _places_of_best(means: Array, final_means: Array, tails: Sequence[float]) -> tuple[int, int]:
+    """means: shape (choices, runs). Of equal runs all have the better place; without runs there is none."""
+    if not len(final_means):
+        return 0, 0
+    best = means[:, [int(final_means.argmax())]]
+    low, high = np.quantile(1 + (means > best).sum(axis=1), tails, method="inverted_cdf").tolist()
+    return low, high
 
 
 def _order(means: Array) -> Array:

@@ -65,6 +65,7 @@ def _of_cut(cut: Cut, doc_ids: Sequence[str], grades: Mapping[str, int], asked: 
         return dict.fromkeys(asked.names, 0.0)
     of_documents = [grades.get(doc_id, 0) for doc_id in doc_ids]
     tie = tied([of_documents], grades.values(), asked.relevant_from).cut(length)
+    lists: Graded | None = None
     values: Values = {}
     others = []
     for name in asked.names:
@@ -74,8 +75,9 @@ def _of_cut(cut: Cut, doc_ids: Sequence[str], grades: Mapping[str, int], asked: 
         elif family is None:
             others.append(name)
         elif length < len(doc_ids) and family[0].of_submitted and family[0].kind != "P":
-            submitted = np.array(of_documents, dtype=np.int64)[_drawn(query_id, len(doc_ids), length)]
-            lists = Graded(submitted, submitted, asked.relevant_from)
+            if lists is None:
+                submitted = np.array(of_documents, dtype=np.int64)[_drawn(query_id, len(doc_ids), length)]
+                lists = Graded(submitted, submitted, asked.relevant_from)
             values[name] = float(measured(asked.convention, name, lists).mean())
         else:
             values[name] = expected(asked.convention, name, tie) or 0.0

@@ -86,8 +86,8 @@ def expected_by_query(ties: Mapping[str, Ties], graded: Grades, asked: MeasuresA
             else:
                 found[query_id][name] = value
     if others:
-        for query_id, groups in ties.items():
-            orders = _orders_of(query_id, groups)
+        for query_id, tied_docs in ties.items():
+            orders = _orders_of(query_id, tied_docs)
             found[query_id] |= over_orders(orders, graded[query_id], [*others], asked.relevant_from)
     return asked.of(found)
 

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from statistics import fmean
 from typing import NamedTuple
 
 import numpy as np
 
 from annot.base.errors import InputError
-from annot.base.names import called, counted, verb
+from annot.base.names import called, counted
 from annot.base.records import Ranking, grouped
 from annot.base.stats.arrays import Array
 from annot.base.stats.clustered import ratio_interval
 from annot.base.stats.values import Interval, Undefined, rounding
+from annot.measuring.evaluation.caveats import caveats, nothing_relevant
 from annot.measuring.evaluation.chance import ranked_by_any
 from annot.measuring.evaluation.comparisons import (
     ALPHA,
@@ -36,8 +36,6 @@ Values = Mapping[str, Mapping[str, float]]
 TOGETHER = "together"
 CHANCE = "chance"
 ONE_ASSESSOR = "one assessor"
-MOST_NAMED = 5
-"""Queries whose names may stand within a sentence."""
 TEST = "mean of fold means"
 TEST_FOLD = "mean over the test fold"
 DEV = "mean over the development fold"
@@ -87,7 +85,7 @@ class Evaluated:
     level: float
     """Of the intervals."""
     lines: tuple[RunMeasures, ...]
-    """Of the runs, and of a random order: the mean over the runs, each cut at its own length."""
+    """Of the runs, and of a random order that is as long as the longest of them."""
     ceiling: tuple[RunMeasures, ...]
     """What one assessor's grades reach as a ranking. The final grades rest on them: it is on the generous side."""
     convention: str
@@ -101,6 +99,8 @@ class Evaluated:
     evaluations: dict[str, dict[str, Evaluation]]
     """By run, then convention."""
     notes: tuple[str, ...]
+    warning: str = ""
+    """What a reader must know before any figure: that no grade counts as relevant."""
     sampled: SampleCost | None = None
     """Where a sample of the pools was judged: what that costs. All figures are estimates of the whole pools then."""
     restated: Restated | None = None
@@ -172,7 +172,6 @@ def of_runs(
     (without one, on that of `PRIMARY`). ties: one of `annot.measuring.evaluation.measures.TIES`. average: one of
     AVERAGES. seed: of the tests between runs.
     """
-    notes: list[str] = []
     evaluations: dict[str, dict[str, Evaluation]] = {}
     facet_names = sorted({facets[query_id] for query_id in graded.query_ids})
     for tag, rankings in runs.items():
@@ -189,11 +188,17 @@ def of_runs(
             convention: graded.measured(known, mine, MeasuresAsked(convention, measures, relevant_from), ties=ties)
             for convention in conventions
         }
-        notes += _notes(tag, evaluations[tag][conventions[0]], set(rankings) - set(facets), whole=graded.whole)
-        if without := sorted({*graded.query_ids}.intersection(unable)):
-            notes.append(f"{tag}: not compared where {', '.join(without)} count, which its system cannot rank for")
+    notes = [
+        *caveats(
+            {tag: by_convention[conventions[0]] for tag, by_convention in evaluations.items()},
+            unknown={tag: len(run.keys() - facets.keys()) for tag, run in runs.items()},
+            unable={tag: sorted({*graded.query_ids}.intersection(left_out.get(tag, ()))) for tag in runs},
+            whole=graded.whole,
+            some_relevant=graded.highest >= relevant_from,
+        )
+    ]
     if any(len({len(run[one]) for run in runs.values() if run.get(one)}) > 1 for one in graded.query_ids):
-        notes.append(f"{CHANCE}: each run is compared with a random order of its own length; the line has their mean")
+        notes.append(f"{CHANCE}: as long as the longest run; each run is compared with one of its own length")
     primary = measures[0] if measures else PRIMARY[conventions[0]]
     tags_of = grouped((systems.get(tag, tag), tag) for tag in runs)
     lines: list[RunMeasures] = []
@@ -207,7 +212,8 @@ def of_runs(
         names = graded.columns(convention, measures)
         by = next((name for name in measures if name in names), PRIMARY[convention])
         asked = MeasuresAsked(convention, names, relevant_from)
-        floors, one_assessor = _floors(runs, graded, asked), graded.one_assessor(asked)
+        floors, longest = _floors(runs, graded, asked)
+        one_assessor = graded.one_assessor(asked)
         for facet in [*facet_names, *([TOGETHER] if len(facet_names) > 1 else [])]:
             members = {query_id for query_id in graded.query_ids if facet in (facets[query_id], TOGETHER)}
             folds = splits.get("all" if facet == TOGETHER else facet, {})
@@ -228,21 +234,14 @@ def of_runs(
                 if (own := [tag for tag in tags if members <= values[tag].keys()])
             }
             there = {system: [values[tag] for tag in own] for system, own in covering.items()}
-            floor = {system: _means_of_all([floors[tag] for tag in own], whole) for system, own in covering.items()}
-            lines += _beside_chance(
-                [_line(convention, system, of, whole, names, level) for system, of in there.items()],
-                {
-                    system: whole.sums(
-                        {one: value - floor[system][one][by] for one, value in _means(of, whole, by).items()}
-                    )
-                    for system, of in there.items()
-                },
-                whole,
-                level=level,
-                seed=seed,
-            )
-            if floor:
-                lines.append(_line(convention, CHANCE, [_means_of_all([*floor.values()], whole)], whole, names, level))
+            measured = [_line(convention, system, of, whole, names, level) for system, of in there.items()]
+            ahead = {
+                system: whole.sums(_means(there[system], whole, by))
+                - whole.sums(_means([floors[tag] for tag in own], whole, by))
+                for system, own in covering.items()
+            }
+            lines += _beside_chance(measured, ahead, whole, level=level, seed=seed)
+            lines.append(_line(convention, CHANCE, [longest], whole, names, level))
             judged = members & one_assessor.keys()
             if judged:
                 of_judged = _average_of(judged, facet, folds, topics, average)
@@ -271,6 +270,7 @@ def of_runs(
         verdicts=tuple(verdicts),
         evaluations=evaluations,
         notes=tuple(notes),
+        warning=nothing_relevant(graded.highest, relevant_from),
     )
 
 
@@ -326,24 +326,19 @@ def _means(runs: Sequence[Values], average: _Average, name: str) -> dict[str, fl
     return {query_id: float(np.mean([values[query_id][name] for values in runs])) for query_id in average.members}
 
 
-def _means_of_all(runs: Sequence[Values], average: _Average) -> Values:
-    """Every measure of each query, the mean over the runs."""
-    if len(runs) == 1:
-        return dict(runs[0])
-    return {
-        query_id: {name: fmean(values[query_id][name] for values in runs) for name in runs[0][query_id]}
-        for query_id in average.members
-    }
-
-
 def _floors(
     runs: Mapping[str, Mapping[str, Ranking]], graded: GradedPools, asked: MeasuresAsked
-) -> dict[str, dict[str, dict[str, float]]]:
-    """By run and query, the measures of a random order of all that the runs rank, cut at the run's length."""
+) -> tuple[dict[str, Values], Values]:
+    """The measures of a random order of all that the runs rank: by run, cut at its length, and at the longest one."""
     lengths = {tag: {one: len(run.get(one, ())) for one in graded.query_ids} for tag, run in runs.items()}
+    longest = {one: max(of_run[one] for of_run in lengths.values()) for one in graded.query_ids}
     cuts = {cut for of_run in lengths.values() for cut in of_run.items()}
     found = graded.chance(ranked_by_any(runs.values()), cuts, asked)
-    return {tag: {cut[0]: found[cut] for cut in of_run.items()} for tag, of_run in lengths.items()}
+    of_each: dict[str, Values] = {
+        tag: {query_id: found[query_id, length] for query_id, length in of_run.items()}
+        for tag, of_run in lengths.items()
+    }
+    return of_each, {query_id: found[query_id, length] for query_id, length in longest.items()}
 
 
 def _beside_chance(
@@ -365,30 +360,3 @@ def _beside_chance(
 
 def _on(facet: str) -> str:
     return f"{facet}: " if called().faceted else ""
-
-
-def _named(query_ids: Sequence[str], then: str = "") -> str:
-    """The queries and what follows for them; of many first their number, so that a note can be cut short."""
-    names = ", ".join(query_ids)
-    return f"{names}{then}" if len(query_ids) <= MOST_NAMED else f"{counted(len(query_ids), 'query')}{then}: {names}"
-
-
-def _notes(tag: str, evaluation: Evaluation, unknown: set[str], *, whole: bool) -> Iterator[str]:
-    """whole: whether all of the pools was judged; a pair that was not drawn is not unjudged."""
-    missing = sum(len(query.missing) for query in evaluation.queries)
-    unjudged = sum(query.unjudged for query in evaluation.queries)
-    if missing:
-        left = counted(missing, "judged document") if whole else f"{counted(missing, 'document')} of the pools"
-        yield f"{tag}: leaves out {left}"
-    if unjudged:
-        if whole:
-            yield f"{tag}: ranks {counted(unjudged, 'unjudged document')}; unjudged counts as not relevant"
-        else:
-            yield f"{tag}: ranks {counted(unjudged, 'document')} of no pool; they count as not relevant"
-    if evaluation.not_submitted:
-        yield f"{tag}: ranks no documents for {_named(evaluation.not_submitted, ', so its score there is 0')}"
-    if evaluation.without_relevant:
-        none = "no document is relevant" if whole else "no drawn document is relevant"
-        yield f"{tag}: {none} for {_named(evaluation.without_relevant)}"
-    if unknown:
-        yield f"{tag}: {counted(len(unknown), 'query')} of the run {verb(len(unknown), 'is', 'are')} not in this study"

@@ -23,6 +23,10 @@ class GradedPools(Protocol):
     def query_ids(self) -> Collection[str]:
         """The queries that are graded."""
 
+    @property
+    def highest(self) -> int:
+        """The highest grade of a judged document."""
+
     def columns(self, convention: str, asked: tuple[str, ...]) -> tuple[str, ...]:
         """The measures to show: those of the convention, and those of `asked` that it knows."""
 
@@ -51,6 +55,10 @@ class JudgedWhole:
     @property
     def query_ids(self) -> Collection[str]:
         return {qrel.query_id for qrel in self.qrels}
+
+    @property
+    def highest(self) -> int:
+        return max(qrel.relevance for qrel in self.qrels)
 
     def columns(self, convention: str, asked: tuple[str, ...]) -> tuple[str, ...]:
         return columns(convention, asked)

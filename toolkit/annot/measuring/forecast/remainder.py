@@ -133,7 +133,7 @@ def _notes(
     if borrowing and timed:
         notes.append(f"{', '.join(borrowing)}: no times yet; assumed to be as fast as the others on average")
     if vacant and timed:
-        notes.append("judgements without an assessor: the hours assume somebody as fast as the others on average")
+        notes.append("judgements without an assessor: the hours assume a person as fast as the others on average")
     oldest = max(ages_of([one for given in by_assessor.values() for one in given], now), default=math.inf)
     if min(oldest + 1, rules.window_days) < 7:
         notes.append("the pace comes from less than a week, so it may not include a weekend")

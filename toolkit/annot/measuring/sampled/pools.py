@@ -28,6 +28,11 @@ class SampledPools:
     def query_ids(self) -> Collection[str]:
         return self.pools.keys()
 
+    @property
+    def highest(self) -> int:
+        # A column for each grade from 1: whether it, or a higher one, was given.
+        return max(int(pool.found.any(axis=0).sum()) for pool in self.pools.values())
+
     def columns(self, convention: str, asked: tuple[str, ...]) -> tuple[str, ...]:
         return columns(convention, asked)
 

@@ -22,7 +22,6 @@ from annot.formats.corpora.sections import HeadingCount, Structured
 from annot.formats.trec import TOPICS_FILE, write_topics
 from annot.judging.opinions.standing import Standing
 from annot.judging.own_words import OfKind, own_words
-from annot.judging.planning.drawing import plan_lines
 from annot.judging.substudy import recorded_substudy
 from annot.judging.trial_answers import HIDDEN, TRAIN, recorded_against_gold
 from annot.measuring.agreement.summaries import AgreementTable, GroupAgreement
@@ -30,6 +29,7 @@ from annot.pools.pool_facts import PoolOrigins
 from annot.pools.pooling import as_of, versions_of
 from annot.pools.ranked_corpus import ranked_corpus
 from annot.publishing.release.judging_facts import judging_facts
+from annot.publishing.release.protocol import protocol_of
 from annot.publishing.release.sampled import SampleInWords, sampled_of
 from annot.publishing.report.cells import Number, coefficient
 from annot.publishing.report.notices import by_place
@@ -41,8 +41,6 @@ from annot.publishing.report.words import sentence, sentences
 from annot.publishing.terms import Terms, citation_of
 from annot.store.papers import corpus_sha256
 from annot.store.projects import StoredRound
-from annot.study import guidelines
-from annot.study.guidelines import distinct, hashes
 from annot.study.snapshot import Snapshot
 
 HASHED_IMPORTS: Mapping[str, str] = {
@@ -79,7 +77,7 @@ class CollectionFacts:
     hashes: tuple[tuple[str, str], ...]
     """(file, SHA-256) of what the numbers were computed from, corpus first."""
     protocol: Mapping[str, str] = field(default_factory=dict)
-    """See `_protocol`."""
+    """See `annot.publishing.release.protocol`."""
     annot_version: str = __version__
     agreement_without: tuple[str, ...] = ()
     """Why figures in `agreement` have no value or no interval."""
@@ -150,7 +148,8 @@ def facts_of(measured: Study, corpus: CorpusFacts, terms: Terms) -> CollectionFa
     """The facts, counted."""
     study, agreement = measured.snapshot, measured.agreement
     settings = study.ws.settings
-    protocol = _protocol(study)
+    protocol = protocol_of(study)
+    ranked = ranked_corpus(study.ws).ranked if measured.added else None
     figures = list(_figures(agreement, agreement.groups if study.faceted else agreement.groups[-1:]))
     with calling(lambda: study.called):
         return CollectionFacts(
@@ -174,7 +173,7 @@ def facts_of(measured: Study, corpus: CorpusFacts, terms: Terms) -> CollectionFa
                 for name, folds in study.splits.items()
                 for fold, query_ids in folds.items()
             ),
-            hashes=tuple(_hashes(measured, corpus, protocol)),
+            hashes=tuple(_hashes(study, corpus, protocol, ranked=ranked)),
             protocol=protocol,
             training=tuple(_against_gold(study, TRAIN)),
             hidden_gold=tuple(_against_gold(study, HIDDEN)),
@@ -315,29 +314,12 @@ def _figures(table: AgreementTable, groups: Sequence[GroupAgreement]) -> Iterato
             }
 
 
-def _protocol(study: Snapshot) -> dict[str, str]:
-    """What the assessors were given, by file: guidelines, screen and plan. Of imported judgements none is on record.
-
-    Versions of the guidelines by which pairs were judged and that the pages no longer show are numbered as in
-    `annot agreement --by guidelines`.
-    """
-    if Source.LABEL_STUDIO not in study.sources:
-        return {}
-    pages = {facet: guidelines.read(study.ws, facet).text for facet in sorted(set(study.facets.values()))}
-    pages["general"] = guidelines.page(study.ws, "general")
-    files = {f"guidelines/{name}.md": text for name, text in pages.items()}
-    judged_by, now = set(study.guidelines_of.values()), hashes(study.ws, set(study.facets.values()))
-    for facet, versions in study.guidelines.items():
-        for place, sent in enumerate(distinct(versions), start=1):
-            if sent.sha256 in judged_by and sent.sha256 != now.get(facet):
-                files[f"guidelines/{facet}.version-{place}.md"] = sent.text
-    return files | {"screen.xml": guidelines.screen(study.ws), "plan.jsonl": plan_lines(study.assignments)}
-
-
-def _hashes(measured: Study, corpus: CorpusFacts, protocol: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    study = measured.snapshot
-    if measured.added:
-        yield "corpus as it was ranked, its content", str(ranked_corpus(study.ws).ranked)
+def _hashes(
+    study: Snapshot, corpus: CorpusFacts, protocol: Mapping[str, str], *, ranked: str | None
+) -> Iterator[tuple[str, str]]:
+    """ranked: of the corpus without the papers that were added after the pools were drawn; None if there are none."""
+    if ranked:
+        yield "corpus as it was ranked, its content", ranked
     elif corpus.papers:
         yield "corpus, its content", corpus_sha256(study.ws.corpus)
     if study.texts:

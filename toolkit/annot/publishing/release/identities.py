@@ -44,7 +44,7 @@ def secrets_of(
     keys = (environ.get(name, "") for name in ("LABEL_STUDIO_API_KEY", KEY_VARIABLE))
     tokens = {*keys, _database_password(study.ws.database_url), *local.tokens}
     servers = {project.url for project in study.projects} | {environ.get("LABEL_STUDIO_URL", "")}
-    public = {_bare(text) for text in (*allowed, *study.ws.settings.collection.creators)}
+    public = {bare(text) for text in (*allowed, *study.ws.settings.collection.creators)}
     values: dict[Kind, set[str]] = {
         "e-mail": addresses,
         "name": names,
@@ -52,7 +52,7 @@ def secrets_of(
         "studio address": servers - {""},
         "studio id": _server_ids(study, server) - _own_ids(study),
     }
-    return tuple(Secret(kind, value) for kind in values for value in sorted(values[kind]) if _bare(value) not in public)
+    return tuple(Secret(kind, value) for kind in values for value in sorted(values[kind]) if bare(value) not in public)
 
 
 def telling_pseudonyms(people: Iterable[Assessor], *, allowed: Collection[str]) -> tuple[str, ...]:
@@ -61,8 +61,8 @@ def telling_pseudonyms(people: Iterable[Assessor], *, allowed: Collection[str]) 
         person.assessor
         for person in people
         if person.account is not None
-        and len(word := _bare(person.assessor)) >= SHORTEST_WORD
-        and word in {_bare(part) for part in _words(person.account.partition("@")[0])}
+        and len(word := bare(person.assessor)) >= SHORTEST_WORD
+        and word in {bare(part) for part in words_of(person.account.partition("@")[0])}
         and person.assessor not in allowed
     )
 
@@ -100,19 +100,20 @@ def _server_ids(study: Snapshot, server: ReleaseRecords) -> set[str]:
 
 def _name(text: str) -> str | None:
     """A person's name in a name, or in an address such as `ada.planter@...`; one word alone is too common."""
-    words = _words(text.partition("@")[0])
+    words = words_of(text.partition("@")[0])
     whole = all(len(word) > 1 for word in words) or "@" not in text
     return " ".join(words) if len(words) > 1 and whole else None
 
 
-def _words(text: str) -> list[str]:
+def words_of(text: str) -> list[str]:
+    """The words of a name, or of the part of an address before the sign."""
     return [word for word in re.split(r"[\W\d_]+", text) if word]
 
 
-def _bare(text: str) -> str:
+def bare(text: str) -> str:
     """Without case, accents, digits and what stands between words."""
     plain = "".join(char for char in unicodedata.normalize("NFKD", text) if not unicodedata.combining(char))
-    return plain.casefold() if "@" in text else " ".join(_words(plain)).casefold() or plain.casefold()
+    return plain.casefold() if "@" in text else " ".join(words_of(plain)).casefold() or plain.casefold()
 
 
 def _database_password(url: str) -> str:

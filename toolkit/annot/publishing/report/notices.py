@@ -17,28 +17,30 @@ FINAL = frozenset({"judgements", "plan", "guidelines", "qrels"})
 EVALUATED = frozenset({"judgements", "qrels", "runs", "rankings", "pools", "index"})
 RESTS_ON: dict[str, frozenset[str]] = {
     # The questions of the report's first screen.
-    "what": ASKED,
+    "what": ASKED | {"count"},
     "trust": JUDGED,
     "best": EVALUATED,
     "next": frozenset(),
     # Its chapters, by anchor.
-    **dict.fromkeys(("queries", "examples", "examples-by-id"), frozenset({"corpus"})),
+    "queries": frozenset({"count", "corpus", "facets"}),
+    **dict.fromkeys(("examples", "examples-by-id"), frozenset({"corpus"})),
     "pools": ASKED,
     **dict.fromkeys(("agreement", "coefficients", "binarised", "guidelines", "agreement-queries"), JUDGED),
     **dict.fromkeys(("adjudication", "assessors", "judgements", "training", "substudy"), JUDGED),
-    **dict.fromkeys(("grades", "final-grades", "opinions", "opinions-all"), FINAL),
+    **dict.fromkeys(("grades", "final-grades"), FINAL | {"names"}),
+    **dict.fromkeys(("opinions", "opinions-all"), FINAL),
     **dict.fromkeys(("runs", "measures", "analyses", "effect", "orders"), EVALUATED),
-    "rules": frozenset(),
+    **dict.fromkeys(("rules", "versions"), frozenset()),
     # Pages.
-    "status": frozenset({"plan", "judgements"}),
-    "browse": FINAL | EVALUATED | ASKED,
-    "card": FINAL | EVALUATED | ASKED,
+    "status": frozenset({"plan", "judgements", "names", "facets"}),
+    "browse": FINAL | EVALUATED | ASKED | {"names", "facets"},
+    "card": FINAL | EVALUATED | ASKED | {"count", "names", "facets"},
     # The questions of the datasheet that the records answer.
-    "composition.count": ASKED | FINAL,
+    "composition.count": ASKED | FINAL | {"count"},
     "composition.content": frozenset({"corpus"}),
-    "composition.label": FINAL,
+    "composition.label": FINAL | {"names"},
     "composition.errors": JUDGED,
-    "collection.mechanisms": ASKED | frozenset({"plan", "guidelines"}),
+    "collection.mechanisms": ASKED | {"plan", "guidelines"},
     "collection.involved": frozenset({"plan", "judgements"}),
 }
 """What of `annot.judging.states.THINGS` each place of a page rests on: it says nothing true without."""

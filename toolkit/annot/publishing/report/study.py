@@ -208,6 +208,15 @@ class Study:
         return sentence("grades.elsewhere", released=released)
 
     @property
+    def isolation(self) -> str:
+        """`server` if no two people shared one in any round, else `project`; `unknown` of imported judgements."""
+        if Source.LABEL_STUDIO not in self.snapshot.sources:
+            return "unknown"
+        owners = {(project.server, project.assessor) for project in self.snapshot.projects}
+        servers, people = ({pair[at] for pair in owners} for at in (0, 1))
+        return "server" if len(people) > 1 and len(servers) == len(owners) else "project"
+
+    @property
     def run_settings(self) -> tuple[tuple[str, str], ...]:
         """Each run's tag and its settings in words."""
         return tuple(

@@ -10,6 +10,7 @@ from typing import Literal
 
 from annot.base.names import called
 from annot.base.stats.values import Interval, Undefined
+from annot.measuring.assessor_effect.on_runs import FINAL, FIRST, SECOND
 from annot.measuring.assessor_effect.rankings import AssessorEffect
 from annot.measuring.evaluation.comparisons import FEWEST_PAPERS, Verdict
 from annot.measuring.evaluation.evaluated import CHANCE, TOGETHER, Evaluated, RunMeasures
@@ -23,8 +24,12 @@ SAME_ORDER = 0.9
 Relevant Documents, SIGIR, page 77)."""
 MOST_REVERSED = 0.05
 """The share of random choices of an assessor for each pair in which a significant difference may turn round."""
+LOWEST_PLACE = 2
+"""The lowest place to which the best run may fall where it does not matter who judges."""
 Reliability = Literal["reliable", "tentative", "uncertain", "unreliable", "unknown"]
-Robustness = Literal["robust", "fragile", "untried", "unknown"]
+Robustness = Literal["robust", "order", "fragile", "untried", "unknown"]
+"""Whether results stay whoever judges: all of them, the significant differences but not the order of the runs, or not
+even those."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,13 +93,51 @@ def robustness(
         return "unknown"
     if not any(comparison.holds for comparison in evaluated.comparisons):
         return "untried"
-    return "robust" if effect.random_assessors.with_swap <= MOST_REVERSED * effect.random_assessors.n else "fragile"
+    changes = order_changes(effect)
+    if changes.reversals or effect.random_assessors.with_swap > MOST_REVERSED * effect.random_assessors.n:
+        return "fragile"
+    return "robust" if changes.lowest_tau >= SAME_ORDER and changes.lowest_place <= LOWEST_PLACE else "order"
 
 
-def same_order(effect: AssessorEffect) -> bool:
-    """Whether the whole order of the runs stays, whoever judges."""
-    found = effect.random_assessors.tau_range
-    return not isinstance(found, Undefined) and found[0] >= SAME_ORDER
+@dataclass(frozen=True, slots=True)
+class OrderChanges:
+    """How far the order of the runs moves by other grades than the final ones: those of random assessors, and those of
+    the first and of the second assessor of each pair (`A` and `B`), if these cover all queries."""
+
+    best: str
+    """The best run by the final grades."""
+    taus: tuple[tuple[str, float], ...]
+    """(`A` or `B`, Kendall's tau with the final order)."""
+    lowest_tau: float
+    """Of these, and of the middle share of random choices; -1 if none is known."""
+    places: tuple[tuple[str, int], ...]
+    """(`A` or `B`, the place of the best run), if it is not the first."""
+    lowest_place: int
+    """Of the best run; of the middle share of random choices, too."""
+    reversals: tuple[tuple[str, int], ...]
+    """(`A` or `B`, significant differences that are reversed), if there are any."""
+
+
+def order_changes(effect: AssessorEffect) -> OrderChanges:
+    """How far the order of the runs moves, at most."""
+    whole = {
+        one.first: one
+        for one in effect.comparisons
+        if one.first in (FIRST, SECOND) and one.second == FINAL and one.n_queries == len(effect.queries)
+    }
+    best, random = next(iter(effect.rankings[0].means)), effect.random_assessors
+    taus = [(name, one.tau) for name, one in whole.items() if not isinstance(one.tau, Undefined)]
+    means = {name: one.means[name] for name, one in whole.items()}
+    places = [(name, 1 + sum(mean > given[best] for mean in given.values())) for name, given in means.items()]
+    middle = [] if isinstance(random.tau_range, Undefined) else [random.tau_range[0]]
+    return OrderChanges(
+        best=best,
+        taus=tuple(taus),
+        lowest_tau=min([*middle, *(value for _, value in taus)], default=-1.0),
+        places=tuple((name, place) for name, place in places if place > 1),
+        lowest_place=max([random.best_places[1], *(place for _, place in places)]),
+        reversals=tuple((name, len(one.swaps)) for name, one in whole.items() if one.swaps),
+    )
 
 
 def tau(effect: AssessorEffect) -> Number:

@@ -14,7 +14,7 @@ from annot.publishing.report.document import Chapter, Figure, Table
 from annot.publishing.report.sections.assessors import findings
 from annot.publishing.report.study import Study
 from annot.publishing.report.tables import Column, each, table
-from annot.publishing.report.verdict import robustness, tau
+from annot.publishing.report.verdict import order_changes, robustness, tau
 from annot.publishing.report.words import sentence, sentences
 
 
@@ -55,7 +55,7 @@ def body(study: Study) -> Chapter:
         blocks.append(ranges(found))
         judged_twice = study.agreement.groups[-1].n_pairs
         known = robustness(found, study.evaluated, judged_twice=judged_twice) != "unknown"
-        told = sentences("effect.body", effect=found, tau=tau(found), known=known)
+        told = sentences("effect.body", known=known, **of_order(found))
     return Chapter("effect", "Effect of the assessor", (*findings(study.diagnosed), *told), tuple(blocks))
 
 
@@ -67,8 +67,13 @@ def appendix(study: Study) -> Iterator[Chapter]:
 
 
 def method(found: AssessorEffect) -> tuple[str, ...]:
-    """Whose grades are whose, and what is compared."""
-    return sentences("effect.method", effect=found, tau=tau(found))
+    """Whose grades are whose, what is compared, and what changes."""
+    return sentences("effect.method", **of_order(found))
+
+
+def of_order(found: AssessorEffect) -> dict[str, object]:
+    """What the sentences on the order of the runs may name."""
+    return {"effect": found, "tau": tau(found), "changes": order_changes(found)}
 
 
 def terminal(found: AssessorEffect) -> list[Table]:

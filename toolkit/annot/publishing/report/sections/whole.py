@@ -25,6 +25,7 @@ from annot.publishing.report.sections import (
     trials,
 )
 from annot.publishing.report.sections.agreement import alpha, disputed
+from annot.publishing.report.sections.effect import of_order
 from annot.publishing.report.study import Study
 from annot.publishing.report.words import sentence, sentences
 from annot.publishing.terms import citation_of, known_licence, licence_named
@@ -35,6 +36,8 @@ QUESTIONS = {
     "best": "Which system is best?",
     "next": "What should be done next?",
 }
+VERDICTS = ("trust", "best")
+"""The answers that draw a conclusion: there is none if what it would follow from does not hold."""
 
 
 def document(study: Study, *, chain: tuple[tuple[str, str], ...]) -> Document:
@@ -132,7 +135,8 @@ def answers(study: Study) -> tuple[Reply, ...]:
     return tuple(
         Reply(
             question,
-            unknown(study.findings, RESTS_ON[name]) or sentence(f"answers.{name}_verdict", **values),
+            (name in VERDICTS and unknown(study.findings, RESTS_ON[name]))
+            or sentence(f"answers.{name}_verdict", **values),
             (*notices(study.findings, RESTS_ON[name]), *sentences(f"answers.{name}", **values)),
         )
         for name, question in QUESTIONS.items()
@@ -152,16 +156,17 @@ def _values(study: Study) -> dict[str, object]:
         "level": f"{100 * study.settings.agreement.level:g}",
         "together": together,
         "facets": [(group.name, group.n_queries) for group in study.agreement.groups[:-1]],
-        "assessors": len({judgement.assessor for judgement in study.judgements}),
+        "assessors": len({judgement.assessor for judgement in study.judgements if judgement.counts}),
+        "judged": len({judgement.pair for judgement in study.judgements if judgement.counts}),
         "alpha": found,
         "alpha_after": alpha(study.agreement, after=True),
         "disputed": disputed(study.agreement),
         "reliability": reliability,
         "robustness": robustness,
-        "known": reliability != "unknown" and robustness in ("robust", "fragile"),
+        "known": reliability != "unknown" and robustness in ("robust", "order", "fragile"),
         "effect": effect,
         "tau": None if effect is None else verdict.tau(effect),
-        "same_order": effect is not None and verdict.same_order(effect),
+        "order_changes": "" if effect is None else sentence("effect.changes", **of_order(effect)),
         "best": best,
         **{
             name: sentence(f"runs.{name}", best=best) if best else ""
