@@ -8,7 +8,7 @@ import shutil
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -23,6 +23,7 @@ from annot.judging.states import STATES, THINGS, Examination, StudyState, words_
 from annot.publishing.report import figures
 from annot.publishing.report.notices import RESTS_ON
 from annot.store.judgements import SourcedJudgement, record_judgements
+from annot.store.papers import find_papers, paper_ids, read_papers
 from annot.store.people import read_assignments
 from annot.store.queries import read_queries
 from annot.store.shown import SHOWN_CONTENT_TABLE, read_versions, record_versions, version
@@ -147,6 +148,50 @@ def one_sentence_more(ws: Workspace) -> None:
     (ws.root / "guidelines" / "method.md").write_text(f"{page}\nA baseline alone is no method.\n", encoding="utf-8")
 
 
+def with_another_title(ws: Workspace, paper_id: str) -> str:
+    """The name of a file with this paper, corrected."""
+    paper = find_papers(ws.corpus, [paper_id])[paper_id]
+    record = {"paper_id": paper_id, "title": "A title that was corrected", "abstract": list(paper.sentences)}
+    record |= {"year": paper.year, "labels": list(paper.labels or ()), "citations": list(paper.citations)}
+    (ws.root / "one.jsonl").write_text(json.dumps(record), encoding="utf-8")
+    return "one.jsonl"
+
+
+def judged_document(ws: Workspace) -> str:
+    with ws.reading() as session:
+        return min(one.doc_id for one in read_assignments(session))
+
+
+def text_changed_by_hand(ws: Workspace) -> None:
+    """The corpus is emptied, and the corrected file added: what `annot corpus add` keeps out comes in."""
+    papers = [asdict(paper) for paper in read_papers(ws.corpus)]
+    changed = judged_document(ws)
+    for paper in papers:
+        paper["abstract"] = paper.pop("sentences")
+        del paper["part_of"]
+        paper["title"] = "A title that was corrected" if paper["paper_id"] == changed else paper["title"]
+    for path in ws.corpus.glob("*.parquet"):
+        path.unlink()
+    (ws.root / "all.jsonl").write_text("".join(json.dumps(paper) + "\n" for paper in papers), encoding="utf-8")
+    annot_done("corpus", "add", "all.jsonl", folder=ws.root)
+
+
+def judged_text_corrected(ws: Workspace) -> None:
+    with ws.writing() as session:
+        # The people of this study judge in years to come; the correction is made after them.
+        (sent,) = read_versions(session, "text")["text", judged_document(ws)]
+        record_versions(session, [sent._replace(since="2039-01-01T00:00:00+00:00")])
+    file = with_another_title(ws, judged_document(ws))
+    annot_done("corpus", "add", file, "--corrected", "erratum", folder=ws.root)
+
+
+def other_text_corrected(ws: Workspace) -> None:
+    with ws.reading() as session:
+        used = {paper_id for one in read_assignments(session) for paper_id in (one.doc_id, one.query_id.split("-")[0])}
+    file = with_another_title(ws, max({*paper_ids(ws.corpus)} - used))
+    annot_done("corpus", "add", file, "--corrected", "erratum", folder=ws.root)
+
+
 def found_on_the_server(ws: Workspace) -> None:
     finding = {"kind": "too fast", "what": "a1: 5 answers given in less than 2 s", "count": 5, "do": "", "pairs": []}
     audit = {"judgements_sha256": "", "projects": 4, "tasks": 94, "answers": 94, "findings": [finding], "fast": {}}
@@ -239,6 +284,16 @@ MADE = {
     "a screen that was not sent": Made(
         settings(screen={"fold_after": 300}), "[screen] in annot.toml: fold_after 500, now 300", PUSH, FOUND
     ),
+    "texts that changed without a reason": Made(
+        text_changed_by_hand,
+        "texts have changed since they were sent, without a reason",
+        'annot corpus add --corrected "WHY" FILE',
+        SHOWN,
+    ),
+    "pairs that wait for a decision": Made(judged_text_corrected, "2 pairs", "annot corpus corrected", LABEL),
+    "texts corrected after the pools were drawn": Made(
+        other_text_corrected, "pools were drawn from texts before their correction", "annot run lsa", FOUND
+    ),
     "findings on the server": Made(found_on_the_server, "", "annot report", ERRORS),
 }
 
@@ -265,7 +320,7 @@ def test_a_state_binds_the_check_the_next_step_the_pages_and_the_release(state: 
         assert (checked.exit_code, made.checked in checked.stdout) == (1, True), checked.stdout
     coming = annot_done("status", folder=folder).stdout.partition("next: ")[2]
     assert coming.startswith(f"{made.coming} "), coming
-    if made.coming == PUSH or state.part == "sent":
+    if made.coming == PUSH or state.notice == "recorded":
         assert "sent counts" in coming
     else:
         assert (state.says in coming) is (state.refused and not state.product)
@@ -294,6 +349,8 @@ def told_at(ws: Workspace, place: str, state: StudyState) -> bool:
         "untrue": f"Do not rely on this: {state.says}",
         "added": f"6 papers were added to the corpus after the pools were drawn: {', '.join(NEW)}",
         "recorded": f"{state.says[0].upper()}{state.says[1:]}: ",
+        "waiting": "A text was corrected after pairs had been judged on it",
+        "corrected": "1 paper was corrected after the pools were drawn",
         "audited": "The last check of the server has 1 finding: a1: 5 answers given in less than 2 s",
     }[state.notice] in answer
 

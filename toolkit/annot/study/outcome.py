@@ -14,7 +14,7 @@ from annot.base.names import counted
 from annot.base.records import Adjudication, Asked, Assignment, Decision, Judgement, Qrel, Returned, grouped
 from annot.base.settings import Settings
 from annot.store.adjudications import ADJUDICATIONS, SourcedAdjudication, read_accepted, read_current
-from annot.store.judgements import JUDGEMENTS, has_corrected_texts, read_judgements, read_returned
+from annot.store.judgements import JUDGEMENTS, count_corrected_texts, read_judgements, read_returned
 from annot.store.people import Plan, read_assignments, read_plan
 from annot.store.revisions import RESTORED, Sourced
 from annot.study.adjudication import Pair, Settlement, rulings_of, settle
@@ -171,7 +171,7 @@ def outcome_of(session: Session, settings: Settings) -> Outcome:
 
 def texts_of(session: Session) -> dict[Pair, JudgedTexts]:
     """The answered pairs of which a text was corrected, as `annot.study.judged_texts` has them."""
-    if not has_corrected_texts(session):
+    if not count_corrected_texts(session):
         return {}
     # Only here: most studies have none.
     from annot.study.judged_texts import judged_texts
