@@ -16,19 +16,22 @@ import pyarrow.parquet
 import pytest
 from annot.base.records import Judgement
 from annot.judging import state_memory
+from annot.judging.exchange.outgoing import form_of, material_of
+from annot.judging.exchange.rounds import PARTS
 from annot.judging.state_memory import remembered_findings
 from annot.judging.states import STATES, THINGS, Examination, StudyState, words_of
 from annot.publishing.report import figures
 from annot.publishing.report.notices import RESTS_ON
-from annot.store.guidelines import SentGuidelines, record_guidelines
 from annot.store.judgements import SourcedJudgement, record_judgements
+from annot.store.people import read_assignments
 from annot.store.queries import read_queries
-from annot.study.guidelines import shown
+from annot.store.shown import SHOWN_CONTENT_TABLE, read_versions, record_versions, version
+from annot.study import guidelines
 from annot.study.made import states_of
 from annot.study.workspace import Workspace
 from command_line import annot, annot_done
 from study_answers import PULLED_AT
-from study_stages import copied, published
+from study_stages import copied, published, set_in
 
 NEW = [f"new{number}" for number in range(6)]
 """Papers that are added after the pools were drawn."""
@@ -39,10 +42,22 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A study that is judged and settled, with a run of one system: the report is next."""
     folder = tmp_path_factory.mktemp("finished") / "study"
     copied(replace(published(1), frozen_runs=False), "settled", folder)
+    record_as_sent(Workspace.open(folder))
     for typed in (("agreement",), ("qrels",), ("run", "lsa"), ("evaluate",)):
         annot_done(*typed, folder=folder)
     assert annot_done("status", folder=folder).stdout.partition("next: ")[2].startswith("annot report ")
     return folder
+
+
+def record_as_sent(ws: Workspace) -> None:
+    """The versions that a push of the plan would have put on record."""
+    with ws.reading() as session:
+        pairs = {one.pair for one in read_assignments(session)}
+    contents = form_of(ws, PARTS["judge"], material_of(ws, pairs)).contents
+    with ws.writing() as session:
+        record_versions(
+            session, [version(*key, body, since="2029-01-01T00:00:00+00:00") for key, body in contents.items()]
+        )
 
 
 @pytest.fixture
@@ -116,9 +131,20 @@ def guidelines_without_a_grade(ws: Workspace) -> None:
 
 
 def other_guidelines_on_record(ws: Workspace) -> None:
-    sent = SentGuidelines("method", "2029-01-02T03:04:05", "0" * 64, shown(ws, "method").text, None)
     with ws.writing() as session:
-        record_guidelines(session, [sent])
+        (sent,) = (one.body for one in read_versions(session, "guidelines")["guidelines", "method"])
+        session.connection().execute(SHOWN_CONTENT_TABLE.insert().values(sha256="0" * 64, body=sent))
+        again = version("guidelines", "method", sent, since="2029-01-02T03:04:05")
+        record_versions(session, [again._replace(sha256="0" * 64)])
+
+
+def settings(**sections: dict[str, object]) -> Callable[[Workspace], None]:
+    return lambda ws: set_in(ws.root, sections)
+
+
+def one_sentence_more(ws: Workspace) -> None:
+    page = guidelines.page(ws, "method")
+    (ws.root / "guidelines" / "method.md").write_text(f"{page}\nA baseline alone is no method.\n", encoding="utf-8")
 
 
 def found_on_the_server(ws: Workspace) -> None:
@@ -141,6 +167,7 @@ class Made(NamedTuple):
 
 ASKED, SHOWN, LABEL = "How many instances of", "What data does each", "Does each instance have a label"
 FOUND, PEOPLE, ERRORS = "How was the data collected", "Who took part", "Are there errors"
+PUSH = 'annot push --changed "WHY"'
 MADE = {
     "faults in the plan": Made(
         changed_rows("UPDATE assignment SET position = 999 WHERE rowid = (SELECT min(rowid) FROM assignment)"),
@@ -157,7 +184,7 @@ MADE = {
     "guidelines that do not fit": Made(
         guidelines_without_a_grade,
         "grade 3 is called 'The same', and 'Near-identical' in annot.toml",
-        "annot check guidelines",
+        PUSH,
         FOUND,
     ),
     "a changed index": Made(
@@ -175,9 +202,9 @@ MADE = {
         longer("pools/queries/*.jsonl"), "differs from the pool in the database", "annot check", ASKED
     ),
     "a changed plan": Made(longer("pools/plan.jsonl"), "pools/plan.jsonl: changed", "annot check", PEOPLE),
-    "changed guidelines on record": Made(
+    "changed contents on record": Made(
         other_guidelines_on_record,
-        "the guidelines of method sent on 2029-01-02: the stored text has changed",
+        "the guidelines of method sent on 2029-01-02: the stored content has changed",
         "annot check files",
         ERRORS,
     ),
@@ -189,6 +216,28 @@ MADE = {
     ),
     "changed runs": Made(
         longer("exports/runs/lsa.run", b"\n"), "exports/runs/lsa.run: changed", "annot check files", ""
+    ),
+    "another number or order of grades": Made(
+        settings(scale={"names": ["Irrelevant", "Similar", "Related", "Near-identical"]}),
+        "the order of the grades: 1 Related, now Similar; 2 Similar, now Related",
+        "annot check",
+        LABEL,
+    ),
+    "renamed grades": Made(
+        settings(scale={"names": ["Irrelevant", "Linked", "Similar", "Near-identical"]}),
+        "the names of the grades: 1 Related, now Linked",
+        PUSH,
+        LABEL,
+    ),
+    "changed facets": Made(
+        settings(facets={"method": ["method", "other"]}),
+        "the facet method: method on record, method, other now",
+        PUSH,
+        LABEL,
+    ),
+    "guidelines that were not sent": Made(one_sentence_more, "the guidelines of method", PUSH, FOUND),
+    "a screen that was not sent": Made(
+        settings(screen={"fold_after": 300}), "[screen] in annot.toml: fold_after 500, now 300", PUSH, FOUND
     ),
     "findings on the server": Made(found_on_the_server, "", "annot report", ERRORS),
 }
@@ -216,7 +265,10 @@ def test_a_state_binds_the_check_the_next_step_the_pages_and_the_release(state: 
         assert (checked.exit_code, made.checked in checked.stdout) == (1, True), checked.stdout
     coming = annot_done("status", folder=folder).stdout.partition("next: ")[2]
     assert coming.startswith(f"{made.coming} "), coming
-    assert (state.says in coming) is (state.refused and not state.product)
+    if made.coming == PUSH or state.part == "sent":
+        assert "sent counts" in coming
+    else:
+        assert (state.says in coming) is (state.refused and not state.product)
     # With findings only that no command can mend, there is a release, and it names them.
     release = annot("release", "../release", "--dry-run", folder=folder)
     assert release.exit_code == int(state.refused), release.stderr
@@ -241,6 +293,7 @@ def told_at(ws: Workspace, place: str, state: StudyState) -> bool:
     return {
         "untrue": f"Do not rely on this: {state.says}",
         "added": f"6 papers were added to the corpus after the pools were drawn: {', '.join(NEW)}",
+        "recorded": f"{state.says[0].upper()}{state.says[1:]}: ",
         "audited": "The last check of the server has 1 finding: a1: 5 answers given in less than 2 s",
     }[state.notice] in answer
 

@@ -38,9 +38,9 @@ RESTS_ON: dict[str, frozenset[str]] = {
     # The questions of the datasheet that the records answer.
     "composition.count": ASKED | FINAL | {"count"},
     "composition.content": frozenset({"corpus"}),
-    "composition.label": FINAL | {"names"},
+    "composition.label": FINAL | {"names", "facets"},
     "composition.errors": JUDGED,
-    "collection.mechanisms": ASKED | {"plan", "guidelines"},
+    "collection.mechanisms": ASKED | {"plan", "guidelines", "sent"},
     "collection.involved": frozenset({"plan", "judgements"}),
 }
 """What of `annot.judging.states.THINGS` each place of a page rests on: it says nothing true without."""
