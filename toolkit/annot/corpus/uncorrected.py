@@ -33,12 +33,12 @@ def uncorrected(ws: Workspace, session: Session, states: Mapping[str, str]) -> t
             return tuple(known["differing"])
     except (OSError, ValueError, KeyError, TypeError):
         pass
-    # Only here: it imports what `annot status` does without.
-    from annot.store.papers import find_papers
-
     last = {text_id: history[-1][1] for (part, text_id), history in read_histories(session).items() if part == "text"}
     if not last:
         return ()
+    # Only here: it imports what `annot status` does without.
+    from annot.store.papers import find_papers
+
     found = find_papers(ws.corpus, last).values()
     differing = sorted(paper.paper_id for paper in found if hash_of_text(text_content(paper)) != last[paper.paper_id])
     # A study that is only read is compared each time.

@@ -166,12 +166,12 @@ WAY: tuple[Rule, ...] = (
     Rule(
         lambda f: f.uncorrected,
         'annot corpus add --corrected "WHY" FILE',
-        "{uncorrected} changed since they were sent, without a reason; or restore the corpus from a backup",
+        "texts have changed since they were sent, without a reason: {uncorrected}; or restore the corpus from a backup",
     ),
     Rule(
         lambda f: f.to_decide,
         "annot corpus corrected",
-        "{to_decide} to decide on, because a text was corrected: keep the earlier text, or have them judged again",
+        "pairs wait for your decision, because a text was corrected after they were judged: {to_decide}",
     ),
     Rule(
         lambda f: f.refused,

@@ -11,7 +11,7 @@ from annot.base.records import Asked, Assignment, Judgement, Source, grouped
 from annot.judging.next_step import Facts, Next, next_step
 from annot.store import facet_labels, people, pools, projects, runs, trials
 from annot.store.adjudications import last_opinions, read_current
-from annot.store.judgements import has_corrected_texts
+from annot.store.judgements import has_corrected_texts, has_texts_on_record
 from annot.store.pools import read_sample, to_judge
 from annot.store.projects import StoredRound, read_hidden
 from annot.store.queries import read_queries, read_topics
@@ -105,6 +105,9 @@ class Stage:
 
     def _uncorrected(self) -> int:
         """Texts that are not those on record, although no correction says so."""
+        if not has_texts_on_record(self.session):
+            return 0
+        # Only here, as above.
         from annot.corpus.uncorrected import uncorrected
 
         return len(uncorrected(self.ws, self.session, self.states))
@@ -149,7 +152,7 @@ class Stage:
             undrawn=0 if self.elsewhere else len(self._undrawn(planned)),
             to_fill=sum(bool(self.judges - {*outcome.planned[pair]}) for pair in outcome.progress.vacant),
             batch=len(pooled - planned),
-            uncorrected=self._uncorrected() if sent else 0,
+            uncorrected=self._uncorrected(),
             to_decide=len(self.waiting),
             changed=self._changed_in_words(refused=False),
             refused=self._changed_in_words(refused=True),

@@ -390,7 +390,7 @@ STATES: tuple[StudyState, ...] = (
     StudyState(
         "texts that changed without a reason",
         "sent",
-        "texts have changed since they were sent",
+        "texts have changed since they were sent, without a reason",
         text_states.uncorrected_texts,
         frozenset({"corpus", "sent"}),
         UNCORRECTED,
@@ -402,9 +402,10 @@ STATES: tuple[StudyState, ...] = (
         "sent",
         "pairs wait for your decision, because a text was corrected after they were judged",
         text_states.waiting,
-        frozenset({"qrels"}),
+        frozenset({"judgements", "qrels"}),
         "decide with `annot corpus corrected`",
         (DATABASE,),
+        notice="waiting",
     ),
     StudyState(
         "texts corrected after the pools were drawn",
@@ -416,6 +417,7 @@ STATES: tuple[StudyState, ...] = (
         ("corpus", "pools/rankings/manifest.json", DATABASE),
         refused=False,
         names=True,
+        notice="corrected",
     ),
     StudyState(
         "findings on the server",

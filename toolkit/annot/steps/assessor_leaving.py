@@ -17,7 +17,8 @@ from annot.judging.rounds.judging import unpulled
 from annot.publishing.report.tables import Column, Columns
 from annot.store import judgements, people, projects
 from annot.store.projects import read_hidden
-from annot.study.outcome import answered_of, set_aside_of
+from annot.study.judged_texts import set_aside_of
+from annot.study.outcome import answered_of
 from annot.study.workspace import Workspace
 
 

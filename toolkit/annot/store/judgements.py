@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from operator import attrgetter
 
-from sqlalchemy import select
+from sqlalchemy import Select, select
 from sqlmodel import Session
 
 from annot.base.records import Judgement, Returned
@@ -35,9 +35,18 @@ def is_judged(session: Session) -> bool:
 
 def has_corrected_texts(session: Session) -> bool:
     """Whether a text was corrected after the study had it; without one, every answer is on the texts there are."""
-    rows = SHOWN_VERSION_TABLE.c
-    corrected = select(rows.subject).where(rows.part == "text", rows.why.is_not(None)).limit(1)
+    corrected = _texts().where(SHOWN_VERSION_TABLE.c.why.is_not(None))
     return session.connection().execute(corrected).first() is not None
+
+
+def has_texts_on_record(session: Session) -> bool:
+    """Whether the text of any paper is on record: from the first push on."""
+    return session.connection().execute(_texts()).first() is not None
+
+
+def _texts() -> Select[tuple[str]]:
+    rows = SHOWN_VERSION_TABLE.c
+    return select(rows.subject).where(rows.part == "text").limit(1)
 
 
 def add_returned(session: Session, returned: Returned) -> None:

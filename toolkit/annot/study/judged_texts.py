@@ -14,14 +14,23 @@ from typing import Any, Literal, NamedTuple
 
 from sqlmodel import Session
 
-from annot.base.records import Asked, Returned, grouped
+from annot.base.records import Asked, Judgement, Returned, grouped
 from annot.store import people
 from annot.store.adjudications import ADJUDICATIONS
 from annot.store.judgements import JUDGEMENTS, read_returned
 from annot.store.projects import StoredRound, read_projects
 from annot.store.queries import read_queries
 from annot.store.revisions import Sourced
-from annot.store.shown import Display, History, display_parts, in_force, read_histories, read_shown
+from annot.store.shown import (
+    Display,
+    History,
+    ShownVersion,
+    display_parts,
+    in_force,
+    read_histories,
+    read_shown,
+    read_versions,
+)
 from annot.store.text_rulings import TextRuling, read_rulings
 
 Pair = tuple[str, str]
@@ -234,3 +243,35 @@ def _is_reopened(decision: Answered, returned: Iterable[Returned]) -> bool:
         return False
     moment = datetime.fromisoformat(decision.moment)
     return any(datetime.fromisoformat(one.returned_at) > moment for one in returned)
+
+
+def on_required_texts(
+    latest: Iterable[Judgement], corrected: Iterable[JudgedTexts], returned: Iterable[Returned]
+) -> tuple[tuple[Judgement, ...], tuple[Judgement, ...], tuple[Judgement, ...]]:
+    """The answers on the version that their pair is judged on, the others, and the first of each pair and assessor.
+
+    latest: one answer for each person and question. returned: those that were not taken back. Where the first answer is
+    on another version, the first one that was given again takes its place.
+    """
+    others = {key for one in corrected for key in one.set_aside}
+    answers = list(latest)
+    kept = tuple(one for one in answers if (one.assessor, one.asked) not in others)
+    set_aside = tuple(one for one in answers if (one.assessor, one.asked) in others)
+    gone = {(one.pair, one.assessor) for one in set_aside if one.occasion == 1}
+    sent_back = {(one.asked, one.assessor) for one in returned}
+    first: dict[tuple[Pair, str], Judgement] = {}
+    for one in kept:
+        key = (one.pair, one.assessor)
+        if one.occasion == 1 or (key in gone and one.counts and (one.asked, one.assessor) in sent_back):
+            first.setdefault(key, one)
+    return kept, set_aside, tuple(first.values())
+
+
+def corrected_versions(session: Session) -> dict[str, tuple[ShownVersion, ...]]:
+    """The versions of the papers that were corrected, by id, the oldest first."""
+    return {text_id: several for (_, text_id), several in read_versions(session, "text").items() if several[1:]}
+
+
+def set_aside_of(session: Session) -> set[tuple[str, Asked]]:
+    """(assessor, what was asked) of the answers on another version of a text than their pair is judged on."""
+    return {key for pair in judged_texts(session).values() for key in pair.set_aside}

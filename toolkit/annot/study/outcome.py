@@ -17,7 +17,6 @@ from annot.store.adjudications import ADJUDICATIONS, SourcedAdjudication, read_a
 from annot.store.judgements import JUDGEMENTS, has_corrected_texts, read_judgements, read_returned
 from annot.store.people import Plan, read_assignments, read_plan
 from annot.store.revisions import RESTORED, Sourced
-from annot.store.shown import ShownVersion, read_versions
 from annot.study.adjudication import Pair, Settlement, rulings_of, settle
 
 if TYPE_CHECKING:
@@ -212,9 +211,13 @@ def outcome_from(
     sent_back = {(one.asked, one.assessor) for one in every}
     back = tuple(one for one in every if one.withdrawn_at is None)
     corrected = list(texts)
-    latest, set_aside = _on_required_texts(current_judgements(judgements), corrected)
+    latest, set_aside = current_judgements(judgements), tuple[Judgement, ...]()
+    first = tuple(one for one in latest if one.occasion == 1)
+    if corrected:
+        from annot.study.judged_texts import on_required_texts
+
+        latest, set_aside, first = on_required_texts(latest, corrected, back)
     rulings_aside = {(pair.pair, name) for pair in corrected for name in pair.rulings_aside}
-    first = _first(latest, set_aside, back)
     again = tuple(one for one in latest if (one.asked, one.assessor) in sent_back and one not in first)
     current = _current(first, (*first, *again), back)
     contested = {one.pair for one in every if one.contested}
@@ -295,31 +298,6 @@ def planned_judgements(
     )
 
 
-def _on_required_texts(
-    latest: tuple[Judgement, ...], corrected: Iterable[JudgedTexts]
-) -> tuple[tuple[Judgement, ...], tuple[Judgement, ...]]:
-    """The answers on the version that their pair is judged on, and the others."""
-    others = {key for one in corrected for key in one.set_aside}
-    return (
-        tuple(one for one in latest if (one.assessor, one.asked) not in others),
-        tuple(one for one in latest if (one.assessor, one.asked) in others),
-    )
-
-
-def _first(
-    latest: Iterable[Judgement], set_aside: Iterable[Judgement], returned: Iterable[Returned]
-) -> tuple[Judgement, ...]:
-    """The first answer of each pair and assessor; where that is set aside, the first one that was given again."""
-    gone = {(one.pair, one.assessor) for one in set_aside if one.occasion == 1}
-    sent_back = {(one.asked, one.assessor) for one in returned}
-    found: dict[tuple[Pair, str], Judgement] = {}
-    for one in latest:
-        key = (one.pair, one.assessor)
-        if one.occasion == 1 or (key in gone and one.counts and (one.asked, one.assessor) in sent_back):
-            found.setdefault(key, one)
-    return tuple(found.values())
-
-
 def _since_returned(
     settled: Iterable[SourcedAdjudication], returned: Iterable[Returned], set_aside: Collection[tuple[Pair, str]]
 ) -> tuple[list[Adjudication], dict[Pair, int]]:
@@ -373,18 +351,6 @@ def _key(one: Judgement) -> tuple[str, str, str, int]:
 
 
 SHOWN = 3
-
-
-def corrected_versions(session: Session) -> dict[str, tuple[ShownVersion, ...]]:
-    """The versions of the papers that were corrected, by id, the oldest first."""
-    if not has_corrected_texts(session):
-        return {}
-    return {text_id: several for (_, text_id), several in read_versions(session, "text").items() if several[1:]}
-
-
-def set_aside_of(session: Session) -> set[tuple[str, Asked]]:
-    """(assessor, what was asked) of the answers on another version of a text than their pair is judged on."""
-    return {key for pair in texts_of(session).values() for key in pair.set_aside}
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,7 +33,7 @@ from annot.store.shown import (
 )
 from annot.study.adjudication import Pair
 from annot.study.made import States, states_of
-from annot.study.outcome import Outcome, corrected_versions, outcome_from, texts_of
+from annot.study.outcome import Outcome, outcome_from, texts_of
 from annot.study.shown_versions import Versions
 from annot.study.workspace import Workspace
 
@@ -189,6 +189,14 @@ def refuse_unjudged(snapshot: Snapshot) -> None:
         raise no_judgements()
 
 
+def _text_versions(session: Session) -> dict[str, tuple[ShownVersion, ...]]:
+    if not judgements.has_corrected_texts(session):
+        return {}
+    from annot.study.judged_texts import corrected_versions
+
+    return corrected_versions(session)
+
+
 def snapshot_of(session: Session, ws: Workspace) -> Snapshot:
     """The study as this transaction sees it."""
     judged = judgements.read_current(session)
@@ -217,7 +225,7 @@ def snapshot_of(session: Session, ws: Workspace) -> Snapshot:
             texts=texts.values(),
         ),
         judged_texts=texts,
-        text_versions=corrected_versions(session),
+        text_versions=_text_versions(session),
         flagged=tuple(answer for answer in answers if answer.flags),
         sources=tuple(sorted({sourced.source for sourced in judged})),
         projects=projects.read_projects(session),
