@@ -79,11 +79,13 @@ def test_a_datasheet_may_have_addresses_and_no_paths_or_people() -> None:
 
 def test_each_finding_is_one_line_however_many_texts_have_it_and_what_is_allowed_is_none() -> None:
     texts = [FreeText(f"text {at}", "I think that Ada is wrong about the method of this paper") for at in range(9)]
-    (line,) = mentioned(texts, PEOPLE, allowed=())
+    (line,) = mentioned(texts, PEOPLE, allowed=(), excerpts=True)
     assert line == (
         "'Ada', the name of a person: text 0, \"I think that Ada is wrong about the method of...\", and 8 more texts"
     )
-    assert mentioned(texts, PEOPLE, allowed=["ada"]) == ()
+    (line,) = mentioned(texts, PEOPLE, allowed=(), excerpts=False)
+    assert line == "'Ada', the name of a person: text 0, and 8 more texts"
+    assert mentioned(texts, PEOPLE, allowed=["ada"], excerpts=True) == ()
 
 
 def test_people_are_known_by_their_accounts_and_display_names_but_for_the_makers() -> None:

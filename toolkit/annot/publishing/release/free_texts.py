@@ -125,10 +125,13 @@ def _any_of(names: frozenset[str]) -> re.Pattern[str]:
     return re.compile(rf"(?<![\w@./-])(?:{either})(?![\w@-])", re.IGNORECASE)
 
 
-def mentioned(texts: Iterable[FreeText], people: KnownPeople, *, allowed: Collection[str]) -> tuple[str, ...]:
+def mentioned(
+    texts: Iterable[FreeText], people: KnownPeople, *, allowed: Collection[str], excerpts: bool
+) -> tuple[str, ...]:
     """A line for each name, path and address that is found: what it is, where it is first, and in how many more texts.
 
-    allowed: what is meant to be public, as it is written or in other letters.
+    allowed: what is meant to be public, as it is written or in other letters. excerpts: whether lines show the words
+    around it; not where a text may have what must not be printed either.
     """
     public = {text.casefold() for text in allowed}
     found = grouped(
@@ -137,17 +140,18 @@ def mentioned(texts: Iterable[FreeText], people: KnownPeople, *, allowed: Collec
         for mention in mentions(text, people)
         if mention.words.casefold() not in public
     )
-    return tuple(_line(words, what, places) for (words, what), places in sorted(found.items()))
+    return tuple(_line(words, what, places, excerpts=excerpts) for (words, what), places in sorted(found.items()))
 
 
-def _line(words: str, what: str, places: Sequence[tuple[FreeText, int]]) -> str:
+def _line(words: str, what: str, places: Sequence[tuple[FreeText, int]], *, excerpts: bool) -> str:
     text, at = places[0]
     start, end = max(0, at - AROUND), at + len(words) + AROUND
     shown = " ".join(text.text[start:end].split())
     shown = f"{'...' if start else ''}{shown}{'...' if end < len(text.text) else ''}"
     others = len({one.place for one, _ in places}) - 1
     more = f", and {counted(others, 'more text')}" if others else ""
-    return f'{words!r}, {what}: {text.place}, "{shown}"{more}'
+    excerpt = f', "{shown}"' if excerpts else ""
+    return f"{words!r}, {what}: {text.place}{excerpt}{more}"
 
 
 def _texts_in(facts: Any) -> Iterator[str]:
