@@ -169,7 +169,7 @@ class WholeStudy:
         text = guidelines.read(Workspace.open(self.folder), self.size.facets[0]).text
         write_file(page, f"{text}\nA setting named in passing counts for nothing.\n")
         self._lead.done("push", code=1)
-        self._lead.killable("push", "--guidelines-changed", "settings in passing were graded", about=2.0)
+        self._lead.killable("push", "--changed", "settings in passing were graded", about=2.0)
 
     def _send_back(self) -> None:
         """Some pairs in dispute go back, all by one table, and are answered again."""

@@ -25,11 +25,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from annot.base.records import nested
 from annot.base.settings import Settings
 from annot.base.stats.clustered import ratio_interval
 from annot.base.stats.values import Interval
+from annot.measuring.evaluation.chance import random_orders
 from annot.measuring.evaluation.computed import MeasuresAsked
-from annot.measuring.evaluation.measures import chance_floor, columns, evaluate
+from annot.measuring.evaluation.measures import columns, evaluate
 from annot.measuring.measured import primary_of, read_run_files
 from annot.steps import import_csfcube, run
 from annot.steps.init import init
@@ -55,10 +57,10 @@ def main() -> None:
         snapshot = read_snapshot(ws)
         qrels = exported_qrels(snapshot)
         papers = {query.query_id: query.topic_id for query in snapshot.queries}
-        floor = {
-            query_id: of[MEASURE]
-            for query_id, of in chance_floor(qrels, MeasuresAsked(CONVENTION, columns(CONVENTION), 2)).items()
-        }
+        graded = nested(qrels)
+        cuts = [(query_id, len(of)) for query_id, of in graded.items()]
+        asked = MeasuresAsked(CONVENTION, columns(CONVENTION), 2)
+        floor = {cut[0]: of[MEASURE] for cut, of in random_orders(graded, cuts, graded, asked).items()}
         print(
             f"chance {100 * np.mean([*floor.values()]):.1f}; {len(floor)} queries of {len({*papers.values()})} papers"
         )

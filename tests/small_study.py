@@ -24,7 +24,8 @@ from annot.base.records import (
 )
 from annot.base.stats.seeding import generator
 from annot.formats.trec import write_run
-from annot.judging.planning.drawing import plan_lines
+from annot.judging.plan_on_record import plan_sha256, write_plan
+from annot.pools.drawn_pools import write_pools
 from annot.steps.corpus import write_corpus_manifest
 from annot.steps.init import init
 from annot.store import adjudications, facet_labels, judgements, people, pools
@@ -116,12 +117,14 @@ class Small(Recipe):
         drawn = [pool_of(query.topic_id) for query in self.asked]
         with ws.writing() as session:
             pools.replace_pools(session, drawn, rankings_sha256={pool.topic_id: "abc" for pool in drawn})
+        write_pools(ws, drawn)
 
     def planned(self, ws: Workspace) -> None:
         plan = self.plan()
         with ws.writing() as session:
             people.put_assessors(session, [Assessor(name, account, name == "j1") for name, account in self.people])
-            people.replace_plan(session, plan, plan=people.Plan(str(len(plan_lines(plan))), 13, RECORDED, 2))
+            people.replace_plan(session, plan, plan=people.Plan(plan_sha256(plan), 13, RECORDED, 2))
+        write_plan(ws, plan)
 
     def plan(self) -> list[Assignment]:
         return [

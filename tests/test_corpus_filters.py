@@ -211,3 +211,26 @@ def test_pairs_of_one_title_in_the_release_are_found(shared: Path) -> None:
     titles = {record["paper_id"]: record["title"] for record in records}
     assert pairs < set(found)
     assert [titles[one].rstrip(".") == titles[other].rstrip(".") for one, other in set(found) - pairs] == [True]
+
+
+def test_ids_that_look_alike_are_paired_with_those_of_this_and_of_earlier_files() -> None:
+    """NFC and NFD of é, the ligature ﬁ, the full-width 1 (Unicode's own examples of equivalence), and case."""
+    earlier = [paper("A1"), paper("caf\u00e9"), paper("x"), paper("X")]
+    later = [
+        paper("a1"),
+        paper("cafe\u0301"),
+        paper("\ufb01n"),
+        paper("fin"),
+        paper("FIN"),
+        paper("\uff12"),
+        paper("3"),
+    ]
+    tally = Tally()
+    tally.remember(marks_of(earlier, None))
+    kept_of(later, tally, cut=4)
+    pairs = {frozenset(pair) for pair in tally.alike_ids(len(earlier))}
+    assert pairs == {
+        frozenset(pair) for pair in (("A1", "a1"), ("caf\u00e9", "cafe\u0301"), ("\ufb01n", "fin"), ("\ufb01n", "FIN"))
+    }
+    assert ("x", "X") in tally.alike_ids(0)
+    assert Tally().alike_ids(0) == []

@@ -74,24 +74,26 @@ def test_sums_are_by_paper_and_fold() -> None:
 @pytest.mark.parametrize(
     ("ahead", "above", "interval"),
     [
-        # The same on every paper: no interval, and a lead if there are six.
+        # Six papers that all point one way: p is 2 of 64.
         ([0.25] * 6, True, False),
         ([0.25] * 5, False, False),
         ([0.0] * 6, False, False),
         ([-0.25] * 6, False, False),
-        ([0.25, 0.3, 0.35, 0.3], True, True),
-        ([0.25, -0.3, 0.35, 0.3], False, True),
+        ([0.25, 0.3, 0.35, 0.3, 0.1, 0.2], True, True),
+        ([0.25, 0.3, 0.35, 0.3, 0.1], False, True),
+        ([0.25, -0.3, 0.35, 0.3, 0.1, 0.2], False, True),
         # The lower end is a loss.
         ([-0.25, -0.3, -0.35, -0.3], False, True),
     ],
 )
-def test_a_run_is_above_chance_by_its_interval_or_on_every_paper(
+def test_a_run_is_above_chance_by_a_test_that_six_papers_can_pass(
     ahead: list[float], above: bool, interval: bool
 ) -> None:
     names = [f"q{at}" for at in range(len(ahead))]
     average = _average_of(set(names), "m", {}, None, "plain")
-    line = RunMeasures("trec", "m", "run", PLAIN, len(ahead), {}, {})
-    found = _beside_chance(line, average, dict(zip(names, ahead, strict=True)), level=0.95)
+    line = RunMeasures("trec", "m", "run", PLAIN, len(ahead), len(ahead), {}, {})
+    sums = {"run": average.sums(dict(zip(names, ahead, strict=True)))}
+    (found,) = _beside_chance([line], sums, average, level=0.95, seed=1)
     assert found.above_chance is above
     assert isinstance(found.over_chance, Interval) is interval
     if isinstance(found.over_chance, Interval) and max(ahead) < 0:
@@ -162,7 +164,7 @@ def test_what_a_run_leaves_out_and_adds_is_told() -> None:
         "run: leaves out 3 judged documents",
         "run: ranks 2 unjudged documents; unjudged counts as not relevant",
         "run: ranks no documents for p3-m, so its score there is 0",
-        "run: no document is relevant for p3-m",
+        "no document is relevant for p3-m",
         "run: 1 query of the run is not in this study",
     )
 
@@ -171,12 +173,45 @@ def test_of_many_queries_a_note_begins_with_their_number() -> None:
     qrels = [Qrel(f"p{at}-m", "d1", 0) for at in range(7)]
     some = evaluated_runs({"run": {"p0-m": docs("d1"), "p1-m": docs("d1")}}, qrels)
     names = [f"p{at}-m" for at in range(7)]
-    assert some.notes[-2:] == (
-        f"run: ranks no documents for {', '.join(names[2:])}, so its score there is 0",
-        f"run: no document is relevant for 7 queries: {', '.join(names)}",
-    )
+    assert some.notes[-1] == f"run: ranks no documents for {', '.join(names[2:])}, so its score there is 0"
     one = evaluated_runs({"run": {"p0-m": docs("d1")}}, qrels)
-    assert one.notes[-2] == f"run: ranks no documents for 6 queries, so its score there is 0: {', '.join(names[1:])}"
+    assert one.notes[-1] == f"run: ranks no documents for 6 queries, so its score there is 0: {', '.join(names[1:])}"
+
+
+def test_a_list_of_names_is_told_once_for_all_runs_that_share_it() -> None:
+    names = [f"p{at}-m" for at in range(8)]
+    qrels = [Qrel(name, "d1", 3 * (at < 2)) for at, name in enumerate(names)]
+    whole = {name: docs("d1") for name in names}
+    less = {name: docs("d1") for name in names[1:]}
+    runs = {"a": whole, "b": less, "c": less, "d": whole}
+    unable = {"b": {"p1-m"}, "d": {"p1-m"}}
+    assert evaluated_runs(runs, qrels, left_out=unable).notes == (
+        "b: leaves out 1 judged document",
+        "c: leaves out 1 judged document",
+        "b, c: rank no documents for p0-m, so their scores there are 0",
+        f"no document is relevant for 6 queries: {', '.join(names[2:])}",
+        "b, d: not compared where p1-m count, which their systems cannot rank for",
+    )
+
+
+@pytest.mark.parametrize(
+    ("highest", "relevant_from", "told"),
+    [
+        (1, 2, "set `relevant_from = 1`"),
+        (2, 3, "set `relevant_from = 2`"),
+        (0, 2, "the highest grade is 0"),
+        (2, 2, ""),
+    ],
+)
+def test_grades_of_which_none_counts_as_relevant_are_told_once_and_not_query_by_query(
+    highest: int, relevant_from: int, told: str
+) -> None:
+    qrels = [Qrel(f"p{at}-m", doc, grade) for at in range(7) for doc, grade in (("d1", highest), ("d2", 0))]
+    runs = {tag: {f"p{at}-m": docs("d1", "d2") for at in range(7)} for tag in "ab"}
+    found = evaluated_runs(runs, qrels, relevant_from=relevant_from)
+    assert told in found.warning
+    assert bool(found.warning) == bool(told)
+    assert found.notes == ()
 
 
 def test_a_run_whose_system_cannot_rank_for_a_query_is_measured_on_the_other_facets_alone() -> None:

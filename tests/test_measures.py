@@ -14,10 +14,10 @@ import pytrec_eval
 from annot.base.errors import InputError
 from annot.base.records import Judgement, Qrel, ScoredDoc, ranked
 from annot.measuring.evaluation.computed import MeasuresAsked
+from annot.measuring.evaluation.graded_pools import JudgedWhole
 from annot.measuring.evaluation.measures import (
     CONVENTIONS,
     MEASURES,
-    chance_floor,
     columns,
     conventions_for,
     evaluate,
@@ -122,11 +122,13 @@ def test_ties_keep_file_order_in_csfcube_and_go_by_the_larger_id_first_in_trec()
     assert measured(tied, qrels, "trec")["AP"] == pytest.approx(1.0)
 
 
-def test_trec_ignores_differences_that_a_run_file_does_not_carry() -> None:
-    """Two scores that are equal at six significant digits are a tie, before and after the file is written."""
+def test_trec_ignores_differences_that_single_precision_does_not_carry() -> None:
+    """Between 1/16 and 1/8 numbers in single precision are 2^-27 apart, about 7.5e-9; csfcube keeps the order given."""
     qrels = qrels_of(0, 3)
-    run = {"1-method": [ScoredDoc("d00", 0.12345678), ScoredDoc("d01", 0.12345671)]}
-    assert measured(run, qrels, "trec")["AP"] == pytest.approx(1.0)
+    for lower, average_precision in ((0.1234567799, 1.0), (0.12345676, 0.5)):
+        run = {"1-method": [ScoredDoc("d00", 0.12345678), ScoredDoc("d01", lower)]}
+        assert measured(run, qrels, "trec")["AP"] == pytest.approx(average_precision)
+        assert measured(run, qrels, "csfcube")["AP"] == pytest.approx(0.5)
 
 
 DOC_IDS = st.integers(0, 40).map("d{:02}".format)
@@ -299,9 +301,17 @@ def test_unknown_convention_and_empty_qrels_are_refused() -> None:
         evaluate({}, [], convention="trec", relevant_from=2, ties="order")
 
 
+def chance_of_pool(qrels: list[Qrel], convention: str) -> dict[str, float]:
+    """A random order of all that is judged."""
+    cut = ("1-method", len(qrels))
+    documents = {"1-method": [qrel.doc_id for qrel in qrels]}
+    asked = MeasuresAsked(convention, columns(convention), 2)
+    return JudgedWhole(tuple(qrels), ()).chance(documents, [cut], asked)[cut]
+
+
 @pytest.mark.parametrize("convention", CONVENTIONS)
 @pytest.mark.parametrize("grades", [(3, 0, 2, 0, 1), (0, 0, 1, 0, 0), (2, 2, 3), (3,), (0, 0, 2, 3, 0, 1)])
-def test_chance_floor_is_the_mean_over_all_orders(convention: str, grades: tuple[int, ...]) -> None:
+def test_chance_is_the_mean_over_all_orders(convention: str, grades: tuple[int, ...]) -> None:
     qrels = qrels_of(*grades)
     orders = list(itertools.permutations([qrel.doc_id for qrel in qrels]))
     every = [
@@ -309,11 +319,11 @@ def test_chance_floor_is_the_mean_over_all_orders(convention: str, grades: tuple
         for order in orders
     ]
     expected = {name: math.fsum(one[name] for one in every) / len(every) for name in MEASURES[convention]}
-    assert chance_floor(qrels, MeasuresAsked(convention, columns(convention), 2))["1-method"] == pytest.approx(expected)
+    assert chance_of_pool(qrels, convention) == pytest.approx(expected)
 
 
 @pytest.mark.parametrize("convention", CONVENTIONS)
-def test_chance_floor_of_a_whole_pool_is_where_random_orders_lie(convention: str) -> None:
+def test_chance_of_a_whole_pool_is_where_random_orders_lie(convention: str) -> None:
     """60 documents, cut-offs within the list: the mean of 1,000 random orders lies within four standard errors."""
     rng = np.random.default_rng(3)
     qrels = qrels_of(*rng.choice([0, 1, 2, 3], size=60, p=[0.6, 0.2, 0.15, 0.05]).tolist())
@@ -322,7 +332,7 @@ def test_chance_floor_of_a_whole_pool_is_where_random_orders_lie(convention: str
         run[f"{at}"] = in_order(rng.permutation([qrel.doc_id for qrel in qrels]).tolist())
     copies = [Qrel(query_id, qrel.doc_id, qrel.relevance) for query_id in run for qrel in qrels]
     every = evaluate(run, copies, convention=convention, relevant_from=2, ties="order").queries
-    floor = chance_floor(qrels, MeasuresAsked(convention, columns(convention), 2))["1-method"]
+    floor = chance_of_pool(qrels, convention)
     assert list(floor) == list(MEASURES[convention])
     for name, expected in floor.items():
         values = np.array([one.values[name] for one in every])

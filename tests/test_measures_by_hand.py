@@ -22,7 +22,6 @@ from annot.measuring.evaluation.computed import (
 )
 from annot.measuring.evaluation.gradings import Graded, family_of, measured
 from annot.measuring.evaluation.measures import (
-    chance_floor,
     columns,
     conventions_for,
     evaluate,
@@ -286,13 +285,6 @@ def test_a_list_is_best_first_and_each_document_once(scores: list[tuple[str, flo
         with pytest.raises(InputError) as caught:
             evaluated()
         assert caught.value.faults == (fault,)
-
-
-def test_chance_puts_the_judged_documents_in_random_order() -> None:
-    floor = chance_floor(
-        [Qrel("q", f"d{at}", 3 * (at < 2)) for at in range(8)], MeasuresAsked("trec", ("P@4", "R@4"), 2)
-    )
-    assert floor == {"q": {"P@4": pytest.approx(1 / 4), "R@4": pytest.approx(1 / 2)}}
 
 
 def test_one_assessor_who_judged_all_of_a_query_is_a_ranking() -> None:

@@ -45,7 +45,8 @@ UNMEASURED = JUDGED._replace(old=PRODUCTS)
         (SENT._replace(growing=3, to_judge=PEOPLE), "annot plan --grow", "you"),
         (SENT._replace(undrawn=3, to_judge=PEOPLE), "annot plan --grow", "you"),
         (SENT._replace(to_fill=3, vacant=3, to_judge=PEOPLE), "annot plan", "you"),
-        (SENT._replace(guidelines_changed=("method",)), 'annot push --guidelines-changed "WHY"', "you"),
+        (SENT._replace(changed="the names of the grades have changed"), 'annot push --changed "WHY"', "you"),
+        (SENT._replace(refused="the number of grades has changed", changed="x"), "annot check", "you"),
         (SENT._replace(to_send=4, to_judge=PEOPLE), "annot push", "you"),
         (JUDGED._replace(vacant=3), "annot assessor add NAME --account EMAIL", "you"),
         # Disputes.
@@ -122,6 +123,8 @@ def drawn(chance: random.Random) -> Facts:
             return chance.choice(((), (), ("a1",), ("a1", "a2")))
         if isinstance(usual, frozenset):
             return frozenset(product for product in sorted(PRODUCTS) if chance.random() < 0.5)
+        if name in ("changed", "refused"):
+            return chance.choice(("", "", "the names of the grades have changed"))
         return usual if isinstance(usual, str) else chance.choice(({}, {}, PEOPLE))
 
     found = Facts(**{name: value(name, usual) for name, usual in Facts()._asdict().items()})

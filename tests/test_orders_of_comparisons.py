@@ -42,9 +42,10 @@ def test_two_papers_have_a_spread() -> None:
 def test_a_lead_over_chance_is_between_minus_one_and_one() -> None:
     ahead = np.array([0.25, 0.3, 0.35, -0.3])
     names = [f"q{at}" for at in range(4)]
-    line = RunMeasures("trec", "m", "run", PLAIN, 4, {}, {})
+    line = RunMeasures("trec", "m", "run", PLAIN, 4, 4, {}, {})
     average = _average_of(set(names), "m", {}, None, "plain")
-    found = _beside_chance(line, average, dict(zip(names, ahead.tolist(), strict=True)), level=0.95).over_chance
+    sums = {"run": average.sums(dict(zip(names, ahead.tolist(), strict=True)))}
+    found = _beside_chance([line], sums, average, level=0.95, seed=1)[0].over_chance
     expected = jackknife_interval(ahead.mean(), (ahead.sum() - ahead) / 3, level=0.95, least=-1.0, most=1.0)
     assert isinstance(found, Interval)
     assert isinstance(expected, Interval)

@@ -111,6 +111,9 @@ class OfTopics(Small):
             WHOLE: f"# Relevance\n\nWhether the document answers the topic.\n{criteria}",
             "general": f"# General\n\n| grade | name | meaning |\n| --- | --- | --- |\n{rows}",
         }
+        if self.mixed:
+            pages["method"] = f"# Method\n\nWhether the papers work in the same way.\n{criteria}"
+            pages["general"] += "\nA paper is judged in its method.\n"
         for name, text in pages.items():
             write_file(folder / "guidelines" / f"{name}.md", text)
 

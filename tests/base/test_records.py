@@ -13,12 +13,12 @@ from annot.base.records import (
     Paper,
     Returned,
     ScoredDoc,
-    as_trec_eval,
     grouped,
     nested,
     ranked,
     round_score,
 )
+from annot.base.scored import as_trec_eval, in_order
 
 
 @pytest.mark.parametrize(
@@ -61,7 +61,8 @@ def test_documents_are_ranked_by_written_score_and_then_by_id() -> None:
     given = [ScoredDoc("b", 1.0000001), ScoredDoc("c", 2.0), ScoredDoc("a", 1.0), ScoredDoc("d", 1.00001)]
     assert [doc.doc_id for doc in ranked(given)] == ["c", "d", "a", "b"]
     assert [doc.score for doc in ranked(given)] == [2.0, 1.00001, 1.0, 1.0]
-    assert [doc.doc_id for doc in as_trec_eval(given)] == ["c", "d", "b", "a"]
+    assert [doc.doc_id for doc in as_trec_eval(ranked(given))] == ["c", "d", "b", "a"]
+    assert [doc.doc_id for doc in in_order(given)] == ["c", "d", "b", "a"]
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import io
 from collections.abc import Callable
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any
 import pandas as pd
 import pytest
 from annot import evaluate, open_study
+from annot.api import tidy
 from command_line import annot, annot_done, commands
 from usual import USUAL
 
@@ -51,11 +53,38 @@ def test_an_option_that_asks_for_something_else_has_its_own_table(
     is_a_table(table(name, study("measured"), *options))
 
 
+HOSTILE, GUARDED = "=cmd|'x'\x1b]52;c;eA==\x07", "'=cmd|'x'\\u001b]52;c;eA==\\u0007"
+
+
 @pytest.mark.parametrize("name", WITH_A_TABLE)
-def test_one_table_with_a_header_and_rows_of_equal_length(name: str, study: Callable[[str], Path]) -> None:
+def test_one_table_of_equal_rows_in_which_nothing_is_an_order_to_a_spreadsheet_or_a_terminal(
+    name: str, study: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    of_record = tidy._rows
+    monkeypatch.setattr(tidy, "_rows", lambda *given: [{HOSTILE: HOSTILE} | row for row in of_record(*given)])
     found = table(name, study(USUAL[name].stage))
+    assert {*found.pop(GUARDED)} == {GUARDED}
     assert len(found)
     is_a_table(found)
+
+
+WRITERS = {"writer", "DictWriter", "to_csv", "write_csv"}
+
+
+def test_csv_is_written_where_it_is_guarded_and_nowhere_else() -> None:
+    package = Path(tidy.__file__).parents[1]
+    places = {
+        path.relative_to(package).as_posix()
+        for path in package.rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in WRITERS
+    }
+    assert places == {"api/tidy.py", "formats/spreadsheet.py"}
+
+
+def test_numbers_stay_numbers_and_texts_that_look_like_formulas_do_not() -> None:
+    made = pd.DataFrame({"value": [-0.5, 2.0], "rank": [-1, 3], "mixed": [-7, "-7"], "text": ["-x", None]})
+    assert tidy.csv_text(made) == "value,rank,mixed,text\n-0.5,-1,-7,'-x\n2,3,'-7,\n"
 
 
 def test_without_a_row_nothing_is_on_stdout_and_the_reason_on_stderr(study: Callable[[str], Path]) -> None:

@@ -31,8 +31,16 @@ def test_a_database_that_is_gone_from_beside_its_study_is_told_with_the_newest_b
         assert "annot restore backups/newer.tar.gz --replace" in told.message()
         assert "make the study with" not in told.message()
         assert not (folder / "annot.db").exists()
-    made = annot_done("init", folder=folder)
-    assert "annot restore backups/newer.tar.gz --replace" in made.stderr
+    before = snapshot(folder)
+    for words in (("init",), ("init", "--dry-run"), ("init", folder)):
+        refused = annot(*words, folder=folder)
+        assert refused.exit_code == 2
+        assert "annot restore backups/newer.tar.gz --replace" in refused.message()
+        assert "to begin another study, use another folder" in refused.message()
+    assert not difference(before, snapshot(folder))
+    # The settings are gone, too: what is in backups/ says that there was a study.
+    (folder / "annot.toml").unlink()
+    assert "annot restore backups/newer.tar.gz" in annot("init", folder=folder).message()
     annot_done("restore", "backups/newer.tar.gz", "--replace", folder=folder)
     for command in OF_A_STUDY:
         assert "annot restore" not in annot_done(*command.split(), folder=folder).stderr

@@ -79,7 +79,51 @@ def test_report_and_qrels_compare_name_what_holds_and_what_is_not_better_than_ch
     (folder / "other.txt").write_text((folder / "exports" / "qrels.txt").read_text())
     of_two = annot_done("qrels", "compare", "exports/qrels.txt", "other.txt", folder=folder)
     assert re.search(r"^turned .*° .*°$", of_two.stdout, re.MULTILINE)
-    assert "°: not better" in of_two.stdout
+    assert "°: not shown to be better" in of_two.stdout
+
+
+BINARY = """\
+q1 0 d1 1
+q1 0 d2 1
+q2 0 d3 1
+q2 0 d4 1
+"""
+RUN = """\
+q1 Q0 d1 1 3 {tag}
+q1 Q0 d3 2 2 {tag}
+q1 Q0 d2 3 1 {tag}
+q2 Q0 d4 1 3 {tag}
+q2 Q0 d1 2 2 {tag}
+"""
+
+
+def test_grades_of_which_none_is_relevant_are_told_once_before_any_figure(tmp_path: Path) -> None:
+    """A collection made elsewhere that lists relevant documents only, on a scale of four with `relevant_from = 2`."""
+    folder = tmp_path / "study"
+    annot_done("init", folder, "--kind", "topics", folder=tmp_path)
+    of_four = (folder / "annot.toml").read_text().replace("relevant_from = 1", "relevant_from = 2")
+    (folder / "annot.toml").write_text(of_four)
+    documents = "".join(f'd{at},Title {at},"Text of {at} here. Two words more. Three of them."\n' for at in range(1, 7))
+    (folder / "docs.csv").write_text(f"id,title,text\n{documents}")
+    (folder / "binary.txt").write_text(BINARY)
+    annot_done("corpus", "add", "docs.csv", folder=folder)
+    for query in ("q1", "q2"):
+        annot_done("query", "add", "--id", query, "--text", f"words of {query}", folder=folder)
+    annot_done("import", "binary.txt", "--as", "grades", folder=folder)
+    annot_done("qrels", folder=folder)
+    for tag in ("one", "two"):
+        (folder / f"{tag}.run").write_text(RUN.format(tag=tag))
+        annot_done("run", "import", f"{tag}.run", "--tag", tag, "--foreign", "keep", folder=folder)
+    for options in ((), ("--json",), ("--csv",)):
+        told = annot_done("evaluate", *options, folder=folder).stderr
+        assert told.count("set `relevant_from = 1`") == 1
+        assert told.splitlines()[0].startswith("warning: no judged document has grade 2 or higher")
+        assert "no document is relevant for" not in told
+    annot_done("report", folder=folder)
+    report = (folder / "exports/report.md").read_text()
+    assert report.index("relevant_from = 1") < report.index("in nDCG (")
+    (folder / "annot.toml").write_text(of_four.replace("relevant_from = 2", "relevant_from = 1"))
+    assert "relevant_from" not in annot_done("evaluate", folder=folder).stderr
 
 
 def test_another_measure_decides_by_its_ir_measures_name(study: Callable[[str], Path]) -> None:

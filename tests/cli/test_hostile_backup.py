@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+import tomlkit
 from annot.study import archive
 from command_line import annot, annot_done, difference, snapshot
-from hostile_backups import HOSTILE, Backup, database
+from hostile_backups import HOSTILE, TOML, Backup, database
 
 Study = Callable[[str], Path]
 
@@ -51,6 +52,68 @@ def test_a_hostile_backup_is_refused_in_a_sentence_and_does_nothing(name: str, p
         assert HOSTILE[name].words in refused.message()
         assert len(refused.stderr.splitlines()) <= 5, "a sentence, what is wrong, and a hint"
         assert not difference(before, snapshot(tmp_path))
+
+
+@pytest.fixture(scope="session")
+def judged(stages: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A backup of a study with judgements and final grades; nobody writes to it."""
+    path = tmp_path_factory.mktemp("judged") / "judged.tar.gz"
+    annot_done("backup", path, folder=stages["settled"])
+    return path
+
+
+def shorter_scale(backup: Backup) -> None:
+    """The rows are as they were made; the settings say that there are two grades."""
+    settings = tomlkit.parse(backup.files[TOML].decode())
+    settings["scale"] = {"names": ["No", "Yes"]}
+    settings["evaluation"] = {"relevant_from": 1}
+    backup.put(TOML, tomlkit.dumps(settings))
+
+
+def lost_row(backup: Backup) -> None:
+    """The last judgement is gone, and the manifest counts without it."""
+    rows = backup.files["database/judgement.jsonl"].decode().splitlines(keepends=True)
+    backup.put("database/judgement.jsonl", "".join(rows[:-1]))
+    backup.manifest["database"]["rows"]["judgement"] -= 1
+
+
+FORGED: dict[str, tuple[Callable[[Backup], None], str]] = {
+    "a grade off the scale": (lambda b: b.rows("judgement", lambda row: row.update(grade=9)), "grade 9, expected one"),
+    "a grade without its hash": (
+        lambda b: b.rows("judgement", lambda row: row.update(grade=(row["grade"] or 0) ^ 1)),
+        "its content has changed since it was recorded",
+    ),
+    "a final grade without its hash": (
+        lambda b: b.rows("adjudication", lambda row: row.update(reason="Because.")),
+        "its content has changed since it was recorded",
+    ),
+    "a row of another person": (
+        lambda b: b.rows("judgement", lambda row: row.update(account=77)),
+        "it has changed, or the row before it",
+    ),
+    "a row that is gone": (lost_row, "were recorded"),
+    "a scale with fewer grades": (shorter_scale, "expected one of 0, 1"),
+}
+
+
+@pytest.mark.parametrize("name", FORGED)
+def test_rows_that_are_not_as_they_were_recorded_are_refused_and_the_study_stays(
+    name: str, judged: Path, stages: dict[str, Path], tmp_path: Path
+) -> None:
+    forged, folder = tmp_path / "forged.tar.gz", tmp_path / "study"
+    backup = Backup.read(judged)
+    FORGED[name][0](backup)
+    backup.write(forged)
+    shutil.copytree(stages["settled"], folder)
+    before = snapshot(folder)
+    for arguments in ([folder, "--replace"], [tmp_path / "new"], [tmp_path / "new", "--dry-run"]):
+        refused = annot("restore", forged, *arguments, folder=tmp_path)
+        assert (refused.exit_code, refused.stdout) == (2, "")
+        assert FORGED[name][1] in refused.message()
+        assert "judgement" in refused.message() or "adjudication" in refused.message()
+    changed = [path for path in difference(before, snapshot(folder)) if not path.startswith("backups")]
+    assert not changed
+    assert not (tmp_path / "new").exists()
 
 
 def test_what_is_packed_again_as_it_was_comes_back(place: Place, tmp_path: Path) -> None:

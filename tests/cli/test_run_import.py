@@ -5,10 +5,13 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+import pytrec_eval
+from annot import read_qrels
 from annot.base.records import ScoredDoc
 from annot.formats.trec import read_run
 from annot.ranking.submission import SubmissionRules, look, settled
@@ -115,11 +118,22 @@ def test_missing_candidates_are_left_out_or_ranked_last_by_id() -> None:
     assert found == {"missing queries": (1, ("r",)), "missing candidates": (2, ("q a", "q c"))}
 
 
-def test_scores_that_tie_as_they_are_kept_are_told() -> None:
-    """Beyond six digits nothing is kept, so 1.0000001 and 1.0000002 tie."""
-    documents = {"q": (ScoredDoc("a", 1.0000002), ScoredDoc("b", 1.0000001), ScoredDoc("c", 0.5))}
-    (ties,) = look(documents, {"q": {"a", "b", "c"}})
-    assert (ties.what, ties.count, ties.queries, ties.examples) == ("ties", 2, 1, ("q a", "q b"))
+def test_the_file_of_an_imported_run_has_its_scores_and_gives_its_figures(study: Callable[[str], Path]) -> None:
+    folder = study("measured")
+    scores = {doc: 1235 - at / 1000 for at, doc in enumerate(pool(folder))}
+    lines = (f"{QUERY} Q0 {doc} 0 {score} theirs\n" for doc, score in scores.items())
+    (folder / "theirs.run").write_text("".join(lines))
+    told = annot_done("run", "import", "theirs.run", "--tag", "theirs", "--json", folder=folder).data
+    assert [one["what"] for one in told["findings"]] == ["missing queries"], "none of the scores ties with another"
+    kept = read_run((folder / "exports/runs/theirs.run").read_text().splitlines(), name="theirs").rankings[QUERY]
+    assert {doc.doc_id: doc.score for doc in kept} == scores
+    qrels = read_qrels(folder / "exports/qrels.txt")
+    graded = {QUERY: qrels[qrels["query_id"] == QUERY].set_index("doc_id")["relevance"].to_dict()}
+    theirs = pytrec_eval.RelevanceEvaluator(graded, {"map"}, relevance_level=2).evaluate({QUERY: scores})
+    found = annot_done("evaluate", "theirs", "--convention", "trec", "--per-query", "--csv", folder=folder).stdout
+    (ours,) = (line.split(",") for line in found.splitlines() if ",AP," in line and f",{QUERY}," in line)
+    header = found.splitlines()[0].split(",")
+    assert math.isclose(float(ours[header.index("value")]), theirs[QUERY]["map"], abs_tol=1e-6)
 
 
 def test_distances_in_a_trec_run_are_refused_until_they_are_named(study: Callable[[str], Path]) -> None:

@@ -12,7 +12,7 @@ pool; pool add; pool import; assessor add; assessor change; assessor leave; invi
 answers restore; train gold; train hide; substudy draw; run; run import; backup; restore; opinion qrels
 """
 SERVER = """
-assessor add; assessor change; assessor leave; invite; push; pull; doctor; check; backup
+assessor add; assessor change; assessor leave; invite; push; pull; doctor; check; backup; query remove
 """
 CSV = """
 pool; pool add; pool show; query list; assessor list; status; forecast; comments; answers list; agreement; qrels;

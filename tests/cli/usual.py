@@ -271,6 +271,7 @@ USUAL: dict[str, Usual] = {
     "query choose": Usual("labelled", "4", sheet),
     "query add": Usual("labelled", "fic0802 --facet method"),
     "query remove": Usual("pooled", "fic0407-background", again=2),
+    "query remove --sent": Usual("planned", "fic0407-background", again=2),
     "query folds": Usual("queried"),
     "query list": Usual("queried"),
     "vectors add": Usual("labelled", "mine theirs.npy --ids ids.txt --space theirs", vectors_file),

@@ -116,7 +116,7 @@ def test_what_is_over_all_facets_is_compared_where_the_facets_are_the_papers() -
     measures = table("csfcube").measures
     values = dict(zip(measures, (row / 100 for row in table("csfcube").figures["together"]["specter"]), strict=True))
     lines = [
-        RunMeasures("csfcube", facet, "specter", TEST, 10, values, {})
+        RunMeasures("csfcube", facet, "specter", TEST, 10, 10, values, {})
         for facet in ("background", "method", "result", "together")
     ]
     assert comparable(table("csfcube"), lines)
@@ -124,4 +124,4 @@ def test_what_is_over_all_facets_is_compared_where_the_facets_are_the_papers() -
     assert [one.same for one in of_all] == [True] * 5
     assert not comparable(table("csfcube"), lines[:2])
     with pytest.raises(InputError, match="no run has the name of one of its systems"):
-        beside(table("csfcube"), [RunMeasures("csfcube", "background", "nobody", TEST, 10, values, {})])
+        beside(table("csfcube"), [RunMeasures("csfcube", "background", "nobody", TEST, 10, 10, values, {})])

@@ -24,6 +24,8 @@ from annot.store.runs import read_splits
 from annot.study.workspace import Workspace
 from command_line import annot, annot_done
 
+KEEP = ("--foreign", "keep")
+"""`p29` has no abstract, so that the corpus leaves it out, and grades."""
 SUBJECTS = ("graph paths edges nodes", "cells proteins genes drugs", "queries ranking index terms")
 RELISH = [
     {"uid": "x", "pmid": "1", "response": {"relevant": ["5", "9"], "partial": ["13"], "irrelevant": ["2", "77"]}},
@@ -56,7 +58,7 @@ def scidocs(tmp_path: Path) -> Path:
 
 def test_scidocs_goes_from_its_files_to_figures_of_systems(scidocs: Path) -> None:
     told = annot_done(
-        "import", "--as", "grades", "val.qrel", "test.qrel", "--facet", "whole", "--json", folder=scidocs
+        *("import", "--as", "grades", "val.qrel", "test.qrel", "--facet", "whole"), *KEEP, "--json", folder=scidocs
     ).data
     assert (told["queries"], told["pairs"]) == (9, 9 * 21)
     assert told["folds"] == {"val": 3, "test": 6}
@@ -84,7 +86,7 @@ def test_evaluation_takes_the_test_fold_that_was_imported(scidocs: Path) -> None
     val = (scidocs / "val.qrel").read_text().splitlines()
     flipped = [f"{line[:-1]}{1 - int(line[-1])}" if line.startswith("p0 ") else line for line in val]
     (scidocs / "val.qrel").write_text("".join(f"{line}\n" for line in flipped))
-    annot_done("import", "--as", "grades", "val.qrel", "test.qrel", "--facet", "whole", folder=scidocs)
+    annot_done("import", "--as", "grades", "val.qrel", "test.qrel", "--facet", "whole", *KEEP, folder=scidocs)
     annot_done("qrels", folder=scidocs)
     annot_done("run", "fabs_bm25", folder=scidocs)
     run = {}
@@ -115,7 +117,7 @@ def test_evaluation_takes_the_test_fold_that_was_imported(scidocs: Path) -> None
 def test_files_of_which_none_is_the_test_are_tested_on_in_turn(scidocs: Path) -> None:
     (scidocs / "val.qrel").rename(scidocs / "one.qrel")
     (scidocs / "test.qrel").rename(scidocs / "two.qrel")
-    annot_done("import", "--as", "grades", "one.qrel", "two.qrel", "--facet", "whole", folder=scidocs)
+    annot_done("import", "--as", "grades", "one.qrel", "two.qrel", "--facet", "whole", *KEEP, folder=scidocs)
     ws = Workspace.open(scidocs)
     with open_store(ws.database_url, create=False) as store, store.read() as session:
         split = read_splits(session)["all"]
@@ -126,22 +128,23 @@ def test_files_of_which_none_is_the_test_are_tested_on_in_turn(scidocs: Path) ->
 
 
 def test_such_a_study_is_whole_as_it_stands(scidocs: Path) -> None:
-    annot_done("import", "--as", "grades", "val.qrel", "--facet", "whole", folder=scidocs)
+    annot_done("import", "--as", "grades", "val.qrel", "--facet", "whole", *KEEP, folder=scidocs)
     before = (scidocs / "annot.toml").read_text()
     assert annot_done("check", "plan", "--json", folder=scidocs).data["plan"]["faults"] == []
     status = annot_done("status", "--json", folder=scidocs).data
     assert (status["pairs"], status["agreed"], status["unassigned"]) == (63, 63, 0)
     annot_done("agreement", folder=scidocs)
     annot_done("report", folder=scidocs)
-    again = annot_done("import", "--as", "grades", "val.qrel", "--facet", "whole", "--json", folder=scidocs).data
+    again = annot_done("import", "--as", "grades", "val.qrel", "--facet", "whole", *KEEP, "--json", folder=scidocs).data
     assert again["pairs"] == 63
     assert annot_done("status", "--json", folder=scidocs).data == status
     assert (scidocs / "annot.toml").read_text() == before
 
 
 def test_what_has_no_text_is_told_and_its_grade_counts(scidocs: Path) -> None:
-    told = annot_done("import", "--as", "grades", "val.qrel", "--facet", "whole", folder=scidocs)
-    assert "papers without a text in the corpus: 1 of 24" in told.stderr
+    told = annot_done("import", "--as", "grades", "val.qrel", "--facet", "whole", *KEEP, folder=scidocs)
+    assert "1 unknown id kept without a text" in told.stderr
+    assert "p29" in told.stderr
     annot_done("qrels", folder=scidocs)
     assert "p2-whole 0 p29 1" in (scidocs / "exports" / "qrels.txt").read_text()
 
@@ -149,8 +152,9 @@ def test_what_has_no_text_is_told_and_its_grade_counts(scidocs: Path) -> None:
 def test_grades_that_no_measure_calls_relevant_are_told(scidocs: Path) -> None:
     settings = scidocs / "annot.toml"
     settings.write_text(settings.read_text().replace("relevant_from = 1", "relevant_from = 2"))
-    told = annot_done("import", "--as", "grades", "val.qrel", "--facet", "whole", folder=scidocs)
-    assert "set evaluation.relevant_from = 1" in told.stderr
+    told = annot_done("import", "--as", "grades", "val.qrel", "--facet", "whole", *KEEP, folder=scidocs)
+    assert "relevant means 2 or more; set relevant_from = 1 under [evaluation] in annot.toml" in told.stderr
+    assert "not used in what was imported: 2 (Similar), 3 (Near-identical)" in told.stderr
 
 
 @pytest.mark.parametrize(
@@ -164,7 +168,7 @@ def test_grades_that_no_measure_calls_relevant_are_told(scidocs: Path) -> None:
 )
 def test_bad_grades_leave_nothing_behind(scidocs: Path, line: str, said: str) -> None:
     (scidocs / "bad.qrel").write_text(line + "\n")
-    result = annot("import", "--as", "grades", "bad.qrel", "--facet", "whole", folder=scidocs)
+    result = annot("import", "--as", "grades", "bad.qrel", "--facet", "whole", *KEEP, folder=scidocs)
     assert result.exit_code == 2
     assert said in result.message()
     assert annot_done("status", "--json", folder=scidocs).data["queries"] == 0
@@ -176,7 +180,7 @@ def test_grades_of_others_do_not_enter_a_study_with_its_own_plan(scidocs: Path) 
         put_assessors(session, [Assessor("a1", None, False)])
         put_queries(session, [Query("p0-whole", "p0", "whole", (0,))])
         replace_plan(session, [Assignment("p0-whole", "p9", "a1", 1)], plan=Plan("0" * 64, 1, "2026-01-01"))
-    result = annot("import", "--as", "grades", "val.qrel", "--facet", "whole", folder=scidocs)
+    result = annot("import", "--as", "grades", "val.qrel", "--facet", "whole", *KEEP, folder=scidocs)
     assert result.exit_code == 2
     assert "its own plan or judgements" in result.message()
     assert annot_done("status", "--json", folder=scidocs).data["queries"] == 1
@@ -257,7 +261,7 @@ def test_without_a_highly_relevant_paper_there_is_no_query() -> None:
 
 
 def test_the_kind_is_told_from_the_content(scidocs: Path) -> None:
-    told = annot_done("import", "val.qrel", "test.qrel", "--facet", "whole", "--json", folder=scidocs).data
+    told = annot_done("import", "val.qrel", "test.qrel", "--facet", "whole", *KEEP, "--json", folder=scidocs).data
     assert (told["queries"], told["pairs"]) == (9, 9 * 21)
     edges = scidocs / "edges.csv"
     edges.write_text("citing,cited\np1,p2\n")

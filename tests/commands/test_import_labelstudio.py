@@ -231,3 +231,51 @@ def test_drawn_pools_stay_and_what_they_lack_is_counted(
     brought = bring([task(number, annotation(number, 9, "1")) for number in (2, 3, 1)])
     assert "outside the drawn pools: 1; systems do not rank them" in brought.stderr
     assert annot("pool", "show", "p1-method", "--json").data["entries"] == drawn
+
+
+EARLY, LATE = "2031-01-02T00:00:00Z", "2031-01-20T00:00:00Z"
+
+
+def counted_grades(annot: Run) -> list[int]:
+    annot("qrels", "--partial")
+    return [one["grade"] for one in annot("trace", "p1-method", "d1", "--json").data["said"] if one["counts"]]
+
+
+def test_what_was_changed_last_counts_and_the_import_says_when(
+    ws: Workspace, annot: Run, bring: Callable[..., Any]
+) -> None:
+    tasks = [task(1, annotation(1, 3, "2", updated_at=LATE), annotation(2, 3, "0", updated_at=EARLY))]
+    done = bring(tasks)
+    assert "p1-method d1: annotation 1, changed 2031-01-20 00:00 UTC" in done.stderr
+    assert counted_grades(annot) == [2]
+    traced = annot("trace", "p1-method", "d1", "--json").data["said"]
+    assert {one["annotation"]: one["at"][:10] for one in traced} == {"1": "2031-01-20", "2": "2031-01-02"}
+    # An older export does not take the place of a newer one.
+    older = [task(1, annotation(1, 3, "1", updated_at=EARLY), tasks[0]["annotations"][1])]
+    assert bring(older).exit_code == 0
+    assert counted_grades(annot) == [2]
+
+
+def test_the_same_export_again_dates_answers_of_earlier_imports(
+    ws: Workspace, annot: Run, bring: Callable[..., Any]
+) -> None:
+    tasks = [task(1, annotation(1, 3, "2", updated_at=LATE), annotation(2, 3, "0", updated_at=EARLY))]
+    bring(tasks)
+    with closing(sqlite3.connect(ws.root / "annot.db")) as connection:
+        connection.execute("DROP TRIGGER IF EXISTS judgement_no_update")
+        connection.execute("UPDATE judgement SET changed_at = NULL")
+        connection.commit()
+    assert counted_grades(annot) == [0]
+    assert bring(tasks, "--json").data["revised"] == 2
+    assert counted_grades(annot) == [2]
+    assert bring(tasks, "--json").data["unchanged"] == 2
+
+
+def test_an_address_for_an_account_that_was_a_number_is_asked_about(ws: Workspace, bring: Callable[..., Any]) -> None:
+    assert bring([task(1, annotation(1, 3, "2"))]).exit_code == 0
+    further = [task(2, annotation(2, {"id": 3, "email": "ada@example.org"}, "1"))]
+    refused = bring(further)
+    assert refused.exit_code == 2
+    assert "'a1' (in this study) and an address (" in refused.message()
+    assert bring(further, "--same-person").exit_code == 0
+    assert rows(ws, "SELECT assessor, account FROM assessor") == [("a1", "3")]

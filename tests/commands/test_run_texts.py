@@ -172,5 +172,10 @@ def test_a_run_of_which_nothing_is_left_is_refused_and_not_written(
 def test_at_most_five_of_the_topics_left_out_are_named(topics: int, told: str) -> None:
     names = [f"T{at}" for at in range(1, topics + 1)]
     left = MadeRun("mine", 1, 9, Path("mine.run"), 0, names, "a vector of each")
-    said = sentences("commands.texts_left_out", made=[left, replace(left, left_out=[])])
-    assert said == (f"mine: leaves out {told}, because this system needs a vector of each",)
+    other = replace(left, tag="other", needed="its words")
+    assert sentences("commands.texts_left_out", left_out={tuple(names): [left]}) == (
+        f"mine: leaves out {told}, because this system needs a vector of each",
+    )
+    assert sentences("commands.texts_left_out", left_out={tuple(names): [left, other]}) == (
+        f"mine, other: leave out {told}, because mine needs a vector of each, other needs its words",
+    )

@@ -75,7 +75,7 @@ def test_a_topic_that_the_study_does_not_have_is_named_once_with_the_near_one() 
 def test_people_get_the_next_free_pseudonym_unless_they_are_known() -> None:
     known = [Assessor("a1", "Ann", False), Assessor("j2", None, True)]
     rows = [row(1, "q", assessor=name) for name in ("Zoe", "Ann", "a3", "11", "9", "Judge", "j2", "Bob", "q12345")]
-    found = persons_of(rows, {"Judge", "j2"}, known, name="f")
+    found = persons_of(rows, {"Judge", "j2"}, known, name="f", same_person=None)
     assert {name: (one.assessor, one.account, one.adjudicator) for name, one in found.items()} == {
         "Ann": ("a1", "Ann", False),
         "Bob": ("a2", "Bob", False),
@@ -92,7 +92,7 @@ def test_people_get_the_next_free_pseudonym_unless_they_are_known() -> None:
 def test_people_that_do_not_fit_are_faults() -> None:
     known = [Assessor("a1", "Ann", False)]
     rows = [row(1, "q", assessor="Ann"), row(2, "q", assessor="a1")]
-    assert faults_of(persons_of, rows, {"Ann", "Eve", "Dan"}, known) == (
+    assert faults_of(persons_of, rows, {"Ann", "Eve", "Dan"}, known, same_person=None) == (
         "f: 2 names given with --adjudicator not found in any row",
         "f: a1: an assessor in this study, an adjudicator by --adjudicator",
         "f: a1 has two names in the file",

@@ -156,7 +156,7 @@ def test_files_that_are_no_model_are_refused_with_their_name_and_the_reason(tiny
         b"PK\x03\x04 something else": "not a CRFsuite model",
         raw[:-10]: "cut short",
         raw[:20]: "cut short",
-        tiny[:-20]: "damaged",
+        tiny[:-20]: "cannot be decompressed",
         raw.replace(FEATURE_SET.encode(), b"another-features"): "other features",
     }
     assert len(FEATURE_SET) == len("another-features")

@@ -101,7 +101,6 @@ BROKEN = {
         [f"f:2: not UTF-8: byte 0xE9 at position 57; Windows-1252 would read {'b' * 40 + 'é' + 'c' * 39!r}"],
     ),
     "a zero byte": ("1\ta\n\0", ["f:2: found a zero byte, expected text"]),
-    "UTF-16 without its mark": ("1\ta\n".encode("utf-16-le"), ["f:1: found a zero byte, expected text"]),
     "a second number in a topic": (
         TOP + "<num> Number: 2\n<title> two\n",
         [

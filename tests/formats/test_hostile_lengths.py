@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 from annot.base.errors import InputError
+from annot.formats import input_files
 from annot.formats.cleaning import clean
-from annot.formats.corpora import cutting
 from annot.formats.corpora.cutting import Piece, read_lines
-from annot.formats.corpora.xml_records import refuse_entities
 from annot.formats.paper_text import split_sentences
+from annot.formats.xml_records import refuse_entities
 
 LETTERS = 50_000
 """What costs the square of a run's length takes half a minute and more for so many, and well under a second if not."""
@@ -99,12 +99,12 @@ def test_a_line_without_end_is_refused_before_it_fills_the_memory(tmp_path: Path
     tracemalloc.start()
     with pytest.raises(InputError, match=r"swelling\.jsonl\.gz: (a line of more than|more than)"):
         list(read_lines(Piece(str(path), "annot", 0, None)))
-    assert tracemalloc.get_traced_memory()[1] < 5 * cutting.LONGEST_LINE
+    assert tracemalloc.get_traced_memory()[1] < 5 * input_files.LONGEST_LINE
     tracemalloc.stop()
 
 
 def test_a_file_that_swells_is_refused_and_text_is_not(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cutting, "LONGEST_LINE", 1 << 16)
+    monkeypatch.setattr(input_files, "LONGEST_LINE", 1 << 16)
     swelling, text = tmp_path / "lines.gz", tmp_path / "text.gz"
     swelling.write_bytes(gzip.compress(b"x\n" * (1 << 22)))
     with pytest.raises(InputError, match="unpacks to more than 100 times its size"):

@@ -7,8 +7,10 @@ from pathlib import Path
 
 import pytest
 from annot.base.errors import InputError
+from annot.formats import input_files
 from annot.formats.corpora import cutting
-from annot.formats.corpora.cutting import Broken, Format, Piece, cut_lines, is_gzip, json_records, opened, read_lines
+from annot.formats.corpora.cutting import Broken, Format, Piece, cut_lines, json_records, read_lines
+from annot.formats.input_files import is_gzip, opened
 
 LINES = [b"\xef\xbb\xbfone\n", b"\n", b"three, the longest\n", b"\xef\xbb\xbf\n", b"five\r\n", b"six"]
 
@@ -66,11 +68,11 @@ def test_a_line_without_end_is_refused_with_its_place(path: Path, monkeypatch: p
 def test_what_unpacks_to_more_than_its_size_allows_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path, text = tmp_path / "p", b"a" * 5_000
     path.write_bytes(gzip.compress(text))
-    monkeypatch.setattr(cutting, "UNPACKED", 3)
-    monkeypatch.setattr(cutting, "LONGEST_LINE", len(text) - 3 * path.stat().st_size)
+    monkeypatch.setattr(input_files, "UNPACKED", 3)
+    monkeypatch.setattr(input_files, "LONGEST_LINE", len(text) - 3 * path.stat().st_size)
     with opened(path) as file:
         assert file.read() == text
-    monkeypatch.setattr(cutting, "LONGEST_LINE", cutting.LONGEST_LINE - 1)
+    monkeypatch.setattr(input_files, "LONGEST_LINE", input_files.LONGEST_LINE - 1)
     with pytest.raises(InputError, match="unpacks to more than 3 times its size"), opened(path) as file:
         file.read()
 
@@ -98,7 +100,7 @@ def test_a_piece_has_sixteen_mebibytes_and_a_line_thirty_two_at_most(tmp_path: P
 def test_a_compressed_file_holds_up_to_a_hundred_times_its_size(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(cutting, "LONGEST_LINE", 0)
+    monkeypatch.setattr(input_files, "LONGEST_LINE", 0)
     path = tmp_path / "p"
     size = next(size for size in range(30, 60) if len(gzip.compress(b"a" * 100 * size)) == size)
     for more in (0, 1):

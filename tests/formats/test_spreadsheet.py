@@ -116,7 +116,7 @@ def test_headings_are_compared_in_small_letters_with_low_lines() -> None:
 @pytest.mark.parametrize(
     ("cell", "safe"),
     [
-        *[(start + "1", f"'{start}1") for start in "=+-@\t\r\n＝＋－＠'"],
+        *[(start + "1", f"'{start}1") for start in "=+-@\t\n＝＋－＠'"],
         *[(cell, cell) for cell in ("", "1", "a=b", "1-2", "x'")],
         ("'", "''"),
         ("'=1", "''=1"),
@@ -127,13 +127,20 @@ def test_a_cell_like_a_formula_is_guarded_and_comes_back_as_it_was(cell: str, sa
     assert unguarded(safe) == cell
 
 
+def test_orders_to_a_terminal_are_shown_by_number_and_line_ends_are_line_feeds() -> None:
+    assert guarded("\x1b]52;c;ZWNobw==\x07\x9b31m\u202e") == "\\u001b]52;c;ZWNobw==\\u0007\\u009b31m\\u202e"
+    assert guarded("=a\r\nb\rc\td") == "'=a\nb\nc\td"
+
+
 @pytest.mark.parametrize("cell", ["'", "'tis", "", "a"])
 def test_an_apostrophe_that_guards_nothing_stays(cell: str) -> None:
     assert unguarded(cell) == cell
 
 
 def test_a_sheet_begins_with_a_byte_order_mark_and_quotes_what_would_split_a_cell() -> None:
-    assert written_sheet([[None, "=1", 1.5], ["a,b", 'c"d', "e\rf"]]) == ('\ufeff,\'=1,1.5\r\n"a,b","c""d","e\rf"\r\n')
+    assert written_sheet([[None, "=1", -1.5], ["a,b", 'c"d', "e\rf"]]) == (
+        '\ufeff,\'=1,-1.5\r\n"a,b","c""d","e\nf"\r\n'
+    )
 
 
 def refused(read: object, data: bytes, **given: object) -> tuple[str, ...]:

@@ -186,3 +186,34 @@ def test_a_grade_beyond_the_scale_or_of_nothing_is_refused(text: str) -> None:
     }
     with pytest.raises(InputError, match="expected VALUE=GRADE, a grade from 0 to 2 or none"):
         grades_named([text], SCALE)
+
+
+# -- who, and when -----------------------------------------------------------------------------------------------------
+
+
+def test_an_answer_that_was_changed_later_comes_later() -> None:
+    first = annotation(1, given("grade", "choices", ["All"]), at="2031-03-14T10:00:00Z", updated_at="2031-03-20T10:00Z")
+    second = annotation(2, given("grade", "choices", ["No"]), at="2031-03-15T10:00:00Z", updated_at="2031-03-15T10:00Z")
+    rows = read(task(1, first, second))
+    assert [(row.annotation, row.grade) for row in rows] == [("2", 0), ("1", 2)]
+    assert (rows[1].judged_at, rows[1].changed_at) == ("2031-03-14T10:00:00+00:00", "2031-03-20T10:00:00+00:00")
+
+
+def test_a_moment_of_change_that_is_none_is_a_fault() -> None:
+    assert faults_of(task(1, annotation(1, updated_at="soon"))) == (
+        "e: task 1: annotation 1: updated_at 'soon', expected a date and time in ISO 8601",
+    )
+
+
+@pytest.mark.parametrize("order", [(0, 1, 2), (2, 1, 0), (1, 0, 2)])
+def test_an_account_by_number_and_by_object_is_one_person(order: tuple[int, ...]) -> None:
+    tasks = (
+        task(1, annotation(1, by=3)),
+        task(2, annotation(2, by={"id": 3, "email": "ada@example.org", "first_name": "Ada"})),
+        task(3, annotation(3, by="3")),
+    )
+    rows = read(*(tasks[at] for at in order), task(4, annotation(4, by={"id": 4})))
+    assert {row.line: (row.assessor, row.account) for row in rows} == {
+        **dict.fromkeys((1, 2, 3), ("ada@example.org", "3")),
+        4: ("4", None),
+    }

@@ -8,6 +8,7 @@ import math
 import pytest
 from annot.base.errors import InputError
 from annot.base.records import Qrel, ScoredDoc, ranked
+from annot.base.scored import in_order
 from annot.formats.trec import TrecRun, read_qrels, read_run, write_qrels, write_run
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -28,7 +29,7 @@ rankings = st.dictionaries(
 @given(rankings, ids)
 def test_a_run_read_back_is_the_run_that_was_written(documents: dict[str, list[ScoredDoc]], tag: str) -> None:
     text = write_run(documents, tag=tag)
-    expected = {query_id: ranked(scored) for query_id, scored in documents.items()}
+    expected = {query_id: in_order(scored) for query_id, scored in documents.items()}
     assert read_run(io.StringIO(text), name="x.run") == TrecRun(tag, expected)
     assert write_run(read_run(io.StringIO(text), name="x.run").rankings, tag=tag) == text
 
@@ -40,7 +41,7 @@ def test_qrels_read_back_are_the_qrels_that_were_written(grades: dict[tuple[str,
     assert read_qrels(io.StringIO(write_qrels(qrels)), name="qrels.txt") == tuple(sorted(qrels))
 
 
-def test_a_run_is_written_column_by_column_with_ties_by_id_and_six_digits() -> None:
+def test_a_run_is_written_column_by_column_with_ties_by_id_and_the_digits_of_its_scores() -> None:
     text = write_run(
         {
             "q2": [ScoredDoc("d1", 1.0)],
@@ -48,9 +49,9 @@ def test_a_run_is_written_column_by_column_with_ties_by_id_and_six_digits() -> N
         },
         tag="bm25",
     )
-    assert text == ("q1 Q0 d10 1 0.123457 bm25\nq1 Q0 d9 2 0.123456 bm25\nq1 Q0 z 3 0 bm25\nq2 Q0 d1 1 1 bm25\n")
-    tied = write_run({"q": [ScoredDoc("d9", 0.33333331), ScoredDoc("d10", 0.33333330)]}, tag="t")
-    assert tied == "q Q0 d10 1 0.333333 t\nq Q0 d9 2 0.333333 t\n"
+    assert text == ("q1 Q0 d10 1 0.12345651 bm25\nq1 Q0 d9 2 0.12345649 bm25\nq1 Q0 z 3 0 bm25\nq2 Q0 d1 1 1 bm25\n")
+    ours = ranked([ScoredDoc("d9", 0.33333331), ScoredDoc("d10", 0.33333330), ScoredDoc("d8", 1234567.0)])
+    assert write_run({"q": ours}, tag="t") == "q Q0 d8 1 1.23457e+06 t\nq Q0 d10 2 0.333333 t\nq Q0 d9 3 0.333333 t\n"
 
 
 def test_order_comes_from_the_scores_and_neither_from_the_rank_column_nor_from_the_lines() -> None:

@@ -287,3 +287,34 @@ def test_memory_does_not_grow_with_the_file(tmp_path: Path) -> None:
 
     peak(10)
     assert peak(3_200) < 1.3 * peak(800)
+
+
+def with_part(path: Path, name: str, content: bytes) -> Path:
+    """The workbook with another content of one part."""
+    with zipfile.ZipFile(path) as archive:
+        parts = {part: archive.read(part) for part in archive.namelist()}
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for part, old in parts.items():
+            archive.writestr(part, content if part == name else old)
+    return path
+
+
+@pytest.mark.parametrize("part", ["xl/sharedStrings.xml", "xl/worksheets/sheet1.xml", "xl/workbook.xml"])
+def test_a_part_is_read_in_its_own_encoding_or_refused_in_a_sentence(tmp_path: Path, part: str) -> None:
+    texts = [f"<t>{text}</t>" for text in ("id", "title", "abstract", "1", "蜜蜂", "飞")]
+    path = excel(tmp_path / "p.xlsx", shared((0, 1, 2), 1) + shared((3, 4, 5), 2), texts)
+    with zipfile.ZipFile(path) as archive:
+        content = archive.read(part).decode()
+    for encoding in ("utf-8", "utf-16", "gb2312", "shift_jis", "euc-jp", "big5", "idna", "x-none", "zlib"):
+        head = f'<?xml version="1.0" encoding="{encoding}"?>'
+        known = encoding not in ("idna", "x-none", "zlib")
+        data = (head + content).replace("飞", "舞").encode(encoding if known else "utf-8")
+        with_part(path, part, data)
+        try:
+            found = [paper["title"] for paper in papers(path)]
+        except InputError:
+            # openpyxl reads this part itself, in fewer encodings.
+            assert not known or (part == "xl/workbook.xml" and not encoding.startswith("utf"))
+        else:
+            assert known
+            assert found == ["蜜蜂"]

@@ -18,7 +18,6 @@ from annot.labelstudio.studio_records import Prediction, StudioProject
 from annot.labelstudio.task_lint import LABELS_FROM
 from annot.labelstudio.tasks import pair_key
 from annot.store import projects, trials
-from annot.store.guidelines import ShownGuidelines
 from annot.store.projects import Project
 from annot.study.workspace import Workspace
 from small_study import FirstPairs, Small
@@ -155,7 +154,7 @@ def test_a_project_of_a_round_that_never_counts_is_named_with_it(ws: Workspace) 
 
 
 def line(account: int = 31, *, counts: bool = True, kept: bool = False, guidelines: str | None = None) -> Any:
-    current = SimpleNamespace(account=account, guidelines_sha256=guidelines, server="here", annotation="7")
+    current = SimpleNamespace(account=account, shown_sha256=guidelines, server="here", annotation="7")
     return SimpleNamespace(current=current, counts=counts, kept=kept, record=SimpleNamespace(asked=D0))
 
 
@@ -172,16 +171,18 @@ def test_answers_by_guidelines_that_nobody_sent_and_open_tasks_beside_old_ones_a
 ) -> None:
     """d00 was answered by guidelines that are not on record; d01 is open beside those that were sent first."""
     old, new = ("2031-01-01", "old"), ("2031-01-02", "new")
-    shown = ShownGuidelines(
-        {D0: (old,), D1: (old,), D2: (old, new), OTHER: ()}, {"p1-method": (old, new), "p2-method": ()}
+    shown = SimpleNamespace(by_task={D0: (old,), D1: (old,), D2: (old, new), OTHER: ()})
+    sources = SimpleNamespace(
+        histories={("guidelines", "method"): (old, new)},
+        queries={"p1-method": ("p1", "method"), "p2-method": ("p2", "another")},
     )
-    monkeypatch.setattr(audits, "read_shown", lambda session, project: shown)
-    known = [SimpleNamespace(sha256=sha256) for sha256 in ("old", "new")]
-    monkeypatch.setattr(audits, "read_guidelines", lambda session: {"method": known})
+    monkeypatch.setattr(audits, "read_shown", lambda session, project, sources: shown)
+    monkeypatch.setattr(audits, "read_sources", lambda session: sources)
+    monkeypatch.setattr(audits, "display_parts", lambda session, names: {name: {"guidelines": name} for name in names})
 
     def on_record(asked: Asked, sha256: str, *, counts: bool = True) -> Any:
         return SimpleNamespace(
-            counts=counts, record=SimpleNamespace(asked=asked), current=SimpleNamespace(guidelines_sha256=sha256)
+            counts=counts, record=SimpleNamespace(asked=asked), current=SimpleNamespace(shown_sha256=sha256)
         )
 
     lines = [

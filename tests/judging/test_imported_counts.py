@@ -41,7 +41,9 @@ def ws(tmp_path: Path) -> Workspace:
 
 def imported(ws: Workspace, *rows: FileJudgement, dry_run: bool = False) -> ImportedJudgements:
     settling = ("j1",) if any(one.assessor == "j1" for one in rows) else ()
-    return import_judgements(ws, rows, b"", name="file", facet=None, adjudicators=settling, dry_run=dry_run)
+    return import_judgements(
+        ws, rows, b"", name="file", facet=None, adjudicators=settling, foreign=None, same_person=None, dry_run=dry_run
+    )
 
 
 @pytest.mark.parametrize("dry_run", [True, False])

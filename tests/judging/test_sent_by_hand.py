@@ -18,8 +18,8 @@ from annot.judging.exchange.servers import Unreachable
 from annot.labelstudio.studio_records import Delivery, StudioTask
 from annot.labelstudio.tasks import pair_key
 from annot.store import projects
-from annot.store.guidelines import SentGuidelines, read_guidelines
 from annot.store.projects import StoredRound
+from annot.store.shown import read_guidelines, version
 from annot.study.workspace import Workspace
 from small_study import Small
 from study_stages import copied
@@ -154,7 +154,7 @@ def test_the_numbers_of_the_server_are_noted_down_and_ended_disputes_forgotten(
 def test_who_has_no_account_waits_and_the_guidelines_are_noted_once_something_is_sent(
     ws: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    new = [SentGuidelines("method", "2031-01-02T03:04:05", "0" * 64, "text", None)]
+    new = [version("guidelines", "method", "text", since="2031-01-02T03:04:05")]
 
     def known() -> int:
         with ws.reading() as session:
@@ -162,11 +162,11 @@ def test_who_has_no_account_waits_and_the_guidelines_are_noted_once_something_is
 
     Server(accounts=["joe"]).stand_in(monkeypatch)
     with pytest.raises(FindingError, match="1 person without access to http://studio") as error:
-        pushed(ws, outgoing("a1", D0), new_guidelines=new)
+        pushed(ws, outgoing("a1", D0), new_versions=new)
     assert [one.partition(";")[0] for one in error.value.faults] == ["a1: has not signed up on the server yet"]
     assert known() == 0
     Server(accounts=["bob"]).stand_in(monkeypatch)
-    found = pushed(ws, outgoing("a1", D0), outgoing("a2", D1), new_guidelines=new)
+    found = pushed(ws, outgoing("a1", D0), outgoing("a2", D1), new_versions=new)
     assert [row.assessor for row in found.projects] == ["a2"]
     assert found.notes[0].endswith(", then run `annot push` again")
     assert known() == 1

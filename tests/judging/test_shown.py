@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -15,10 +14,10 @@ from annot.judging.exchange.outgoing import material_of, tasks_of
 from annot.judging.exchange.shown import changed_tasks
 from annot.labelstudio.studio_records import PulledTask
 from annot.labelstudio.tasks import adjudicate_task, facets_task, feedback_task, full_text_task, pair_key, returned_task
-from annot.store import guidelines, judgements, trials
-from annot.store.guidelines import SentGuidelines
+from annot.store import judgements, trials
 from annot.store.judging_models import Gold
 from annot.store.projects import Project, StoredRound
+from annot.store.shown import record_versions, version
 from annot.study.workspace import Workspace
 from small_study import RECORDED, FirstPairs, Small, sourced
 from study_stages import copied
@@ -36,8 +35,7 @@ def ws(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
     ws = copied(Small(answers=FirstPairs(10)), "judged", tmp_path_factory.mktemp("shown") / "study")
     with ws.writing() as session:
         text = f"# Method\n\n{EARLIER_HELP}\n"
-        sha256 = hashlib.sha256(text.encode()).hexdigest()
-        guidelines.record_guidelines(session, [SentGuidelines("method", RECORDED, sha256, text, None)])
+        record_versions(session, [version("guidelines", "method", text, since=RECORDED)])
         judgements.add_returned(session, Returned(QUERY, "d08", "a1", 3, "Look again.", RECORDED))
     return ws
 

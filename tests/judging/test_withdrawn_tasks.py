@@ -238,7 +238,7 @@ def test_a_push_withdraws_first_and_leaves_out_who_cannot_be_reached(
     assert asked == ["a1", "a2", "j1"], "whoever was sent something"
     assert [(one.assessor, list(one.tasks)) for one in found.outgoing] == [("a1", [D0])]
     assert (found.unreachable, found.checked) == ((away,), True)
-    assert [one.facet for one in found.new_guidelines] == ["method"]
+    assert [one.subject for one in found.new_versions if one.part == "guidelines"] == ["method"]
     assert found.before == (SentProject("a1", 0, 0, 0, 1, 0, "project/7", part="judging"),)
     assert judging.JudgingRound().prepare(ws, NO_WISHES, dry_run=True).before == ()
 

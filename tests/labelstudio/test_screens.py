@@ -9,6 +9,7 @@ from importlib import resources
 from pathlib import Path
 from typing import get_args
 
+import lxml.html
 import pytest
 from annot.base.errors import InputError
 from annot.base.settings import Settings
@@ -164,6 +165,32 @@ def test_instructions_show_guidelines_and_keys_and_no_html_of_theirs() -> None:
     assert "<img" not in made
     assert made.index("Judging</h1>") < made.index("<h2>Keys</h2>") < made.index("Near-identical"), "the task first"
     assert "Ctrl+Enter" in made
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        "![seen](http://elsewhere.example/a.png)",
+        '![seen][one]\n\n[one]: http://elsewhere.example/a.png "A title"',
+        "![seen]\n\n[seen]: http://elsewhere.example/a.png",
+        "[![seen](http://elsewhere.example/a.png)](http://elsewhere.example)",
+        "| a |\n| - |\n| ![seen](//elsewhere.example/a.png) |",
+        "- ![seen](data:image/svg+xml;base64,PHN2Zz4=)",
+    ],
+)
+def test_a_picture_in_guidelines_is_not_fetched_by_those_who_read_them(page: str) -> None:
+    made = instructions_html([page], scale_names=SCALE, labels=LABELS, language="en", screen="judge")
+    tags = {element.tag: element for element in lxml.html.fromstring(f"<div>{made}</div>").iter()}
+    assert "seen" in made
+    assert "img" not in tags
+    assert not {name for element in tags.values() for name in element.attrib} & {"src", "srcset", "style", "background"}
+
+
+def test_a_link_in_guidelines_runs_no_script() -> None:
+    page = "[a](javascript:alert(1)) [b](JavaScript&#58;alert(1)) [c](https://example.org/c) <javascript:alert(1)>"
+    made = instructions_html([page], scale_names=SCALE, labels=LABELS, language="en", screen="judge")
+    links = [link.get("href") for link in lxml.html.fromstring(f"<div>{made}</div>").iter("a")]
+    assert [address for address in links if address] == ["https://example.org/c"]
 
 
 def test_instructions_read_the_same_without_any_style() -> None:

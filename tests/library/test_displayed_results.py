@@ -87,11 +87,21 @@ def test_runs_are_shown_best_first_with_chance_last() -> None:
         assert note.partition("`")[0] in found._repr_html_()
 
 
+def test_grades_of_which_none_is_relevant_are_told_before_any_figure() -> None:
+    qrels = {query: {doc: min(grade, 1) for doc, grade in of.items()} for query, of in QRELS.items()}
+    found = annot.evaluate(GOOD, qrels, relevant_from=2)
+    assert "set `relevant_from = 1`" in found.notes[0]
+    for page in (repr(found), found._repr_html_()):
+        assert page.index("relevant_from = 1") < page.index("%")
+    assert not any("relevant_from" in note for note in annot.evaluate(GOOD, qrels).notes)
+
+
 def test_a_single_run_is_shown_without_letters() -> None:
     found = annot.evaluate(GOOD, QRELS, measure="AP", convention="trec")
     assert repr(found).splitlines()[1].startswith("AP of run: 100.0%. A random order has ")
-    assert [row[0] for row in cells(found._repr_html_())] == ["Run", "run: not better than chance", "chance"]
+    assert [row[0] for row in cells(found._repr_html_())] == ["Run", "run", "chance"]
     assert "Letters" not in found._repr_html_()
+    assert "to show any difference (6 are needed)" in found._repr_html_()
 
 
 def test_runs_of_different_facets_are_all_counted_and_the_facet_is_named() -> None:

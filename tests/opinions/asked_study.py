@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from annot.base.records import Asked
-from annot.judging.opinions.asking import Clock
+from annot.judging.opinions.pacing import Clock
 from annot.steps import opinion_ask
 from annot.steps.opinion_ask import AskedOpinion, Selection
 from annot.store import opinions, projects
-from annot.store.opinions import ModelCall, Opinion
+from annot.store.opinions import AskedModel, ModelCall, Opinion
+from annot.study.snapshot import read_snapshot
 from annot.study.workspace import Workspace
 from small_study import FirstPairs, Small
 from study_stages import copied
 
+NOW = "2026-01-01T00:00:00+00:00"
 PRICED = {"price_in": 1_000.0, "price_out": 10_000.0}
 """A thousandth and a hundredth for a token."""
 
@@ -52,6 +55,30 @@ def calls_of(ws: Workspace, name: str = "small") -> tuple[ModelCall, ...]:
 def opinions_of(ws: Workspace, name: str = "small") -> tuple[Opinion, ...]:
     with ws.reading() as session:
         return opinions.read_opinions(session, name)
+
+
+def put(
+    ws: Workspace,
+    name: str,
+    grade: Callable[[str, str, int], int | None],
+    *,
+    repeats: int = 1,
+    most: int | None = None,
+    guidelines: Mapping[str, str] | None = None,
+    early: tuple[tuple[str, str, str], ...] = (),
+) -> None:
+    """A model's opinion of the pairs with a final grade, or the first so many: `grade` gets its ids and final grade."""
+    final = {one.pair: one.grade for one in read_snapshot(ws).outcome.decisions[:most]}
+    asked = AskedModel(name, "http://localhost/v1", f"org/{name}", {}, {}, (), NOW, early, guidelines or {})
+    with ws.writing() as session:
+        opinions.put_asked_model(session, asked)
+        for pair, given in final.items():
+            for repeat in range(1, repeats + 1):
+                said = grade(*pair, given)
+                for attempt in (1,) if said is not None else (1, 2):
+                    state = "read" if said is not None else "unreadable"
+                    call = ModelCall(name, *pair, repeat, attempt, state, "abc", NOW, 0.25, grade=said, reason="")
+                    opinions.note_sent(session, call)
 
 
 @dataclass

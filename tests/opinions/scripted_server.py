@@ -23,9 +23,11 @@ class Scripted:
     """What the model says; None gives `body` as it is."""
     status: int = 200
     headers: dict[str, str] = field(default_factory=dict)
-    body: str = ""
+    body: str | bytes = ""
     model: str = "tiny-1"
     version: str | None = "fp_1"
+    finish_reason: str = "stop"
+    refusal: str | None = None
     usage: dict[str, int] | None = field(default_factory=lambda: dict(USAGE))
     after: float = 0.0
     """Seconds before it answers."""
@@ -35,10 +37,10 @@ class Scripted:
     @property
     def content(self) -> bytes:
         if self.text is None:
-            return self.body.encode()
-        message = {"role": "assistant", "content": self.text}
+            return self.body if isinstance(self.body, bytes) else self.body.encode()
+        message = {"role": "assistant", "content": self.text, "refusal": self.refusal}
         whole: dict[str, Any] = {"id": "x", "object": "chat.completion", "model": self.model}
-        whole["choices"] = [{"index": 0, "message": message, "finish_reason": "stop"}]
+        whole["choices"] = [{"index": 0, "message": message, "finish_reason": self.finish_reason}]
         if self.version:
             whole["system_fingerprint"] = self.version
         if self.usage:

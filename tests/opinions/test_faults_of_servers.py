@@ -33,8 +33,8 @@ def test_a_server_that_asks_for_a_wait_gets_it_from_every_connection(ws: Workspa
     with serving(lambda request, number: REFUSED if number == 1 else Scripted()) as server:
         ws = with_model(ws, server.url, requests_at_once=1, **PRICED)
         done = ask(ws, selection=ONE_QUERY, clock=clock, tell=heard.append)
-    assert (done.settled, clock.waits) == (10, [7.0])
-    assert heard == ['HTTP 429: {"error": "slow down"}; asking again in 7 s']
+    assert (done.settled, clock.waits[0]) == (10, 7.0)
+    assert heard == ['HTTP 429: {"error": "slow down"}; asking again in 7 s, and more slowly from then on']
     (failed,) = (call for call in calls_of(ws) if call.state == "failed")
     assert (failed.status, failed.cost, failed.answer) == (429, 0.0, '{"error": "slow down"}')
 
@@ -49,7 +49,7 @@ def test_an_error_of_the_server_is_followed_by_longer_and_longer_waits(ws: Works
 def test_a_server_that_stays_away_ends_the_asking_and_what_was_answered_stays(ws: Workspace) -> None:
     with serving(lambda request, number: Scripted() if number <= 4 else Scripted(None, status=503)) as server:
         ws = with_model(ws, server.url, requests_at_once=1)
-        with pytest.raises(ModelError, match=r"6 requests failed one after the other: HTTP 503") as error:
+        with pytest.raises(ModelError, match=r"no answer to 6 requests in a row: HTTP 503") as error:
             ask(ws, selection=ONE_QUERY, clock=Hurried())
         assert "what was answered is on record" in (error.value.hint or "")
         assert len(opinions_of(ws)) == 4
@@ -63,7 +63,7 @@ def test_a_server_that_is_not_there_is_an_error_in_words(ws: Workspace) -> None:
     with serving() as server:
         url = server.url
     with pytest.raises(
-        ModelError, match=r"127\.0\.0\.1:\d+/v1/chat/completions: 6 requests failed .*ConnectError"
+        ModelError, match=r"127\.0\.0\.1:\d+/v1/chat/completions: no answer to 6 requests in a row: ConnectError"
     ) as e:
         ask(with_model(ws, url, requests_at_once=4), selection=ONE_QUERY, clock=Hurried(), tell=heard.append)
     assert "check that the server runs" in (e.value.hint or "")
@@ -81,13 +81,14 @@ def test_an_answer_that_does_not_come_whole_is_asked_for_again_and_counts_with_i
         ws = with_model(ws, server.url, requests_at_once=1, timeout=0.2, longest_answer=50, **PRICED)
         done = ask(ws, selection=ONE_QUERY, clock=Hurried())
     assert done.settled == 10
-    first, again, *_ = sorted(calls_of(ws), key=lambda call: call.sent_at)
+    first = min(calls_of(ws), key=lambda call: call.sent_at)
+    again = next(call for call in calls_of(ws) if call.doc_id == first.doc_id and call.attempt == 2)
     assert (first.state, first.status) == ("failed", None)
     assert says in (first.answer or "")
     prompt = server.prompts[0]
     # At most a token for each byte, and what a chat puts around it.
     assert first.cost == pytest.approx((len(prompt.encode()) + 64) * 0.001 + 50 * 0.01)
-    assert (again.doc_id, again.attempt, again.state) == (first.doc_id, 2, "read")
+    assert again.state == "read"
 
 
 UNREADABLE = (
@@ -246,8 +247,12 @@ def test_a_pair_that_the_server_does_not_take_is_left_out_and_told(ws: Workspace
         (Scripted(None, status=401, body="no"), 1, "HTTP 401: no", "ANNOT_OPINION_KEY"),
         (Scripted(None, status=404, body="no model"), 1, "HTTP 404: no model", "check url and model"),
         (Scripted(None, status=307, headers={"Location": "http://127.0.0.1:9/"}), 5, "HTTP 307", "check url and model"),
-        (Scripted(None, body="<html>Welcome</html>"), 5, "HTTP 200: <html>Welcome", "when the server answers"),
-        (Scripted(None, body='{"choices": []}'), 5, 'HTTP 200: {"choices": []}', "when the server answers"),
+        (Scripted(None, status=204), 5, "HTTP 204: without a word", "check url and model"),
+        (Scripted(None, body="<html>Welcome</html>"), 5, "a web page instead of JSON: <html>Welcome", "check url"),
+        (Scripted(None, body='{"choices": []}'), 5, "JSON without an answer of a model", "check url and model"),
+        (Scripted(None, body='{"choices": [{'), 5, 'broken JSON: {"choices": [{', "check url and model"),
+        (Scripted(None, body=" "), 5, "an empty body", "check url and model"),
+        (Scripted(None, body='{"error": "no such model"}'), 5, "an error instead of an answer", "check url and model"),
     ],
 )
 def test_a_server_that_refuses_every_question_is_not_asked_them_all(
@@ -258,6 +263,7 @@ def test_a_server_that_refuses_every_question_is_not_asked_them_all(
         with pytest.raises(ModelError) as error:
             ask(ws)
     assert says in error.value.message
+    assert "HTTP 200" not in error.value.message
     assert hint in (error.value.hint or "")
     assert len(server.requests) == requests
     assert opinions_of(ws) == ()

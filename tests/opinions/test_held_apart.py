@@ -16,9 +16,10 @@ from annot.formats.trec import read_qrels
 from annot.judging.exchange.outgoing import Outgoing, check_outgoing, form_of, material_of, spec_of, tasks_of
 from annot.judging.exchange.rounds import PARTS
 from annot.judging.opinions.early import check_early
+from annot.judging.opinions.standing import opinions_on_record
 from annot.labelstudio.controls import Screen
 from annot.labelstudio.tasks import returned_task
-from annot.publishing.release.opinion_files import opinion_files, opinions_on_record
+from annot.publishing.release.opinion_files import opinion_files
 from annot.publishing.terms import terms_of
 from annot.steps import imports, opinions, qrels, release
 from annot.steps.opinion_ask import Selection
@@ -133,7 +134,7 @@ def test_qrels_of_a_model_name_it_and_nothing_takes_them_for_peoples(tmp_path: P
         imports.grades_from(
             made(tmp_path / "new", stage="queried"),
             [written.path],
-            form="qrels", facet="method", per_topic=1, dry_run=False,
+            form="qrels", facet="method", per_topic=1, foreign=None, dry_run=False,
         )  # fmt: skip
     write_file(ws.qrels, written.path.read_bytes())
     with pytest.raises(InputError, match=r"exports/qrels\.txt: a model's grades \(tiny_2:7b\), expected people's"):
@@ -218,7 +219,10 @@ def test_a_release_has_what_was_asked_and_said_but_no_address_and_no_reason_with
     described = json.loads(files["opinions/small.json"])
     said = [json.loads(line) for line in files["opinions/small.jsonl"].splitlines()]
     assert described["model"] == "tiny 2:7b"
-    assert described["requests"] == {"read": 120, "unreadable": 0, "failed": 0, "sent": 0}
+    assert described["requests"] == {
+        **{"read": 120, "cannot_judge": 0},
+        **{"unreadable": 0, "failed": 0, "sent": 0},
+    }
     assert [one["answers"] for one in described["served"]] == [120]
     assert (described["tokens_in"], described["tokens_out"]) == (120 * 400, 120 * 20)
     assert "[the document]" in described["prompts"]["method"]

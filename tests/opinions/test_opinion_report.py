@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -14,29 +13,11 @@ from annot.measuring.opinions.worth import OpinionVerdict
 from annot.publishing.report.sections.whole import document
 from annot.publishing.report.study import Study
 from annot.steps import opinion_report, qrels
-from annot.store import opinions
-from annot.store.opinions import AskedModel, ModelCall
 from annot.study.snapshot import read_snapshot
 from annot.study.workspace import Workspace
-from asked_study import made
+from asked_study import made, put
 from command_line import annot_done
 from study_stages import DEMO, copied
-
-NOW = "2026-01-01T00:00:00+00:00"
-
-
-def put(ws: Workspace, name: str, grade: Callable[[str, str, int], int | None], *, repeats: int = 1) -> None:
-    """A model's opinion of every pair with a final grade: `grade` is called with its ids and final grade."""
-    final = {one.pair: one.grade for one in read_snapshot(ws).outcome.decisions}
-    with ws.writing() as session:
-        opinions.put_asked_model(session, AskedModel(name, "http://localhost/v1", f"org/{name}", {}, {}, (), NOW))
-        for pair, given in final.items():
-            for repeat in range(1, repeats + 1):
-                said = grade(*pair, given)
-                for attempt in (1,) if said is not None else (1, 2):
-                    state = "read" if said is not None else "unreadable"
-                    call = ModelCall(name, *pair, repeat, attempt, state, "abc", NOW, 0.25, grade=said, reason="")
-                    opinions.note_sent(session, call)
 
 
 @pytest.fixture

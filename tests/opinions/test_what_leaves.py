@@ -45,7 +45,7 @@ class Elsewhere(httpx.AsyncBaseTransport):
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         self.requests.append(request)
-        return httpx.Response(200, content=Scripted().content)
+        return httpx.Response(200, stream=httpx.ByteStream(Scripted().content))
 
 
 def test_texts_leave_this_machine_with_the_leads_word_alone_and_it_is_asked_for_once(ws: Workspace) -> None:

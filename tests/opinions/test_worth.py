@@ -196,7 +196,7 @@ def test_the_middle_of_the_repeats_counts() -> None:
     assert worth("m", "x", two, judged).given == {0: len(first), 1: 0, 2: 0, 3: 0}
 
 
-def test_runs_of_the_models_family_are_marked() -> None:
+def test_runs_of_the_models_family_are_those_that_the_lead_declares() -> None:
     judged = study(7)
     judged = Judged(
         *(
@@ -205,8 +205,19 @@ def test_runs_of_the_models_family_are_marked() -> None:
         ),
         *(judged.lengths, SCALE, RULE, 0.2),
     )
-    found = worth("m", "meta/Llama-3-8b-Instruct", said(judged, "final"), judged, declared=["x1", "not a run"])
-    assert found.related == ("llama-dense", "x1")
+    found = worth("m", "meta/Llama-3-8b-Instruct", said(judged, "final"), judged, related=["x1", "not a run"])
+    assert found.related == ("x1",)
+
+
+def test_pairs_that_it_cannot_judge_count_as_not_answered() -> None:
+    """Every figure is the one without these pairs, and none of them is called unreadable."""
+    judged = study(9)
+    answers = said(judged, "final")
+    declined = {pair for at, pair in enumerate(sorted(answers)) if at % 3 == 0}
+    without = worth("m", "x", {pair: given for pair, given in answers.items() if pair not in declined}, judged)
+    found = worth("m", "x", {**answers, **{key: [None] for key in declined}}, judged, declined=declined)
+    assert (found.n_pairs, found.n_declined, found.n_unreadable) == (len(answers), len(declined), 0)
+    assert replace(found, n_pairs=without.n_pairs, n_declined=0) == without
 
 
 def test_before_people_have_judged_nothing_is_said_of_it() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from annot.base.records import Asked, Assignment, Query
@@ -38,6 +39,7 @@ def faults(plan: Plan, sizes: list[int], *, left: str = "", answered: Collection
         answered=answered,
         settling={},
         may_assess=False,
+        accepted=(),
     )
     return list(found)
 
@@ -227,7 +229,16 @@ def test_who_left_with_open_pairs_and_who_settles_their_own_are_found() -> None:
             answered=(),
             settling=settling,
             may_assess=may_assess,
+            accepted=(),
         )
+
+
+def test_a_pair_that_the_lead_accepts_with_fewer_assessors_is_no_fault() -> None:
+    alone = [one for one in SOUND if one.pair != ("q0", "d0") or one.assessor == "a1"]
+    asked: Any = {"per_pair": 2, "left": (), "answered": (), "settling": {}, "may_assess": False}
+    short, *others = faults_of(alone, documents=documents([2]), accepted=(), **asked)
+    assert short.startswith("q0 d0: 1 assessor (a1), expected 2")
+    assert faults_of(alone, documents=documents([2]), accepted={("q0", "d0")}, **asked) == tuple(others)
 
 
 def test_overlaps_count_the_pairs_of_both_once() -> None:

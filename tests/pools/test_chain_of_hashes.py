@@ -17,11 +17,11 @@ from annot.pools.near_duplicates import near_duplicates, shingles_of
 from annot.pools.pool_facts import origins_of
 from annot.ranking.wordvectors import WordVectors, save, sha256_of
 from annot.store.citations import FOLDER, MANIFEST
-from annot.store.guidelines import SentGuidelines, record_guidelines
 from annot.store.paper_writing import PaperWriter
 from annot.store.papers import corpus_sha256, groups_of
 from annot.store.people import Plan, replace_plan
 from annot.store.runs import Imported, StoredRun, put_import, put_runs
+from annot.store.shown import SHOWN_CONTENT_TABLE, record_versions, version
 from annot.study.workspace import Workspace, write_file, write_manifest
 
 
@@ -108,13 +108,14 @@ def test_vectors_are_held_against_what_they_were_written_as(stored: Workspace) -
 
 def test_what_the_database_says_of_guidelines_plan_and_runs_is_checked(stored: Workspace) -> None:
     with stored.writing() as session:
-        good = SentGuidelines("method", "2031-01-02T03:04:05", sha("text"), "text", None)
-        record_guidelines(session, [good, good._replace(sent_at="2031-01-03T03:04:05", sha256="0" * 64)])
+        good = version("guidelines", "method", "text", since="2031-01-02T03:04:05")
+        session.connection().execute(SHOWN_CONTENT_TABLE.insert().values(sha256="0" * 64, body="text"))
+        record_versions(session, [good, good._replace(since="2031-01-03T03:04:05", sha256="0" * 64)])
         put_runs(session, [StoredRun("mine", "term", {}, sha("run"))])
         replace_plan(session, [], plan=Plan(sha("plan"), 1, "2031"))
     write_file(stored.run_file("mine"), "run")
     write_file(stored.pools / "plan.jsonl", "plan")
-    changed = "the guidelines of method sent on 2031-01-03: the stored text has changed"
+    changed = "the guidelines of method sent on 2031-01-03: the stored content has changed"
     assert broken(stored) == [changed]
     (stored.pools / "plan.jsonl").unlink()
     write_file(stored.run_file("mine"), "other")

@@ -359,14 +359,16 @@ def test_everything_that_figures_come_from_has_its_hash(monkeypatch: pytest.Monk
         "ws": SimpleNamespace(corpus="the corpus"),
     }
 
-    def hashes(papers: int, **changes: Any) -> list[tuple[str, str]]:
+    def hashes(papers: int, ranked: str | None = None, **changes: Any) -> list[tuple[str, str]]:
         corpus: Any = SimpleNamespace(papers=papers)
-        return list(collection_facts._hashes(study(None, **(made | changes)), corpus, {"plan.jsonl": "plan"}))
+        of: Any = study(None, **(made | changes))
+        return list(collection_facts._hashes(of, corpus, {"plan.jsonl": "plan"}, ranked=ranked))
 
     corpus, imports = ("corpus, its content", "of the corpus"), ("imported file of judgements", f"of {Source.FILE}")
     rankings = ("rankings behind the pools, all", sha256("p1 aa\np2 bb\n"))
     rest = [("plan.jsonl", sha256("plan")), ("runs/bm25.run", "cc")]
     assert hashes(1) == [corpus, imports, rankings, *rest]
+    assert hashes(1, ranked="dd")[0] == ("corpus as it was ranked, its content", "dd")
     assert hashes(0) == [imports, rankings, *rest]
     assert hashes(1, rankings_sha256={}) == [corpus, imports, *rest]
     assert hashes(1, sources=(Source.CSFCUBE,)) == [corpus, imports, *rest]

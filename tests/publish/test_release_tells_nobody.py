@@ -14,6 +14,7 @@ import pytest
 import tomlkit
 from annot.base.errors import StudioError
 from annot.base.records import Assessor
+from annot.judging import states
 from annot.labelstudio.accounts import local_secrets
 from annot.publishing.release.identities import secrets_of, telling_pseudonyms
 from annot.publishing.release.leaks import Secret, leaks
@@ -122,7 +123,11 @@ def test_whatever_is_planted_is_found_where_it_is_and_nothing_is_written(
     assert list(tmp_path.glob("*release*")) == []
 
 
-def test_what_people_say_is_public_is_let_through(ws: Workspace, annot: Callable, tmp_path: Path) -> None:
+def test_what_people_say_is_public_is_let_through(
+    ws: Workspace, annot: Callable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # A title that was changed by hand is a state in which there is no release; here it stands for one that was printed.
+    monkeypatch.setattr(states, "STATES", ())
     (ws.root / "datasheet.toml").write_text(
         answered(maintenance__contact="Write to help@collection.example or jo.settler@judges.example.")
     )

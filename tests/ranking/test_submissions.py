@@ -61,7 +61,7 @@ def test_of_a_document_that_is_there_twice_the_better_score_counts_and_strangers
 
 def test_each_kind_of_finding_is_counted_with_its_queries_and_three_examples() -> None:
     run = {
-        "q": [ScoredDoc("d1", 1.0), ScoredDoc("d2", 1.0000001), ScoredDoc("d3", 2.0), ScoredDoc("d3", 2.0)],
+        "q": [ScoredDoc("d1", 1.0), ScoredDoc("d2", 1.00000001), ScoredDoc("d3", 2.0), ScoredDoc("d3", 2.0)],
         "r": [ScoredDoc("x", 3.0), ScoredDoc("d1", 1.0)],
         "s": [ScoredDoc("d1", 1.0)],
     }

@@ -75,7 +75,7 @@ def test_the_first_screen_alone_answers(study: Workspace) -> None:
         if (line["convention"], line["facet"], line["run"]) == ("csfcube", "together", best["best"])
     ]
     assert not of_best["above_chance"], "three query papers are too few to show it"
-    assert f"**{best['best']} is first, but it is not better than chance.**" in first
+    assert "not better than chance" not in first
     assert "With 3 query papers, no difference between runs can be shown: at least 6 query papers are needed." in first
     for run in (*best["worse"], *best["behind"], *best["as_good"]):
         assert run in first

@@ -111,7 +111,7 @@ def a_best_run(**values: Any) -> Best:
     usual: dict[str, Any] = {
         **{"convention": "csfcube", "measure": "NDCG%20", "queries": 12},
         **{"figure": number(50.0, MEASURE), "chance": number(20.0, MEASURE), "average": "mean over queries", "runs": 2},
-        **{"verdict": a_verdict(), "too_few": False, "above_chance": True},
+        **{"verdict": a_verdict(), "too_few": False, "topics": 6, "above_chance": True},
         **{"like_chance": (), "detectable": number(None, MEASURE)},
     }
     return Best(**usual | values)

@@ -15,10 +15,10 @@ from annot.judging.exchange.findings import AuditFinding
 from annot.judging.exchange.servers import Unreachable, connect
 from annot.labelstudio.gateway import Gateway
 from annot.store import projects, trials
-from annot.store.guidelines import SentGuidelines, record_guidelines
 from annot.store.judging_models import TASK_TABLE
 from annot.store.projects import Project
 from annot.store.revisions import Sourced
+from annot.store.shown import record_versions, version
 from small_study import RECORDED
 from sqlalchemy import text
 from worlds import World
@@ -36,7 +36,7 @@ def project_of(world: World, name: str) -> Project:
 def test_answers_by_guidelines_that_nobody_sent_are_named_with_their_pairs(sent: World) -> None:
     sent.judge("a1", dict.fromkeys(sent.pairs[:5], 1))
     strange = text(
-        f"UPDATE {TASK_TABLE.name} SET guidelines = :history WHERE project_id = :project AND doc_id IN ('d03', 'd01')"
+        f"UPDATE {TASK_TABLE.name} SET shown = :history WHERE project_id = :project AND doc_id IN ('d03', 'd01')"
     )
     with sent.ws.writing() as session:
         history = json.dumps([["2031-01-01T00:00:00+00:00", "unknown"]])
@@ -51,8 +51,8 @@ def test_open_tasks_with_older_guidelines_are_named_and_answered_ones_are_not(se
     sent.judge("a1", dict.fromkeys(sent.pairs[:8], 1))
     sent.pull()
     with sent.ws.writing() as session:
-        later = SentGuidelines("method", "2099-01-01T00:00:00+00:00", "later", "Others.", "clearer")
-        record_guidelines(session, [later])
+        later = version("guidelines", "method", "Others.", since="2099-01-01T00:00:00+00:00", why="clearer")
+        record_versions(session, [later])
     first, second = found(sent)
     assert (first.kind, first.count, first.pairs) == ("earlier guidelines", 2, ("p1-method d08", "p1-method d09"))
     assert (second.kind, second.count) == ("earlier guidelines", 10)

@@ -179,9 +179,10 @@ def test_what_a_killed_push_changed_was_not_changed_by_hand(sent: World) -> None
         write_file(sent.folder / "guidelines" / "method.md", f"{text}\nNo grade for paper {number}.\n")
         sent.studio.kill_at(number)
         try:
-            sent.push(guidelines_changed="papers were missing")
+            sent.push(changed="papers were missing")
         except Killed:
-            assert sent.push(guidelines_changed="papers were missing").notes == ()
+            notes = sent.push(changed="papers were missing").notes
+            assert set(notes) <= {"put on record, with the reason: the guidelines of method"}
         else:
             break
     assert number > 9
@@ -249,7 +250,7 @@ def test_guidelines_that_changed_stop_a_push_until_the_lead_says_why(planned: Wo
     write_file(planned.folder / "guidelines" / "method.md", text + "\nOne more sentence.\n")
     with pytest.raises(AnnotError):
         planned.push()
-    assert [row.sent for row in planned.push(guidelines_changed="a sentence was missing").projects] == [0, 0]
+    assert [row.sent for row in planned.push(changed="a sentence was missing").projects] == [0, 0]
 
 
 def test_what_opens_the_keys_of_tasks_is_for_the_studys_owner_alone(sent: World) -> None:

@@ -80,7 +80,8 @@ def test_hidden_gold_goes_to_its_person_while_they_are_here(planned: Workspace) 
 
 def test_only_guidelines_of_planned_facets_are_sent(planned: Workspace) -> None:
     prepared = JudgingRound().prepare(planned, NO_WISHES, dry_run=True)
-    assert [one.facet for one in prepared.new_guidelines] == ["method"]
+    subjects = [one.subject for one in prepared.new_versions if one.part in ("guidelines", "facet")]
+    assert subjects == ["method", "method"]
 
 
 def test_who_cannot_be_reached_for_a_withdrawal_is_sent_nothing(

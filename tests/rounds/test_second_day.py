@@ -11,12 +11,14 @@ from annot.base.errors import AnnotError, MissingInput, StudioError
 from annot.judging.exchange.audit import audit
 from annot.judging.exchange.collecting import Seen
 from annot.judging.exchange.recording import Pulled
+from annot.judging.next_step import Facts
+from annot.judging.stage import Stage
 from annot.labelstudio.tasks import pair_key
 from annot.steps import assessor_leaving, pull
 from annot.steps.pull import pull_sent, watch
 from annot.store import database
 from studio_in_memory import once
-from worlds import World, result
+from worlds import PEOPLE, World, result
 
 
 def quietly(_done: int, _total: int | None) -> None:
@@ -228,3 +230,44 @@ def test_the_database_is_held_open_while_rounds_go_on(
     monkeypatch.setattr(database, "open_store", counted)
     work(sent)
     assert 0 < len(opened) < 8
+
+
+def facts(world: World) -> Facts:
+    with world.ws.reading() as session:
+        return Stage(session, world.ws).facts()
+
+
+def test_who_has_an_account_is_never_said_to_have_to_sign_up(sent: World) -> None:
+    """The task of an answer is deleted, a push leaves it out as answered, and only then is the deletion accepted."""
+    made = sent.judge("a1", dict.fromkeys(sent.pairs[:3], 1))
+    sent.pull()
+    assert made
+    sent.studio.delete_task(sent.tasks("a1")[pair_key(*sent.pairs[0])])
+    assert len(sent.pull().lost) == 1
+    sent.push()
+    sent.pull(accept_deletions=True)
+    assert (facts(sent).to_send, facts(sent).signing_up) == (1, ())
+    (row, _) = sent.push().projects
+    assert (row.assessor, row.sent) == ("a1", 1)
+    assert (facts(sent).to_send, facts(sent).to_judge) == (0, {"a1": 8, "a2": 10})
+
+
+def test_who_has_no_account_is_said_to_have_to_sign_up(planned: World) -> None:
+    account = planned.studio.account(PEOPLE["a2"])
+    address, account["email"] = account["email"], "other@example.org"
+    assert planned.push().without_account == ("a2",)
+    assert (facts(planned).to_send, facts(planned).signing_up) == (0, ("a2",))
+    account["email"] = address
+    planned.push()
+    assert (facts(planned).to_send, facts(planned).signing_up) == (0, ())
+
+
+def test_an_adjudicator_with_an_account_is_sent_what_was_deleted(settled: World) -> None:
+    for task in settled.tasks("j1", "adjudicate").values():
+        settled.studio.delete_task(task)
+    settled.pull("adjudication")
+    settled.push("adjudication")
+    settled.pull("adjudication", accept_deletions=True)
+    assert (facts(settled).disputes_to_send, facts(settled).adjudicators_signing_up) == (2, ())
+    settled.push("adjudication")
+    assert (facts(settled).disputes_to_send, facts(settled).to_settle) == (0, {"j1": 2})

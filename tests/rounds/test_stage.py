@@ -110,7 +110,9 @@ def test_what_was_sent_and_not_answered_is_to_judge_and_the_rest_to_send(study: 
     assert found.to_judge == {"a1": 15}
     # 20 of a1, 35 of a2, and the one that is nobody's to withdraw.
     assert (found.to_send, found.signing_up) == (20 + 35 + 1, ())
-    note(ws, "push", states_of(ws))
+    note(ws, "push", states_of(ws), without_account=["a2"])
+    assert (facts(ws).to_send, facts(ws).signing_up) == (20, ("a2",))
+    note(ws, "push", states_of(ws), without_account=["a1", "a2"])
     assert (facts(ws).to_send, facts(ws).signing_up) == (0, ("a1", "a2"))
 
 
@@ -127,7 +129,9 @@ def test_disputes_are_sent_to_adjudicators_who_may_settle_them(study: Made) -> N
     ws = study("judged", judged=40)
     found = facts(ws)
     assert (found.open, found.disputes_to_send, found.without_adjudicator, found.to_settle) == (8, 8, 0, {})
-    note(ws, "push adjudication", states_of(ws))
+    note(ws, "push adjudication", states_of(ws), without_account=[])
+    assert (facts(ws).disputes_to_send, facts(ws).adjudicators_signing_up) == (8, ())
+    note(ws, "push adjudication", states_of(ws), without_account=["j1"])
     assert (facts(ws).disputes_to_send, facts(ws).adjudicators_signing_up) == (0, ("j1",))
     with ws.writing() as session:
         people.set_left(session, "j1", RECORDED)

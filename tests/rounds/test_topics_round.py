@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from annot.base.errors import InputError, MissingInput
+from annot.base.errors import FindingError, InputError, MissingInput
 from annot.base.records import Assessor
 from annot.judging.exchange.audit import audit
 from annot.labelstudio.tasks import split_key
@@ -158,7 +158,7 @@ def test_a_topic_that_was_sent_stays_and_one_that_was_not_goes(pooled: World) ->
     planned(pooled, "T2")
     pooled.push()
     with pytest.raises(InputError, match="1 query would be removed, with 20 pushed tasks"):
-        query.remove(pooled.ws, "T2", dry_run=False)
+        query.remove(pooled.ws, "T2", sent=False, dry_run=False)
     plan.withdraw(pooled.ws, queries=("T2",), sent=True, dry_run=False)
     planned(pooled, "T3", grow=True)
     (first, second) = pooled.push().projects
@@ -174,7 +174,9 @@ def test_what_is_not_judged_yet_is_shown_as_annot_toml_says_now(pooled: World) -
     pooled.judge("a1", {pairs[0]: 1})
     with pooled.ws.settings_file.open("a", encoding="utf-8") as file:
         file.write("[screen]\nmark_terms = true\nfold_after = 50\n")
-    (first, second) = pooled.push().projects
+    with pytest.raises(FindingError, match=r"\[screen\] in annot.toml has changed since it was sent"):
+        pooled.push()
+    (first, second) = pooled.push(changed="long texts tire people").projects
     # The document without a title has no word of the topic.
     assert (first.updated, second.updated, first.sent, second.sent) == (8, 9, 0, 0)
     tasks = shown(pooled, "a1")

@@ -11,12 +11,13 @@ import pytest
 from annot.base.errors import InputError
 from annot.base.records import Qrel, ScoredDoc, ranked
 from annot.measuring.evaluation.computed import MeasuresAsked
+from annot.measuring.evaluation.graded_pools import JudgedWhole
 from annot.measuring.evaluation.gradings import family_of
-from annot.measuring.evaluation.measures import chance_floor as floor_of_judged
 from annot.measuring.evaluation.measures import evaluate
-from annot.measuring.sampled.estimates import chance_floor, columns, design_variance, estimates, pools_of, so_far
+from annot.measuring.sampled.estimates import columns, design_variance, estimates, pools_of, so_far
 from annot.measuring.sampled.grades import pool_grades, signs
 from annot.measuring.sampled.lists import Lists
+from annot.measuring.sampled.pools import SampledPools
 
 ASKED = {
     "csfcube": ("NDCG@5", "NDCG%37", "P@3", "R@7", "AP", "Judged@4"),
@@ -82,15 +83,14 @@ def test_where_all_is_judged_the_figures_are_those_of_the_evaluation(
 @pytest.mark.parametrize("convention", ["csfcube", "trec"])
 def test_where_all_is_judged_a_random_order_reaches_what_it_reaches_in_the_evaluation(convention: str) -> None:
     grades, _ = study(6)
-    qrels = [Qrel(query_id, doc_id, grade) for query_id, of in grades.items() for doc_id, grade in of.items()]
-    names = columns(convention, ASKED[convention])
-    expected = floor_of_judged(qrels, MeasuresAsked(convention, names, 2))
-    found = chance_floor(
-        pools_of(census(grades), grades, None, highest=3), convention=convention, relevant_from=2, measures=names
-    )
-    assert found.keys() == expected.keys()
-    for query_id, values in found.items():
-        assert values == pytest.approx({name: expected[query_id][name] for name in names}, abs=CLOSE)
+    qrels = tuple(Qrel(query_id, doc_id, grade) for query_id, of in grades.items() for doc_id, grade in of.items())
+    asked = MeasuresAsked(convention, columns(convention, ASKED[convention]), 2)
+    cuts = [(query_id, len(of)) for query_id, of in grades.items()]
+    expected = JudgedWhole(qrels, ()).chance(grades, cuts, asked)
+    found = SampledPools(pools_of(census(grades), grades, None, highest=3)).chance(grades, cuts, asked)
+    assert found.keys() == expected.keys() == {*cuts}
+    for cut, values in found.items():
+        assert values == pytest.approx(expected[cut], abs=CLOSE)
 
 
 PI = {"a": 0.9, "b": 0.5, "c": 1.0, "d": 0.25, "e": 0.4, "f": 0.3, "g": 0.6, "h": 0.2}

@@ -7,7 +7,7 @@ import pytest
 from annot.base.errors import InputError
 from annot.base.records import ScoredDoc
 from annot.measuring.evaluation.computed import MeasuresAsked
-from annot.measuring.sampled.estimates import chance_floor, estimates, pools_of
+from annot.measuring.sampled.estimates import estimates, pools_of
 from annot.measuring.sampled.gradings import SampledGradings
 from annot.measuring.sampled.pools import SampledPools
 
@@ -49,8 +49,11 @@ def test_pools_measure_the_queries_asked_for_and_a_random_order_of_each() -> Non
         own = {"convention": "trec", "relevant_from": 2, "ties": ties, "measures": asked.names}
         (expected,) = estimates({"": run}, {"r": pools["r"]}, **own).values()
         assert sampled.measured(run, ["r"], asked, ties=ties) == expected.evaluation
-    chance = chance_floor(pools, convention="trec", relevant_from=2, measures=asked.names)
-    assert sampled.chance(asked) == {
-        query_id: {name: of[name] for name in asked.names} for query_id, of in chance.items()
+    # A random order of what is ranked: all documents tie.
+    tie = {"q": tuple(ScoredDoc(doc_id, 0.0) for doc_id in "abx")}
+    how = {"convention": "trec", "relevant_from": 2, "ties": "expected", "measures": asked.names}
+    (expected,) = estimates({"": tie}, {"q": pools["q"]}, **how).values()
+    assert sampled.chance({"q": "abx"}, [("q", 3)], asked) == {
+        ("q", 3): {name: expected.evaluation.mean[name] for name in asked.names}
     }
     assert sampled.one_assessor(asked) == {}

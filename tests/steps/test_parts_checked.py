@@ -51,20 +51,17 @@ def ws(tmp_path: Path) -> Workspace:
 def test_a_release_is_compared_by_the_check_of_the_files_alone(ws: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
     looked: list[tuple[str, Path | None]] = []
 
-    def look(name: str) -> check.Check:
-        def part(_ws: object, folder: Path | None, _advance: object) -> CheckedPart:
-            looked.append((name, folder))
-            if name == "index":
-                raise MissingInput("no index")
-            if name == "pools":
-                raise InputError("cannot be read")
-            if name == "server":
-                raise InputError("cannot be read", faults=["a", "b", "c"])
-            return GOOD
+    def part(_study: object, name: str, folder: Path | None, _advance: object) -> CheckedPart:
+        looked.append((name, folder))
+        if name == "index":
+            raise MissingInput("no index")
+        if name == "pools":
+            raise InputError("cannot be read")
+        if name == "server":
+            raise InputError("cannot be read", faults=["a", "b", "c"])
+        return GOOD
 
-        return part
-
-    monkeypatch.setattr(check, "PARTS", {name: look(name) for name in check.PARTS})
+    monkeypatch.setattr(check, "_checked", part)
     folder = ws.root / "release"
     with pytest.raises(InputError, match="can only be used with `annot check files`"):
         check.check(ws, "plan", release=folder, advance=quietly)
@@ -103,8 +100,10 @@ def test_files_of_a_release_are_compared_with_those_of_the_study(ws: Workspace) 
 
 def test_files_are_sound_without_a_release(ws: Workspace) -> None:
     (ws.exports / "qrels.txt").unlink(missing_ok=True)
-    alone = check._files(ws, None, quietly)
-    beside = check._files(ws, ws.root / "nowhere", quietly)
+    alone, beside = (
+        check.check(ws, "files", release=folder, advance=quietly).parts["files"]
+        for folder in (None, ws.root / "nowhere")
+    )
     assert beside.findings == alone.findings + 1
 
 

@@ -60,9 +60,9 @@ def test_queries_of_a_file_are_added_all_or_none(ws: Workspace) -> None:
 
 def test_the_pool_goes_with_the_last_query_of_its_paper(ws: Workspace) -> None:
     query.add(ws, "p1", facet="result", sentences=None, dry_run=False)
-    first = query.remove(ws, "p1-method", dry_run=False)
+    first = query.remove(ws, "p1-method", sent=False, dry_run=False)
     assert (first.topic_id, first.with_pool, first.queries) == ("p1", False, 4)
-    last = query.remove(ws, "p1-result", dry_run=False)
+    last = query.remove(ws, "p1-result", sent=False, dry_run=False)
     assert (last.with_pool, last.queries) == (True, 3)
     with ws.reading() as session:
         assert pools.read_pools(session).keys() == {"p2", "p3", "p4"}

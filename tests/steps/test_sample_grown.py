@@ -289,14 +289,14 @@ def test_no_pair_leaves_a_pool_under_a_sample_and_no_query_one_over_the_study(tm
     assert make(ws, None, "p2-method").new == 0
     assert on_record(ws).pairs == before
     with pytest.raises(InputError, match="p1-method: under a sample whose share is of all pools together"):
-        remove(ws, "p1-method", dry_run=False)
+        remove(ws, "p1-method", sent=False, dry_run=False)
 
 
 def test_a_query_leaves_a_sample_by_query_and_the_others_stay_as_they_are(ws: Workspace) -> None:
     make(ws, 0.3)
     before = on_record(ws).pairs
     plan.withdraw(ws, queries=("p1-method",), sent=False, dry_run=False)
-    remove(ws, "p1-method", dry_run=False)
+    remove(ws, "p1-method", sent=False, dry_run=False)
     assert on_record(ws).pairs == {pair: one for pair, one in before.items() if pair[0] != "p1-method"}
     assert make(ws).new == 0
     assert check(ws).faults == ()

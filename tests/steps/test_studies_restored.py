@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 from annot.base.errors import InputError
 from annot.steps import backup, restore
-from annot.study.archive import ASIDE, BACKUPS
+from annot.study.archive import BACKUPS
 from annot.study.backups import keep_backup
-from annot.study.workspace import SETTINGS_FILE, Workspace
+from annot.study.workspace import CACHE, SETTINGS_FILE, Workspace
 from small_study import FirstPairs, Small
 from study_stages import copied, files_of, quietly
 
@@ -51,7 +51,7 @@ def test_a_study_comes_back_into_a_new_folder_below_others(ws: Workspace, kept: 
     found = restored(kept, root)
     assert (rows(found), found.replaced, found.projects) == ((20, 2), None, 0)
     assert (root / SETTINGS_FILE).read_bytes() == ws.settings_file.read_bytes()
-    assert not list(root.glob(f"{ASIDE}*"))
+    assert not (root / CACHE).exists()
 
 
 def test_a_folder_that_is_there_and_empty_is_taken(kept: Path, tmp_path: Path) -> None:

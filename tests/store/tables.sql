@@ -25,15 +25,6 @@ CREATE TABLE facet_labels (
     CONSTRAINT facet_labels_origin CHECK (origin IN ('carried', 'corrected') OR origin LIKE 'predicted:_%')
 );
 
-CREATE TABLE guidelines (
-    facet VARCHAR NOT NULL,
-    sent_at VARCHAR NOT NULL,
-    sha256 VARCHAR NOT NULL,
-    text VARCHAR NOT NULL,
-    why VARCHAR,
-    PRIMARY KEY (facet, sent_at)
-);
-
 CREATE TABLE imported (
     what VARCHAR NOT NULL,
     source_sha256 VARCHAR NOT NULL,
@@ -50,6 +41,7 @@ CREATE TABLE opinion (
     examples JSON NOT NULL,
     since VARCHAR NOT NULL,
     early JSON NOT NULL,
+    guidelines JSON NOT NULL,
     PRIMARY KEY (name),
     CONSTRAINT opinion_named CHECK (name <> '')
 );
@@ -114,6 +106,12 @@ CREATE TABLE sample (
     CONSTRAINT sample_share CHECK (share > 0 AND share <= 1)
 );
 
+CREATE TABLE shown_content (
+    sha256 VARCHAR NOT NULL,
+    body VARCHAR NOT NULL,
+    PRIMARY KEY (sha256)
+);
+
 CREATE TABLE task_secret (
     id INTEGER NOT NULL,
     secret VARCHAR NOT NULL,
@@ -168,7 +166,7 @@ CREATE TABLE adjudication (
     recorded_at VARCHAR NOT NULL,
     changed_at VARCHAR,
     ruling VARCHAR,
-    guidelines_sha256 VARCHAR,
+    shown_sha256 VARCHAR,
     account BIGINT,
     payload JSON NOT NULL,
     content_sha256 VARCHAR NOT NULL,
@@ -229,7 +227,7 @@ CREATE TABLE judgement (
     recorded_at VARCHAR NOT NULL,
     changed_at VARCHAR,
     ruling VARCHAR,
-    guidelines_sha256 VARCHAR,
+    shown_sha256 VARCHAR,
     account BIGINT,
     payload JSON NOT NULL,
     content_sha256 VARCHAR NOT NULL,
@@ -270,7 +268,7 @@ CREATE TABLE opinion_call (
     CONSTRAINT opinion_call_query FOREIGN KEY(query_id) REFERENCES query (query_id),
     CONSTRAINT opinion_call_repeat_from_1 CHECK (repeat >= 1),
     CONSTRAINT opinion_call_attempt_from_1 CHECK (attempt >= 1),
-    CONSTRAINT opinion_call_state CHECK (state IN ('sent', 'read', 'unreadable', 'failed')),
+    CONSTRAINT opinion_call_state CHECK (state IN ('sent', 'read', 'cannot_judge', 'unreadable', 'failed')),
     CONSTRAINT opinion_call_grade CHECK (grade IS NULL OR (grade >= 0 AND grade <= 9)),
     CONSTRAINT opinion_call_grade_if_read CHECK ((state = 'read') = (grade IS NOT NULL)),
     CONSTRAINT opinion_call_cost CHECK (cost >= 0)
@@ -364,12 +362,39 @@ CREATE TABLE shown_opinions (
     CONSTRAINT shown_opinions_adjudicator FOREIGN KEY(adjudicator) REFERENCES assessor (assessor)
 );
 
+CREATE TABLE shown_version (
+    part VARCHAR NOT NULL,
+    subject VARCHAR NOT NULL,
+    since VARCHAR NOT NULL,
+    sha256 VARCHAR NOT NULL,
+    why VARCHAR,
+    program VARCHAR,
+    PRIMARY KEY (part, subject, since),
+    CONSTRAINT shown_version_shown_content FOREIGN KEY(sha256) REFERENCES shown_content (sha256),
+    CONSTRAINT shown_version_part CHECK (part IN ('scale', 'facet', 'guidelines', 'screen', 'topic', 'text')),
+    CONSTRAINT shown_version_why CHECK (why IS NULL OR why <> '')
+);
+
 CREATE TABLE split (
     name VARCHAR NOT NULL,
     query_id VARCHAR NOT NULL,
     fold VARCHAR NOT NULL,
     PRIMARY KEY (name, query_id, fold),
     CONSTRAINT split_query FOREIGN KEY(query_id) REFERENCES query (query_id)
+);
+
+CREATE TABLE text_ruling (
+    query_id VARCHAR NOT NULL,
+    doc_id VARCHAR NOT NULL,
+    text_id VARCHAR NOT NULL,
+    sha256 VARCHAR NOT NULL,
+    ruling VARCHAR NOT NULL,
+    why VARCHAR NOT NULL,
+    ruled_at VARCHAR NOT NULL,
+    PRIMARY KEY (query_id, doc_id, text_id, ruled_at),
+    CONSTRAINT text_ruling_query FOREIGN KEY(query_id) REFERENCES query (query_id),
+    CONSTRAINT text_ruling_ruling CHECK (ruling IN ('stays', 'again')),
+    CONSTRAINT text_ruling_why CHECK (why <> '')
 );
 
 CREATE TABLE told (
@@ -418,7 +443,7 @@ CREATE TABLE trial_judgement (
     recorded_at VARCHAR NOT NULL,
     changed_at VARCHAR,
     ruling VARCHAR,
-    guidelines_sha256 VARCHAR,
+    shown_sha256 VARCHAR,
     account BIGINT,
     payload JSON NOT NULL,
     content_sha256 VARCHAR NOT NULL,
@@ -456,7 +481,7 @@ CREATE TABLE task (
     doc_id VARCHAR NOT NULL,
     occasion INTEGER NOT NULL,
     remote_id BIGINT NOT NULL,
-    guidelines JSON NOT NULL,
+    shown JSON NOT NULL,
     PRIMARY KEY (project_id, query_id, doc_id, occasion),
     CONSTRAINT task_project FOREIGN KEY(project_id) REFERENCES project (id),
     CONSTRAINT task_query FOREIGN KEY(query_id) REFERENCES query (query_id),

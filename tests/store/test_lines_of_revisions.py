@@ -79,7 +79,7 @@ def test_what_was_read_comes_with_the_answer_only_if_it_is_asked_for(study: Stor
     with study.begin() as session:
         JUDGEMENTS.record(session, [given(1)], recorded_at=NOW)
         assert line(session).current.payload is None
-        told = given(2)._replace(account=5, changed_at=NOW, guidelines_sha256="1" * 64, server="s")
+        told = given(2)._replace(account=5, changed_at=NOW, shown_sha256="1" * 64, server="s")
         JUDGEMENTS.record(session, [told], recorded_at=NOW)
         (other,) = JUDGEMENTS.lines(session, server="s")
         assert other.current == told._replace(payload=None, recorded_at=NOW)

@@ -59,6 +59,17 @@ def test_an_opinion_is_the_first_answer_that_can_be_read_or_none_after_two_that_
     )
 
 
+def test_who_cannot_judge_a_pair_is_not_asked_about_it_again_and_has_no_grade(study: Store) -> None:
+    written(study, [call("d1", 1), call("d1", 2, state="cannot_judge"), call("d2", 1, 3)])
+    with study.read() as session:
+        found = opinions.read_opinions(session, "small")
+        until = opinions.opinions_until(session, "small", None)
+    assert found[0] == Opinion("p1-method", "d1", 1, None, "because", cannot_judge=True)
+    assert not found[1].cannot_judge
+    # As answered, so that what predicts grades knows that it was asked about the whole pool.
+    assert until == {("p1-method", "d1", 1): None, ("p1-method", "d2", 1): 3}
+
+
 def test_what_was_sent_costs_the_most_that_it_can_until_an_answer_says_less(study: Store) -> None:
     written(study, [call("d1", 1, 1), call("d2", 1, state="sent")])
     with study.read() as session:
@@ -74,7 +85,11 @@ def test_reasons_of_four_words_and_more_are_known_for_a_models(study: Store) -> 
 
 
 def test_a_grade_is_kept_with_an_answer_that_was_read_and_with_no_other(study: Store) -> None:
-    for wrong in (call("d1", 1)._replace(grade=2), call("d1", 1, 2)._replace(grade=None), call("d1", 1, 10)):
+    declined = call("d1", 1, state="cannot_judge")
+    for wrong in (
+        *(call("d1", 1)._replace(grade=2), call("d1", 1, 2)._replace(grade=None), call("d1", 1, 10)),
+        *(declined._replace(grade=0), declined._replace(state="declined")),
+    ):
         with pytest.raises(StoreError, match="opinion_call"):
             written(study, [wrong])
 

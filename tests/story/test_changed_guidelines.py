@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 from annot.base.records import Asked
 from annot.labelstudio.annotations import write_result
-from annot.publishing.release import collection_facts
+from annot.publishing.release.protocol import protocol_of
 from annot.steps import pull, push
 from annot.store import judgements
 from annot.store.database import open_store
-from annot.store.guidelines import read_shown
 from annot.store.projects import read_projects
+from annot.store.shown import display_parts, read_shown
 from annot.study import guidelines
 from annot.study.snapshot import read_snapshot
 from command_line import annot, annot_done
@@ -38,7 +38,7 @@ def test_a_change_wants_a_word_and_splits_agreement(memory: Studio, tmp_path: Pa
     text = guidelines.read(study.workspace, "method").text
     page.write_text(f"{text}\nA method used only as a baseline counts for nothing.\n", encoding="utf-8")
     assert "the guidelines of method have changed" in annot_done("status", folder=study.folder).stdout
-    for more in ([], ["--dry-run"], ["--guidelines-changed", " "]):
+    for more in ([], ["--dry-run"], ["--changed", " "]):
         refused = annot("push", *more, folder=study.folder)
         assert refused.exit_code == 1
         assert "the guidelines of method have changed" in refused.stderr
@@ -56,12 +56,12 @@ def test_a_change_wants_a_word_and_splits_agreement(memory: Studio, tmp_path: Pa
     assert not opens()
 
     assert "only as a baseline" not in shown_there()
-    annot_done("push", "--guidelines-changed", "baselines were graded", folder=study.folder)
+    annot_done("push", "--changed", "baselines were graded", folder=study.folder)
     assert "only as a baseline" in shown_there()
     assert opens()
     # A project that was not reached, as on another server, shows the earlier text; the next push brings it along.
     with closing(sqlite3.connect(study.folder / "annot.db")) as connection, connection:
-        connection.execute("UPDATE task SET guidelines = '[' || json_extract(guidelines, '$[0]') || ']'")
+        connection.execute("UPDATE task SET shown = '[' || json_extract(shown, '$[0]') || ']'")
     (finding, _) = annot("check", "server", "--json", folder=study.folder).data["server"]["findings"]
     open_of_method = len(of_method) - len(early)
     assert finding["what"] == f"a1: {open_of_method} open tasks with older guidelines than were sent last"
@@ -99,18 +99,26 @@ def test_a_change_wants_a_word_and_splits_agreement(memory: Studio, tmp_path: Pa
         history = judgements.read_history(session, *of_method[0])
         (project_on_record,) = [one for one in read_projects(session) if one.assessor == "a1"]
         tasks = read_shown(session, project_on_record.project).by_task
-    by_a1 = [one.guidelines_sha256 for one in history if one.record.assessor == "a1"]
-    assert by_a1 == [old, new]
-    assert [[sha256 for _, sha256 in tasks[Asked(*pair)]] for pair in (early[0], of_method[-1])] == [[old, new]] * 2
+        displays = display_parts(
+            session,
+            [*(one.shown_sha256 for one in history), *(sha256 for own in tasks.values() for _, sha256 in own)],
+        )
+    by_a1 = [one.shown_sha256 for one in history if one.record.assessor == "a1"]
+    assert [displays[sha256]["guidelines"] for sha256 in by_a1 if sha256] == [old, new]
+    for pair in (early[0], of_method[-1]):
+        assert [displays[sha256]["guidelines"] for _, sha256 in tasks[Asked(*pair)]] == [old, new]
     assert annot_done("check", "server", "--json", folder=study.folder).data["server"]["findings"] == []
     annot_done("check", "files", folder=study.folder)
     with closing(sqlite3.connect(study.folder / "annot.db")) as connection, connection:
-        connection.execute("UPDATE guidelines SET sha256 = 'another' WHERE why IS NOT NULL")
+        with pytest.raises(sqlite3.IntegrityError, match="append-only"):
+            connection.execute("UPDATE shown_version SET sha256 = 'another' WHERE part = 'guidelines'")
+        connection.execute("DROP TRIGGER shown_version_no_update")
+        connection.execute("UPDATE shown_version SET sha256 = 'another' WHERE part = 'guidelines' AND why IS NOT NULL")
     (finding, _) = annot("check", "server", "--json", folder=study.folder).data["server"]["findings"]
     assert finding["what"] == f"a1: {len(places) + 1} answers by guidelines that are not on record"
     assert "the guidelines of method sent on" in annot("check", "files", folder=study.folder).stdout
     with closing(sqlite3.connect(study.folder / "annot.db")) as connection, connection:
-        connection.execute(f"UPDATE guidelines SET sha256 = '{new}' WHERE why IS NOT NULL")
-    pages = collection_facts._protocol(read_snapshot(study.workspace))
+        connection.execute(f"UPDATE shown_version SET sha256 = '{new}' WHERE sha256 = 'another'")
+    pages = protocol_of(read_snapshot(study.workspace))
     assert sorted(name for name in pages if "version" in name) == ["guidelines/method.version-1.md"]
     assert hashlib.sha256(pages["guidelines/method.version-1.md"].encode()).hexdigest() == old

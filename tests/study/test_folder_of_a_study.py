@@ -8,14 +8,14 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from annot.base.errors import FindingError, InputError, MissingInput
+from annot.base.errors import InputError, MissingInput
 from annot.base.settings import Settings
 from annot.labelstudio.controls import PUBLISHED
 from annot.store.database import open_store
-from annot.store.guidelines import SentGuidelines
 from annot.store.projects import Project
+from annot.store.shown import SentGuidelines
 from annot.study import doors, guidelines, made
-from annot.study.guidelines import definition_of, packaged_facets, screen, shown, to_send
+from annot.study.guidelines import definition_of, packaged_facets, screen, shown
 from annot.study.made import has_letter, is_current, note, note_letters, read_made, states_of
 from annot.study.workspace import (
     Workspace,
@@ -195,24 +195,10 @@ def test_a_page_for_others_stands_alone_and_that_of_a_facet_with_the_general_one
         guidelines.page(ws, "none")
 
 
-def test_guidelines_are_sent_again_if_they_changed_and_with_a_reason(ws: Workspace) -> None:
-    facets = ("method", "result")
-    first = to_send(ws, facets, {}, why="not needed")
-    assert [(one.facet, one.why) for one in first] == [("method", None), ("result", None)]
-    assert first[0].text == shown(ws, "method").text
+def test_a_text_that_was_sent_again_is_no_other_version(ws: Workspace) -> None:
     old = SentGuidelines("method", "2030", "0" * 64, "as it was", None)
-    versions = {"method": (old, first[0]), "result": (first[1],)}
-    assert to_send(ws, facets, versions, why=None) == []
-    page(ws, "method", "Another definition.")
-    assert guidelines.changed(ws, facets, versions) == ["method"]
-    assert guidelines.changed(ws, facets, {}) == []
-    for why in (None, " "):
-        with pytest.raises(FindingError, match="the guidelines of method have changed"):
-            to_send(ws, facets, versions, why=why)
-    (again,) = to_send(ws, facets, versions, why="clearer")
-    assert (again.facet, again.why) == ("method", "clearer")
-    assert guidelines.hashes(ws, ["method"]) == {"method": again.sha256}
-    assert guidelines.distinct([old, first[0], old._replace(sent_at="2031")]) == [old, first[0]]
+    new = old._replace(sent_at="2031", sha256="1" * 64)
+    assert guidelines.distinct([old, new, old._replace(sent_at="2032")]) == [old, new]
 
 
 def test_a_screen_says_that_words_are_published_only_where_they_are(ws: Workspace) -> None:

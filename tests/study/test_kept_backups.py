@@ -209,6 +209,9 @@ def test_a_lost_database_is_said_with_the_way_back(ws: Workspace) -> None:
     assert lost(ws) == found.format("corpus/") + "`annot restore FILE --replace` restores the study from a backup"
     (ws.pools / "manifest.json").write_text("{}")
     assert lost(ws).startswith(found.format("corpus/ and pools/"))
+    ws.exports.mkdir()
+    (ws.exports / "judgements.jsonl").write_text("{}")
+    assert lost(ws).startswith(found.format("corpus/ and pools/ and exports/"))
 
 
 def test_nothing_is_lost_where_nothing_was(ws: Workspace) -> None:

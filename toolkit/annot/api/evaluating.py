@@ -56,9 +56,10 @@ class MeasuredRuns(Displayed):
         -------
         pandas.DataFrame
             One row for each convention, facet, run and measure, with the columns ``convention``, ``facet``
-            (``"together"`` for all queries), ``run`` (``"chance"`` is the pool in random order, ``"one assessor"`` the
-            ranking by one assessor's grades), ``measure``, ``value`` (a fraction, 0..1), ``low``, ``high``,
-            ``interval`` (its method, over query papers), ``queries`` and ``average`` (over what the mean is taken).
+            (``"together"`` for all queries), ``run`` (``"chance"`` is a random order of all documents that the runs
+            rank, as long as the longest run; ``"one assessor"`` the ranking by one assessor's grades), ``measure``,
+            ``value`` (a fraction, 0..1), ``low``, ``high``, ``interval`` (its method, over query papers), ``queries``
+            and ``average`` (over what the mean is taken).
         """
         return self._figures.copy()
 
@@ -186,7 +187,7 @@ def read_run(path: str | PathLike[str]) -> pd.DataFrame:
     ----------
     path : str or path
         A file of lines ``query_id Q0 doc_id rank score tag``. Its ranks and the order of its lines are ignored, as
-        trec_eval does: documents are ordered by score (6 significant digits), then by id.
+        trec_eval does: documents are ordered by score, then by id.
 
     Returns
     -------
@@ -314,4 +315,5 @@ def evaluate(
         seed=seed,
     )
     sampled = (SAMPLED,) if getattr(qrels, "attrs", {}).get(OF_A_SAMPLE) else ()
-    return MeasuredRuns(relevant_from, (*sampled, units.note, *evaluated.notes), evaluated, units.called)
+    notes = (*filter(None, [evaluated.warning]), *sampled, units.note, *evaluated.notes)
+    return MeasuredRuns(relevant_from, notes, evaluated, units.called)

@@ -28,7 +28,8 @@ from annot.api.given_tables import (
     topics_beside,
 )
 from annot.base.errors import Faults, InputError
-from annot.base.records import Judgement, Qrel, Ranking, ScoredDoc, ranked
+from annot.base.records import Judgement, Qrel, Ranking
+from annot.base.scored import in_order
 from annot.formats.trec import QUERY_PAPERS_FILE, read_qrels, read_run
 from annot.study.workspace import given_text
 
@@ -220,7 +221,7 @@ def _in_order(items: Iterable[tuple[Any, Any]], name: str) -> dict[str, Ranking]
         if query_id in found:
             faults.add(f"{query_id!r} is listed twice", place=place)
         if first:
-            found[query_id] = ranked(ScoredDoc(doc_id, float(len(first) - at)) for at, doc_id in enumerate(first))
+            found[query_id] = in_order((doc_id, float(len(first) - at)) for at, doc_id in enumerate(first))
     if not found and not faults.found:
         faults.add("contains no document")
     faults.raise_if_any(hint=f"a ranking is {FORMS}")
@@ -249,12 +250,7 @@ def _runs_of_frame(frame: pd.DataFrame, name: str) -> RunsByTag:
     if not scored and not faults.found:
         faults.add("contains no document")
     faults.raise_if_any()
-    return {
-        tag: {
-            query: ranked(ScoredDoc(document, score) for document, score in of.items()) for query, of in queries.items()
-        }
-        for tag, queries in scored.items()
-    }
+    return {tag: {query: in_order(of.items()) for query, of in queries.items()} for tag, queries in scored.items()}
 
 
 def _long_ratings(frame: pd.DataFrame, name: str, clusters: str | None) -> GivenRatings:

@@ -13,6 +13,7 @@ import pandas as pd
 
 from annot.base.names import said
 from annot.base.stats.values import Interval, Undefined
+from annot.formats.spreadsheet import guarded
 from annot.publishing.report import commands
 from annot.publishing.report.cells import Number
 from annot.publishing.report.sections import agreement as sections
@@ -39,8 +40,16 @@ Listed = TypeVar("Listed")
 
 
 def csv_text(made: pd.DataFrame) -> str:
-    """The table as CSV with a header."""
-    return made.to_csv(index=False, float_format=PRECISION, lineterminator="\n")
+    """The table as CSV with a header; its texts are guarded as those of a rating sheet are, numbers stay numbers."""
+    safe = pd.DataFrame({guarded(str(name)): _guarded(column) for name, column in made.items()})
+    return safe.to_csv(index=False, float_format=PRECISION, lineterminator="\n")
+
+
+def _guarded(column: pd.Series) -> pd.Series:
+    if pd.api.types.is_numeric_dtype(column):
+        return column
+    cells = [guarded(cell) if isinstance(cell, str) else cell for cell in column]
+    return pd.Series(cells, column.index, dtype=object)
 
 
 def frame(

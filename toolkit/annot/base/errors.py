@@ -9,7 +9,7 @@
     ├── BusyError          (1)  another command is changing the study
     ├── StoreError         (2)  the database is newer than the program, locked, or unreachable
     ├── StudioError        (3)  Label Studio is unreachable, refuses, or answers short
-    └── ModelError         (3)  a model's server is unreachable or refuses
+    └── ModelError         (3)  a model's server is unreachable or refuses, or no answer can be read
     UndefinedStatistic          a coefficient that has no value on this data, with the reason in words
 
 The number is the exit code of the command line.
@@ -17,8 +17,13 @@ The number is the exit code of the command line.
 
 from __future__ import annotations
 
+import errno
 import json
-from collections.abc import Iterable, Iterator
+import shutil
+import tempfile
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
 
 SHOWN_IN_PYTHON = 20
 """Faults that an error shows by itself; `faults` has all."""
@@ -78,7 +83,7 @@ class StudioError(AnnotError):
 
 
 class ModelError(AnnotError):
-    """Raised when a server that is asked for a model's opinions is unreachable or refuses."""
+    """Raised when a model's server is unreachable or refuses, or when its answers cannot be read."""
 
     exit_code = 3
 
@@ -129,6 +134,25 @@ class Faults:
             raise InputError(f"{self.name}: {count}", faults=self.found, hint=hint)
 
 
+@contextmanager
+def gathered(errors: list[InputError]) -> Iterator[None]:
+    """Keep an InputError in `errors` instead of raising it, so that the next check is made, too."""
+    try:
+        yield
+    except InputError as error:
+        errors.append(error)
+
+
+def raise_together(errors: Sequence[InputError], *, name: str) -> None:
+    """Raise InputError with the faults and hints of all, if there are any. name: what messages call the input."""
+    if len(errors) == 1:
+        raise errors[0]
+    if errors:
+        faults = [fault for error in errors for fault in error.faults or (error.message,)]
+        hints = dict.fromkeys(error.hint for error in errors if error.hint)
+        raise InputError(f"{name}: {len(faults)} faults", faults=faults, hint="; ".join(hints) or None)
+
+
 def numbered(lines: Iterable[str], faults: Faults) -> Iterator[tuple[int, str]]:
     """The lines that are not blank, with their numbers from 1, without line ends and byte order mark.
 
@@ -144,10 +168,34 @@ def numbered(lines: Iterable[str], faults: Faults) -> Iterator[tuple[int, str]]:
         faults.add(f"not UTF-8: {error.reason} (bytes {error.object[error.start : error.end]!r})", line=number + 1)
 
 
+FULL = (errno.ENOSPC, errno.EDQUOT)
+"""The numbers of the system's errors for a disk, or a person's share of it, that has no room left."""
+FREE_SOME_SPACE = "free some space there, then run the same command again; no file was left half-written"
+_ROOM = 1 << 20
+"""Bytes: with less, a disk is taken to be full, as its other files may have changed since it was."""
+
+
+def full_disk(place: str | Path) -> str:
+    """The sentence for a disk that has no room for a file at `place`."""
+    return f"{place}: the disk is full, {_free(Path(place)) // 1024:,} kB are free on it"
+
+
+def is_full(place: str | Path) -> bool:
+    """Whether the disk of a file has no room left, or that of temporary files."""
+    return min(_free(Path(place)), _free(Path(tempfile.gettempdir()))) < _ROOM
+
+
+def _free(path: Path) -> int:
+    path = path.absolute()
+    return shutil.disk_usage(next(folder for folder in (path, *path.parents) if folder.is_dir())).free
+
+
 def json_problem(error: ValueError | RecursionError) -> str:
     """What Python's reader found wrong, in words."""
     if isinstance(error, json.JSONDecodeError):
         return f"not valid JSON: {error.msg} at column {error.colno}"
+    if isinstance(error, UnicodeDecodeError):
+        return f"not {error.encoding.upper()} at byte {error.start}"
     if isinstance(error, RecursionError):
         return "not valid JSON: nested too deeply"
     return "not valid JSON: a number of too many digits"

@@ -34,6 +34,19 @@ def file_name(name: str, ending: str) -> str:
     return quoted + ending
 
 
+_ORDERS = re.compile("[\0-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+"""Characters that a terminal obeys: control characters but tab and line feed, and those that turn the direction."""
+
+
+def shown(text: str) -> str:
+    r"""`text` made safe for a terminal: characters that it would obey are replaced by their numbers.
+
+    >>> shown("a comment\x1b]0;title\x07")
+    'a comment\\u001b]0;title\\u0007'
+    """
+    return _ORDERS.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
+
+
 def near(found: str, known: Iterable[str], *, others: str = "expected one of") -> str:
     """What was expected in place of `found`: the known name most like it, or some known names, behind `others`.
 

@@ -1,8 +1,8 @@
-"""The small immutable records that travel between the rooms, and the one tie rule. Ids are strings, always.
+"""The small immutable records that travel between the rooms. Ids are strings, always.
 
-Scored documents are in order of score, highest first, then of id, smallest first. Scores are compared as they are
-written: rounded to `SCORE_DIGITS` significant digits, so that a ranking read back from its file has the order it had in
-memory. trec_eval has a tie rule of its own: the larger id first; its measures are taken in that order (`as_trec_eval`).
+Scored documents are in order of score, highest first, then of id, smallest first. The program's own scores are rounded
+to `SCORE_DIGITS` significant digits (`ranked`), because their last digits depend on the linear algebra library. Scores
+of others keep their digits (`annot.base.scored`).
 """
 
 from __future__ import annotations
@@ -108,7 +108,7 @@ class ScoredDoc(NamedTuple):
 
 
 Ranking = tuple[ScoredDoc, ...]
-"""Documents best first, in the order of `annot.base.records.ranked`."""
+"""Documents best first, in the order of `annot.base.scored.in_order`."""
 
 
 CITED = "cited"
@@ -362,11 +362,11 @@ class Qrel(NamedTuple):
 
 SCORE_DIGITS = 6
 WRITTEN = f".{SCORE_DIGITS}g"
-"""The format of a score in every file that carries scores."""
+"""The format of the program's own scores in files."""
 
 
 def round_score(score: float) -> float:
-    """`score` at `SCORE_DIGITS` significant digits, the precision of every file that carries scores."""
+    """`score` at `SCORE_DIGITS` significant digits, the precision of the program's own scores."""
     return float(format(score, WRITTEN))
 
 
@@ -375,12 +375,6 @@ def ranked(scored: Iterable[ScoredDoc]) -> tuple[ScoredDoc, ...]:
     # Tuples compare faster than a key is made for each document.
     falling = sorted([(-round_score(score), doc_id) for doc_id, score in scored])
     return tuple([ScoredDoc(doc_id, -negated) for negated, doc_id in falling])
-
-
-def as_trec_eval(scored: Iterable[ScoredDoc]) -> tuple[ScoredDoc, ...]:
-    """The documents as trec_eval orders those of a run file, whatever ranks it has: ties by `doc_id` descending."""
-    largest_id_first = ranked(scored)[::-1]
-    return tuple(sorted(largest_id_first, key=lambda doc: -doc.score))
 
 
 def grouped(pairs: Iterable[tuple[K, V]]) -> dict[K, list[V]]:

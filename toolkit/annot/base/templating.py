@@ -17,6 +17,7 @@ from jinja2 import (
     TemplateError,
     TemplateNotFound,
     TemplateSyntaxError,
+    meta,
     select_autoescape,
 )
 from jinja2.bccache import Bucket
@@ -124,6 +125,23 @@ def render(name: str, values: Mapping[str, Any], *, overrides: Path | None) -> s
         place = _place(error, name, overrides)
         cause = str(error) if isinstance(error, TemplateError) else f"{type(error).__name__}: {error}"
         raise InputError(f"{place}: {cause}", hint="correct the template") from None
+
+
+def overriding(name: str, *, overrides: Path) -> list[Path]:
+    """The files in the folder `overrides` from which the template `name` is rendered: itself, or what it includes."""
+    loaded = environment(overrides=overrides)
+    waiting, seen = [name], {""}
+    while waiting:
+        seen.add(current := waiting.pop())
+        try:
+            assert loaded.loader is not None
+            source, _, _ = loaded.loader.get_source(loaded, current)
+            named = meta.find_referenced_templates(loaded.parse(source))
+        except TemplateError:
+            # Rendering reports it.
+            named = iter(())
+        waiting += [other for other in named if other and other not in seen]
+    return [path for template in sorted(seen - {""}) if (path := overrides / template).is_file()]
 
 
 def _place(error: Exception, name: str, overrides: Path | None) -> str:

@@ -19,7 +19,7 @@ from typer.core import TyperCommand, TyperGroup
 
 from annot import __version__
 from annot.base.cores import limited
-from annot.base.errors import AnnotError, MissingInput
+from annot.base.errors import FULL, AnnotError, MissingInput
 from annot.base.names import Called, calling
 from annot.cli.options import (
     DRY_RUN,
@@ -283,6 +283,17 @@ def missed(ws: "Workspace | None") -> Iterator[None]:
         say(f"{part.message}; {part.hint}")
 
 
+@contextmanager
+def placed(ws: "Workspace | None") -> Iterator[None]:
+    """Name the study in an error of a full disk for which the system names no file."""
+    try:
+        yield
+    except OSError as error:
+        if ws is not None and error.errno in FULL and error.filename is None:
+            error.filename = str(ws.root)
+        raise
+
+
 def _say_next(words: str, ws: "Workspace | None", folder: Path | None, *, changes: bool) -> None:
     """Print the next step, after each command that every study needs and each that changes the study."""
     from annot.judging.next_step import OF_THE_WAY
@@ -298,6 +309,17 @@ def _say_next(words: str, ws: "Workspace | None", folder: Path | None, *, change
     except AnnotError:
         # The command has done its work; the next command will report why the study cannot be read.
         return
+
+
+def _say_what_counts(ws: "Workspace | None") -> None:
+    """Report names of grades and facets in annot.toml that are not those on record, which were used."""
+    if ws is None or ws.written is None:
+        return
+    names, written = ws.settings.scale.names, ws.written.scale.names
+    if names != written:
+        say(f"the grades are those on record ({', '.join(names)}), not those in annot.toml ({', '.join(written)})")
+    if others := [facet for facet, labels in ws.settings.facets.items() if labels != ws.written.facets.get(facet)]:
+        say(f"these facets are as they are on record, not as in annot.toml: {', '.join(others)}")
 
 
 def _missing_part(ws: "Workspace | None") -> MissingInput | None:
@@ -332,11 +354,13 @@ def _with_shared_options(
             return
         arguments = {name: given[name] for name in own if name != "ws"}
         if "ws" in own:
-            from annot.study.workspace import SETTINGS_FILE, Workspace
+            from annot.study.workspace import SETTINGS_FILE, Workspace, remove_dead_stages
 
             folder = given["workspace"]
             named = folder != Path() or (folder / SETTINGS_FILE).is_file()
             ws = Workspace.open(folder) if named or needs_study else None
+            if ws is not None:
+                remove_dead_stages(ws.root)
             if ws is not None and server:
                 ws = replace(ws, studio_url=given["url"], studio_token=given["api_key"])
             arguments["ws"] = ws
@@ -345,13 +369,15 @@ def _with_shared_options(
         alone_in_it = held(arguments["ws"], words, wait_seconds=given["wait"]) if changes else nullcontext()
         safe = backed_up(arguments["ws"], words) if changes else nullcontext()
         with calling(called_in(arguments.get("ws"))):
-            with missed(arguments.get("ws")), limited(processes), alone_in_it, safe:
+            with placed(arguments.get("ws")), missed(arguments.get("ws")), limited(processes), alone_in_it, safe:
                 answer = function(**arguments)
             if ctx.meta.get(DRY_RUN):
                 say("dry run: nothing is changed; this is what the command would do")
             if answer is not None:
                 answer = answer._replace(notes=()) if given["quiet"] else answer
                 emit(words, answer, as_json=given["as_json"], as_csv=given.get("as_csv", False))
+        if not (given["quiet"] or words == "push"):
+            _say_what_counts(arguments.get("ws"))
         if not (given["as_json"] or given.get("as_csv") or given["quiet"] or given.get("dry_run")):
             _say_next(words, arguments.get("ws"), given.get("folder"), changes=changes)
         if answer is not None and answer.finding is not None:

@@ -21,6 +21,7 @@ from annot.cli.options import (
     SeedOption,
     argument,
     flag,
+    one_of,
     option,
     setting,
 )
@@ -36,6 +37,10 @@ if TYPE_CHECKING:
 
 
 BETWEEN_BACKUPS = timedelta(minutes=10)
+CHANGED = (
+    "judging, adjudication: send what has changed since it was sent (names of grades, facets, guidelines, templates, "
+    "[screen]); say why it changed."
+)
 ROUNDS = "Round of work: judging, adjudication, training, substudy or labels."
 
 
@@ -43,9 +48,11 @@ ROUNDS = "Round of work: judging, adjudication, training, substudy or labels."
 def push(
     ws: "Workspace",
     round: Annotated[str, argument(ROUNDS, metavar="[ROUND]")] = "judging",
-    guidelines_changed: Annotated[
-        str | None, option("judging: send changed guidelines; say why they changed.", metavar="WHY")
-    ] = None,
+    changed: Annotated[str | None, option(CHANGED, metavar="WHY")] = None,
+    guidelines_changed: Annotated[str | None, option("The former name of --changed.", hidden=True)] = None,
+    new_screen: Annotated[
+        bool, flag("--new-screen", "judging, adjudication: send the screens of this version of annot.")
+    ] = False,
     assessor: Annotated[
         list[str] | None,
         option(
@@ -62,7 +69,8 @@ def push(
     """Send the tasks of a round to Label Studio and print the link to each person's project. Safe to repeat.
 
     Lists people who have not signed up yet; push again once they have. Withdraws unanswered tasks of pairs that were
-    handed to someone else, and updates unanswered tasks to the current plan.
+    handed to someone else, and updates unanswered tasks to the current plan. A new version of annot does not change the
+    screen, unless you ask for it with --new-screen.
 
     adjudication: sends the disputed pairs. training: sends each assessor the next batch (one facet), and the answered
     batches again with the gold grades and the reasons. substudy: sends its pairs in one view; full texts follow once
@@ -72,7 +80,14 @@ def push(
     from annot.judging.exchange.rounds import Wishes
     from annot.steps import push as step
 
-    wishes = Wishes(guidelines_changed=guidelines_changed, assessor=tuple(assessor or ()), view=view, texts=texts)
+    one_of(changed=changed, guidelines_changed=guidelines_changed)
+    wishes = Wishes(
+        changed=changed if guidelines_changed is None else guidelines_changed,
+        new_screen=new_screen,
+        assessor=tuple(assessor or ()),
+        view=view,
+        texts=texts,
+    )
     with progress("sending tasks") as advance:
         pushed = step.push(ws, round=round, dry_run=dry_run, advance=advance, wishes=wishes)
     command_line = f"annot push {round}" + (f" --view {view}" if view else "")

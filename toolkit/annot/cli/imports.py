@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from annot.base.errors import InputError
 from annot.cli.commands import command
-from annot.cli.options import DryRunOption, argument, option
+from annot.cli.options import DryRunOption, argument, flag, one_of, option
 from annot.cli.output import Output, progress, rendered, table
 
 if TYPE_CHECKING:
@@ -13,11 +13,12 @@ if TYPE_CHECKING:
     from annot.study.workspace import Workspace
 
 FIELDS = ("query", "document", "assessor", "grade", "time", "seconds", "occasion", "comment")
+OF_PEOPLE = ("--adjudicator", "--foreign", "--same-person", "--different-people")
 OPTIONS: dict[str, frozenset[str]] = {
     "csfcube": frozenset(),
-    "judgements": frozenset({*(f"--{field}-column" for field in FIELDS), "--facet", "--adjudicator"}),
-    "grades": frozenset({"--format", "--facet", "--per-topic"}),
-    "labelstudio": frozenset({"--rating", "--query", "--document", "--comment", "--grade", "--facet", "--adjudicator"}),
+    "judgements": frozenset({*(f"--{field}-column" for field in FIELDS), "--facet", *OF_PEOPLE}),
+    "grades": frozenset({"--format", "--facet", "--per-topic", "--foreign"}),
+    "labelstudio": frozenset({"--rating", "--query", "--document", "--comment", "--grade", "--facet", *OF_PEOPLE}),
     "citations": frozenset(),
 }
 """The options of each kind of file, apart from --dry-run."""
@@ -47,6 +48,20 @@ def import_files(
         list[str] | None,
         option("judgements, labelstudio: who settled disputes, by their name or account in the file; may be repeated."),
     ] = None,
+    foreign: Annotated[
+        str | None,
+        option(
+            "judgements, labelstudio, grades: rows of documents or query papers that are not in the corpus: drop, or "
+            "keep without a text.",
+            shown="refuse",
+        ),
+    ] = None,
+    same_person: Annotated[
+        bool, flag("--same-person", "judgements, labelstudio: names that differ only in case or blanks are one person.")
+    ] = False,
+    different_people: Annotated[
+        bool, flag("--different-people", "judgements, labelstudio: names that differ only in case are several people.")
+    ] = False,
     query_column: Annotated[str | None, column("query", "Column of the query id.", found=True)] = None,
     document_column: Annotated[str | None, column("document", "Column of the document id.", found=True)] = None,
     assessor_column: Annotated[str | None, column("assessor", "Column of the assessor.", found=True)] = None,
@@ -80,7 +95,7 @@ def import_files(
     judgements: CSV with a header, or JSON Lines, with one judgement per row. The assessors become a1, a2, ...
 
     labelstudio: the JSON export of any project. All annotations are kept; if a person annotated a pair more than once,
-    the latest one counts.
+    the one that was changed last counts.
 
     grades: qrels of TREC or BEIR whose topics are in the study (`annot query add --file`), or a collection whose
     queries are papers in the corpus, such as SciDocs or RELISH. With several files, the one with `test` in its name is
@@ -102,6 +117,8 @@ def import_files(
     given: dict[str, object] = {f"--{field}-column": name for field, name in columns.items()}
     given |= {"--rating": rating, "--query": query, "--document": document, "--comment": comment, "--grade": grade}
     given |= {"--facet": facet, "--adjudicator": adjudicator, "--format": form, "--per-topic": per_topic}
+    given |= {"--foreign": foreign, "--same-person": same_person, "--different-people": different_people}
+    one_of(same_person=same_person, different_people=different_people)
     _check_options(kind, {name for name, value in given.items() if value})
     if kind == "csfcube":
         release = import_csfcube.csfcube(ws, _one(files, kind), dry_run=dry_run)
@@ -112,7 +129,9 @@ def import_files(
         return Output(added, rendered("citations", added=added))
     if kind == "grades":
         form, per_topic = form or "qrels", per_topic or 1
-        graded = step.grades_from(ws, files, form=form, facet=facet, per_topic=per_topic, dry_run=dry_run)
+        graded = step.grades_from(
+            ws, files, form=form, facet=facet, per_topic=per_topic, foreign=foreign, dry_run=dry_run
+        )
         counts = {"queries": graded.queries, "pairs": graded.pairs}
         counts |= {f"grade {grade}": pairs for grade, pairs in graded.grades.items()}
         counts |= {f"queries in {fold}": queries for fold, queries in graded.folds.items()}
@@ -125,6 +144,8 @@ def import_files(
         grades=tuple(grade or ()),
         facet=facet,
         adjudicators=tuple(adjudicator or ()),
+        foreign=foreign,
+        same_person=same_person if same_person or different_people else None,
         dry_run=dry_run,
     )
     return Output(imported, rendered("imported", imported=imported), imported.notes)

@@ -59,6 +59,7 @@ class PartName(StrEnum):
     PLAN = "plan"
     POOLS = "pools"
     GUIDELINES = "guidelines"
+    SENT = "sent"
     INDEX = "index"
     FILES = "files"
     SERVER = "server"
@@ -73,10 +74,11 @@ def check(
     """Check the study and list all problems. Exits with 1 if there are any.
 
     plan: each pair has its assessors, and people who left have no open pairs. pools: drawing the pools again gives the
-    same pools. guidelines: every grade is defined for every facet, and every quoted example is in the corpus. index and
-    files: no file has changed since it was written, from the corpus to the release. server: the projects match the plan
-    and what was sent, and no answer came from another account, changed after adjudication, or was given too fast; this
-    also writes exports/audit.json for the datasheet.
+    same pools. guidelines: every grade is defined for every facet, and every quoted example is in the corpus. sent:
+    annot.toml, guidelines and templates are as people were sent them. index and files: no file has changed since it was
+    written, from the corpus to the release. server: the projects match the plan and what was sent, and no answer came
+    from another account, changed after adjudication, or was given too fast; this also writes exports/audit.json for the
+    datasheet.
     """
     from annot.steps import check as step
 

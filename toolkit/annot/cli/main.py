@@ -5,9 +5,10 @@ import io
 import logging
 import os
 import sys
+from pathlib import Path
 from types import ModuleType
 
-from annot.base.errors import AnnotError
+from annot.base.errors import FREE_SOME_SPACE, FULL, AnnotError, full_disk
 from annot.cli.commands import app
 from annot.cli.output import say
 
@@ -80,6 +81,8 @@ def refusal(error: OSError) -> AnnotError:
     """An error of the file system in words; files are written whole or not at all, so none is half-written."""
     what = REFUSALS.get(type(error), error.strerror or str(error))
     place = error.filename2 or error.filename
+    if error.errno in FULL:
+        return AnnotError(full_disk(Path.cwd() if place is None else os.fsdecode(place)), hint=FREE_SOME_SPACE)
     return AnnotError(
         what if place is None else f"{os.fsdecode(place)}: {what}",
         hint="no file was left half-written; solve this and run the same command again",

@@ -35,6 +35,9 @@ def opinion_ask(
         option("Ask about the pairs of this file: a query id and a document id in each line, or TREC qrels."),
     ] = None,
     before_judging: BeforeJudgingOption = None,
+    wait: Annotated[
+        bool, flag("--long-waits", "Wait, for a day at most, if the server asks for more than a minute.")
+    ] = False,
     dry_run: DryRunOption = False,
 ) -> Output:
     """Ask a model for its opinion of all pooled pairs, as an assessor would be asked.
@@ -57,8 +60,9 @@ def opinion_ask(
         may_leave=_may_leave if sys.stdin.isatty() else None,
         watch=lambda: progress("asking", forecast=True),
         tell=say,
+        wait_long=wait,
     )
-    return Output(done, rendered("opinion-asked", done=done), done.notes)
+    return Output(done, rendered("opinion-asked", done=done), done.notes, finding=step.nothing_came(done))
 
 
 def _may_leave(url: str) -> bool:
@@ -67,7 +71,7 @@ def _may_leave(url: str) -> bool:
 
 @command("opinion list", csv=True)
 def opinion_list(ws: "Workspace") -> Output:
-    """List the opinions on record: model, pairs, unreadable answers, requests, tokens and cost."""
+    """List the opinions on record: model, pairs, answers without a grade, requests, tokens and cost."""
     from annot.steps import opinions as step
 
     empty = "no model was asked yet; ask one with `annot opinion ask`"
@@ -83,8 +87,8 @@ def opinion_qrels(ws: "Workspace", name: NameArgument, before_judging: BeforeJud
     from annot.steps import opinions as step
 
     written = step.write(ws, name, before_judging=before_judging)
-    unreadable = f"; {counted(written.unreadable, 'pair')} without a readable answer" if written.unreadable else ""
-    return Output(written, f"{written.path}: {counted(written.pairs, 'pair')} by {written.model}{unreadable}")
+    others = f"; {counted(written.without_grade, 'pair')} without a grade" if written.without_grade else ""
+    return Output(written, f"{written.path}: {counted(written.pairs, 'pair')} by {written.model}{others}")
 
 
 @command("opinion report")
@@ -102,4 +106,4 @@ def opinion_report(
     from annot.steps import opinion_report as step
 
     found = step.measure(ws, name, before_judging=before_judging)
-    return Output(found, step.describe(found))
+    return Output(found, step.describe(found), tuple(step.notes(ws, found)))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import typer
 
 from annot.base.errors import AnnotError, FindingError
+from annot.base.names import shown
 from annot.base.records import Advance
 from annot.cli.waiting import WAITING
 
@@ -50,17 +50,6 @@ def needs_a_person(findings: Sequence[object], noun: str, what: str) -> FindingE
 
 A_LINE_EVERY = 60.0
 """Seconds between two lines on how far work is, in a log."""
-_ORDERS = re.compile("[\0-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
-"""Characters that a terminal obeys: control characters but tab and line feed, and those that turn the direction."""
-
-
-def shown(text: str) -> str:
-    r"""`text` made safe for a terminal: characters that it would obey are replaced by their numbers.
-
-    >>> shown("a comment\x1b]0;title\x07")
-    'a comment\\u001b]0;title\\u0007'
-    """
-    return _ORDERS.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
 def say(text: str) -> None:
@@ -113,8 +102,7 @@ def emit(command: str, answer: Output, *, as_json: bool, as_csv: bool = False) -
         if made.empty:  # no row, and so no header either: stdout stays empty, and the words say why
             say(answer.text.rstrip("\n"))
             return
-        text = csv_text(made)
-        typer.echo(shown(text) if sys.stdout.isatty() else text, nl=False)
+        typer.echo(csv_text(made), nl=False)
     elif answer.text:
         typer.echo(shown(answer.text.rstrip("\n")))
 

@@ -67,19 +67,67 @@ def corpus_add(
             shown="detected",
         ),
     ] = None,
+    corrected: Annotated[
+        str | None,
+        option("Replace papers that are in the corpus by those with the same id in the files, and record this reason."),
+    ] = None,
     dry_run: DryRunOption = False,
 ) -> Output:
-    """Add papers or other documents from files. Lists what was left out, with reasons, and changes made to texts."""
+    """Add papers or other documents from files. Lists what was left out, with reasons, and changes made to texts.
+
+    Without --corrected, a paper whose id is in the corpus already is left out. With it, the new record counts from now
+    on. Pairs that were judged on the earlier text wait for your decision: see `annot corpus corrected`.
+    """
     from annot.corpus.files_read import by_format
     from annot.publishing.report.words import sentences
     from annot.steps import corpus as step
 
     with progress("reading papers") as advance:
-        added = step.add(ws, files, form=form, dry_run=dry_run, advance=advance)
+        added = step.add(ws, files, form=form, dry_run=dry_run, advance=advance, corrected=corrected)
     words = {"noun": ws.settings.document_word, "files": added.files, "reported": step.REPORTED}
     words |= {"formats": by_format(added.files), "labels": ws.settings.labels.names}
     cleaned = sentences("cleaned.cleaned", cleanings=added.cleaned, noun=words["noun"])
     return Output(added, rendered("added", added=added, cleaned=cleaned, **words))
+
+
+@command("corpus corrected", csv=True)
+def corpus_corrected(
+    ws: "Workspace",
+    query: Annotated[str | None, argument("Query id.")] = None,
+    doc: Annotated[str | None, argument("Document id.")] = None,
+    of: Annotated[str | None, option("Decide on every pair that waits because of this corrected paper.")] = None,
+    every: Annotated[bool, flag("--all", "Decide on every pair that waits.")] = False,
+    stays: Annotated[str | None, option("Keep the text that was judged, and record this reason.")] = None,
+    again: Annotated[str | None, option("Have the pair judged again on the new text, and record this reason.")] = None,
+    dry_run: DryRunOption = False,
+) -> Output:
+    """List pairs that were judged before one of their texts was corrected, or decide what becomes of them.
+
+    Until you decide, a pair waits: its open tasks and its dispute are not sent. With --stays, they are sent with the
+    text that was judged. With --again, all answers of the pair go back to their assessors, with the new text. Pairs
+    without an answer need no decision: they are sent with the new text.
+    """
+    from annot.steps import corrected as step
+
+    if stays is None and again is None:
+        if (query, doc, of, every) != (None, None, None, False):
+            raise InputError('found no decision, expected --stays "WHY" or --again "WHY"')
+        return listing(step.PAIRS, step.listing(ws), empty="no pair was judged before one of its texts was corrected")
+    if stays is not None and again is not None:
+        raise InputError("found --stays and --again, expected one of them")
+    if (query is None) != (doc is None):
+        raise InputError(f"found the query {query} alone, expected QUERY DOC")
+    pair = None if query is None or doc is None else (query, doc)
+    decided = step.rule(
+        ws,
+        pair,
+        of_text=of,
+        every=every,
+        ruling="again" if stays is None else "stays",
+        why=(again if stays is None else stays) or "",
+        dry_run=dry_run,
+    )
+    return Output(decided, step.describe(decided))
 
 
 NOTHING_TO_LABEL = Output(None, "Nothing to do: this study judges no facets, so its sentences need no labels.")
@@ -213,7 +261,8 @@ def query_add(
         if file is not None or paper is not None or facet is not None or sentences is not None:
             raise InputError("found --text and a paper, --facet, --sentences or --file; expected --text alone")
         topic = Topic(topic_id, text, description, narrative)
-        return Output(topics.add_text(ws, topic, dry_run=dry_run), f"{topic_id}: {text}")
+        query, notes = topics.add_text(ws, topic, dry_run=dry_run)
+        return Output(query, f"{topic_id}: {text}", notes)
     if file is not None:
         if paper is not None or facet is not None or sentences is not None:
             raise InputError(
@@ -221,7 +270,8 @@ def query_add(
             )
         if not topics.is_of_papers(file):
             added_topics = topics.add_file(ws, file, dry_run=dry_run)
-            return Output(added_topics, rendered("topics", added=added_topics, file=file, dry_run=dry_run))
+            shown = rendered("topics", added=added_topics, file=file, dry_run=dry_run)
+            return Output(added_topics, shown, added_topics.notes)
         several = step.add_file(ws, Path(file), dry_run=dry_run)
         return Output(several, f"{counted(len(several), 'query')}: {', '.join(query.query_id for query in several)}")
     if paper is None or facet is None:
@@ -232,17 +282,29 @@ def query_add(
     return Output(added, f"{added.query_id}: sentences {places}")
 
 
-@command("query remove")
+@command("query remove", server=True)
 def query_remove(
-    ws: "Workspace", query: Annotated[str, argument("Query id.")], dry_run: DryRunOption = False
+    ws: "Workspace",
+    query: Annotated[str, argument("Query id.")],
+    sent: Annotated[
+        bool, flag("--sent", "Also if it was planned or sent: its tasks are taken back from Label Studio first.")
+    ] = False,
+    dry_run: DryRunOption = False,
 ) -> Output:
-    """Remove a query, and its pool if no other query needs it. Queries with planned pairs cannot be removed."""
+    """Remove a query, and its pool if no other query needs it.
+
+    A query that was sent by mistake can be removed with --sent as long as no pair of it has an answer. Judgements are
+    never deleted.
+    """
     from annot.steps import query as step
 
-    removed = step.remove(ws, query, dry_run=dry_run)
+    removed = step.remove(ws, query, sent=sent, dry_run=dry_run)
+    tasks = f", with {counted(removed.tasks, 'task')} on Label Studio" if removed.tasks else ""
     pool = f", with the pool of {removed.topic_id}; `annot pool` brings pools/ up to date" if removed.with_pool else ""
     verb = "would be removed" if dry_run else "removed"
-    return Output(removed, f"{removed.query_id}: {verb}{pool}; the study has {counted(removed.queries, 'query')}")
+    return Output(
+        removed, f"{removed.query_id}: {verb}{tasks}{pool}; the study has {counted(removed.queries, 'query')}"
+    )
 
 
 @command("query list", csv=True)

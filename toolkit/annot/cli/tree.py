@@ -28,6 +28,7 @@ COMMANDS: dict[str, tuple[Listed, ...]] = {
         Listed("import", "imports"),
         Listed("corpus show", "prepare"),
         Listed("corpus add", "prepare", EVERY_STUDY),
+        Listed("corpus corrected", "prepare"),
         Listed("facets", "prepare", EVERY_STUDY),
         Listed("facets train", "prepare"),
         Listed("query sample", "prepare", EVERY_STUDY),

@@ -13,11 +13,12 @@ from contextlib import nullcontext
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 from uuid import uuid4
 
 import numpy as np
 
+from annot.base.arrow_arrays import mask_of
 from annot.base.errors import InputError
 from annot.base.records import Paper
 from annot.base.settings.sections import CorpusSettings
@@ -106,18 +107,28 @@ class Brought:
     aside: RowsAside
     """The other ids of the papers, and what they cite."""
 
-    def keep(self, tally: Tally, cleanings: CleaningCount, headings: HeadingCount) -> Path | None:
-        """Count the papers, and leave those to keep in the file; its path, None if it has none."""
-        kept = tally.take(self.marks)
-        cleanings.take(self.cleaned[at] for at in kept.tolist() if at in self.cleaned)
-        headings.take(self.headings[at] for at in kept.tolist() if at in self.headings)
+    def keep(
+        self, tally: Tally, cleanings: CleaningCount, headings: HeadingCount, corrections: list[Any]
+    ) -> Path | None:
+        """Count the papers, and leave those to keep in the file; its path, None if it has none.
+
+        corrections: takes a table of the papers that replace one of the corpus.
+        """
+        corrected = tally.corrections(self.marks)
+        kept = tally.take(self.marks, corrected)
+        taken = sorted((*kept.tolist(), *corrected.tolist()))
+        cleanings.take(self.cleaned[at] for at in taken if at in self.cleaned)
+        headings.take(self.headings[at] for at in taken if at in self.headings)
         ends = np.cumsum([one.read for one in self.pieces])
         of_piece = np.bincount(np.searchsorted(ends, kept, side="right"), minlength=len(self.pieces))
         for one, count in zip(self.pieces, of_piece.tolist(), strict=True):
             one.kept = count
+        passing = np.flatnonzero(self.marks.reason == KEPT)
+        if self.papers is not None and len(corrected):
+            rows = papers.open_papers(self.papers).read()
+            corrections.append(rows.filter(mask_of(np.isin(passing, corrected))))
         if self.papers is None or not len(kept):
             return None
-        passing = np.flatnonzero(self.marks.reason == KEPT)
         if len(kept) < len(passing):
             keep_rows(self.papers, np.isin(passing, kept))
         return self.papers

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from sqlmodel import Session
@@ -29,13 +29,10 @@ class CorpusFacts:
     without_year: int
 
 
-def corpus_facts(ws: Workspace) -> CorpusFacts:
-    """Count the papers and their years."""
-    years = (
-        Counter(paper.year for paper in papers.read_papers(ws.corpus, columns=("year",)))
-        if ws.has_corpus
-        else Counter()
-    )
+def corpus_facts(ws: Workspace, *, without: Collection[str] = ()) -> CorpusFacts:
+    """Count the papers and their years. without: papers that are not counted."""
+    found = papers.read_papers(ws.corpus, columns=("year",)) if ws.has_corpus else ()
+    years = Counter(paper.year for paper in found if paper.paper_id not in without)
     known = sorted(year for year in years if year is not None)
     return CorpusFacts(years.total(), (known[0], known[-1]) if known else None, years[None])
 

@@ -16,9 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annot.base.arrow_arrays import integers_of, mask_of, numbers, strings_of, truths
-from annot.base.records import Paper
+from annot.base.records import Paper, grouped
 from annot.base.settings.sections import CorpusSettings
-from annot.formats.same_work import normalised_title, work_text
+from annot.formats.same_work import folded_id, normalised_title, work_text
 
 
 class Rejection(StrEnum):
@@ -136,15 +136,23 @@ def joined(parts: Sequence[Marks]) -> Marks:
 
 
 class Tally:
-    """Which papers were kept, in the order in which they came, and the marks of the kept ones."""
+    """Which papers were kept, in the order in which they came, and the marks of the kept ones.
 
-    def __init__(self) -> None:
+    corrects: whether a paper replaces the one of the corpus that has its id and another content.
+    """
+
+    def __init__(self, *, corrects: bool = False) -> None:
+        self._corrects = corrects
+        self._corrected: dict[int, int] = {}
+        """The content of each paper that was replaced, by the hash of its id."""
         self.read = 0
         self.kept = 0
         self.rejected: Counter[Rejection] = Counter()
         self.differing: list[str] = []
         """Ids that came again with another title, abstract or year; the first paper is kept."""
         self._content = _FirstUnder()
+        self._of_corpus = _FirstUnder()
+        """The content of the papers that may be corrected."""
         self._titles = _FirstUnder()
         self._works = _FirstUnder()
         self._ids: list[Any] = []
@@ -156,6 +164,8 @@ class Tally:
     def remember(self, marks: Marks) -> None:
         """Remember these papers of an earlier `corpus add`, without counting them as read or kept."""
         self._keep(marks, np.arange(len(marks.ids)))
+        if self._corrects:
+            self._of_corpus.add(marks.id_hash, marks.content)
 
     def know(self, paper_ids: Any, works: NDArray[np.uint64]) -> None:
         """Remember these other ids of papers; unknown papers are skipped. paper_ids: a pyarrow array."""
@@ -175,8 +185,22 @@ class Tally:
         """The ids of the papers at these places, as a pyarrow array."""
         return self._all_ids().take(integers_of(places))
 
-    def take(self, marks: Marks) -> NDArray[np.int64]:
-        """Count these papers, and return the positions of those to keep, in order.
+    def corrections(self, marks: Marks) -> NDArray[np.int64]:
+        """The positions of the papers that replace one of the corpus: the first that passes under each of these ids.
+
+        To be asked before `take` is given the same papers.
+        """
+        if not self._corrects:
+            return np.zeros(0, np.int64)
+        known, content = self._of_corpus.find(marks.id_hash)
+        candidates = np.flatnonzero(known & (content != marks.content) & (marks.reason == KEPT))
+        new = [at for at in candidates.tolist() if int(marks.id_hash[at]) not in self._corrected]
+        first = {int(marks.id_hash[at]): at for at in reversed(new)}
+        self._corrected |= {name: int(marks.content[at]) for name, at in first.items()}
+        return np.array(sorted(first.values()), np.int64)
+
+    def take(self, marks: Marks, corrected: Sequence[int] | NDArray[np.int64] = ()) -> NDArray[np.int64]:
+        """Count these papers, and return the positions of those to keep, in order. corrected: of `corrections`.
 
         A paper with a known id counts as a repetition, even if there are other reasons against it. If several papers
         have one id, the first that passes is kept. Papers with the title of another are kept and reported: a query's
@@ -202,7 +226,10 @@ class Tally:
         rows, columns = np.nonzero(works)
         self._works.add(works[rows, columns], np.array(list(places.values()), np.uint64)[rows])
         self._same_paper += [(of, marks.ids[at].as_py()) for at, of in places.items() if not repeats[at]]
-        other = self._content.find(marks.id_hash)[1] != marks.content
+        other = self._now(marks.id_hash) != marks.content
+        # What would correct a paper and does not pass is counted under what speaks against it.
+        repeats &= ~(self._corrects & known & other & (marks.reason != KEPT))
+        repeats[np.array(corrected, np.int64)] = False
         differs = repeats & other
         same = repeats & ~other
         self.read += len(marks.ids)
@@ -216,6 +243,13 @@ class Tally:
         self.rejected = +self.rejected
         return kept
 
+    def _now(self, id_hash: NDArray[np.uint64]) -> NDArray[np.uint64]:
+        """The content of the papers with these ids; of a replaced one, that of the new paper."""
+        content = self._content.find(id_hash)[1]
+        for at in np.flatnonzero(np.isin(id_hash, list(self._corrected))) if self._corrected else ():
+            content[at] = self._corrected[int(id_hash[at])]
+        return content
+
     @property
     def same_title(self) -> list[tuple[str, str]]:
         """Pairs of kept ids with the same normalised title: the first paper that had it, and a later one."""
@@ -227,6 +261,19 @@ class Tally:
         """Pairs of ids: a kept paper's, and that of another record of it, which was left out."""
         kept = self.ids_at(np.array([place for place, _ in self._same_paper], np.int64)).to_pylist()
         return [(one, other) for one, (_, other) in zip(kept, self._same_paper, strict=True)]
+
+    def alike_ids(self, first: int) -> list[tuple[str, str]]:
+        """Pairs of kept ids that differ only in case, Unicode form or ligatures: one, and one of a later paper.
+
+        first: the place of the first paper whose id is compared with all others.
+        """
+        folded = np.array([hash(folded_id(name)) for part in self._ids for name in part.to_pylist()], np.int64)
+        order = np.argsort(folded, kind="stable")
+        repeats = np.flatnonzero(folded[order][1:] == folded[order][:-1]) + 1
+        places = order[np.union1d(repeats - 1, repeats)]
+        alike = grouped((folded_id(name), name) for name in self.ids_at(places).to_pylist())
+        new = {*self.ids_at(places[places >= first]).to_pylist()}
+        return [(names[0], name) for names in alike.values() for name in names[1:] if {name, names[0]} & new]
 
     def _all_ids(self) -> Any:
         import pyarrow

@@ -14,8 +14,14 @@ from annot.base.records import WHOLE, Asked, Assessor, Assignment, Paper, Query
 from annot.base.settings import Settings
 from annot.corpus.facets.query_sentences import facet_sentences
 from annot.formats.judgements_file import FileJudgement
+from annot.formats.same_work import folded_id
 
 PSEUDONYM = re.compile(r"[a-z][0-9]{1,4}")
+
+
+SAME_OR_NOT = (
+    "add --same-person if each of these groups is one person, or --different-people if every name is another person"
+)
 
 
 class NamedRow(NamedTuple):
@@ -33,11 +39,17 @@ class NamedRow(NamedTuple):
 
 
 def queries_of(
-    rows: Iterable[FileJudgement], settings: Settings, facet: str | None, *, topics: Collection[str], name: str
+    rows: Iterable[FileJudgement],
+    settings: Settings,
+    facet: str | None,
+    *,
+    topics: Collection[str],
+    name: str,
+    drop: bool = False,
 ) -> dict[str, Query]:
     """The query that each name in the file stands for; topics: the ids of those that are texts, which are judged whole.
 
-    facet: of the papers that are named without one.
+    facet: of the papers that are named without one. drop: leave out topics that the study does not have.
     """
     faults = Faults(name)
     found: dict[str, Query] = {}
@@ -51,6 +63,8 @@ def queries_of(
             continue
         own = next((end for end in facets if row.query.endswith(f"-{end}") and row.query != f"-{end}"), facet)
         if topics and (own is None or row.query.removesuffix(f"-{own}") in topics):
+            if drop:
+                continue
             close = close_to(row.query, topics)
             faults.add(f"topic {row.query!r}: not in this study{close and f'; {close}'}", line=row.line)
             own = ""
@@ -68,25 +82,76 @@ def queries_of(
     return found
 
 
+def same_names(rows: Iterable[FileJudgement], everyone: Iterable[Assessor], *, name: str) -> tuple[dict[str, str], ...]:
+    """Groups of names that may be one person's, as they differ only in case, blanks or Unicode form, or are the number
+    and the address of one account.
+
+    Each group has a name in the file, or the pseudonym of somebody in the study, and where it is from. Names that
+    people of the study have word for word make no group.
+    """
+    first: dict[str, FileJudgement] = {}
+    for row in rows:
+        first.setdefault(row.assessor, row)
+    known = {alias: person.assessor for person in everyone for alias in (person.assessor, person.account) if alias}
+    groups: dict[str, dict[str, str]] = {}
+    for alias, pseudonym in known.items():
+        groups.setdefault(_folded(alias), {})[pseudonym] = "in this study"
+    for alias, row in first.items():
+        if alias not in known:
+            own = _folded(alias)
+            if row.account in known and own not in groups:
+                own = _folded(row.account)
+            groups.setdefault(own, {})[alias] = f"{name}:{row.line}"
+    return tuple(group for group in groups.values() if len(group) > 1 and not group.keys() <= {*known.values()})
+
+
+def _folded(alias: str) -> str:
+    return "".join(folded_id(alias).split())
+
+
 def persons_of(
-    rows: Iterable[FileJudgement], adjudicators: set[str], everyone: Iterable[Assessor], *, name: str
+    rows: Iterable[FileJudgement],
+    adjudicators: set[str],
+    everyone: Iterable[Assessor],
+    *,
+    name: str,
+    same_person: bool | None,
 ) -> dict[str, Assessor]:
-    """The person under each name in the file: one of those who are known, or a new one."""
+    """The person under each name in the file: one of those who are known, or a new one.
+
+    same_person: whether the names of each group of `same_names` are one person; None refuses them.
+    """
     faults = Faults(name)
+    rows, everyone = tuple(rows), tuple(everyone)
     # The numbers of accounts by size.
     names = sorted({row.assessor for row in rows}, key=lambda alias: (len(alias) * alias.isdecimal(), alias))
     if absent := len(adjudicators - set(names)):
         faults.add(f"{counted(absent, 'name')} given with --adjudicator not found in any row")
+    pseudonyms = {person.assessor for person in everyone}
+    main_names: dict[str, str] = {}
+    for group in same_names(rows, everyone, name=name):
+        in_study = sorted(group.keys() & pseudonyms)
+        if same_person is None:
+            faults.add(f"{_in_words(group)} differ only in case, blanks or the form of letters")
+        elif same_person and len(in_study) > 1:
+            faults.add(f"{_in_words(group)}: with --same-person this could be {' or '.join(in_study)}")
+        elif same_person:
+            main_names |= dict.fromkeys(group, in_study[0] if in_study else min(group, key=names.index))
+    settling = {main_names.get(alias, alias) for alias in adjudicators}
+    hint = None if same_person is not None or not faults.found else SAME_OR_NOT
     known = {person.account or person.assessor: person for person in everyone}
     known |= {person.assessor: person for person in everyone}
     taken = {person.assessor for person in everyone} | {alias for alias in names if PSEUDONYM.fullmatch(alias)}
     persons: dict[str, Assessor] = {}
     for alias in names:
-        settles = alias in adjudicators
-        if alias in known:
-            persons[alias] = known[alias]
-            if settles and not known[alias].adjudicator:
-                faults.add(f"{known[alias].assessor}: an assessor in this study, an adjudicator by --adjudicator")
+        main = main_names.get(alias, alias)
+        settles = main in settling
+        if main in known:
+            persons[alias] = known[main]
+            if settles and not known[main].adjudicator:
+                faults.add(f"{known[main].assessor}: an assessor in this study, an adjudicator by --adjudicator")
+        elif main in persons:
+            persons[alias] = persons[main]
         elif PSEUDONYM.fullmatch(alias):
             persons[alias] = Assessor(alias, None, settles)
         else:
@@ -95,10 +160,16 @@ def persons_of(
             taken.add(pseudonym)
             persons[alias] = Assessor(pseudonym, alias, settles)
     for person in sorted({person.assessor for person in persons.values()}):
-        if sum(known_person.assessor == person for known_person in persons.values()) > 1:
+        if not same_person and sum(known_person.assessor == person for known_person in persons.values()) > 1:
             faults.add(f"{person} has two names in the file")
-    faults.raise_if_any()
+    faults.raise_if_any(hint=hint)
     return persons
+
+
+def _in_words(group: Mapping[str, str]) -> str:
+    # An address is not repeated.
+    shown = [f"{'an address' if '@' in alias else repr(alias)} ({place})" for alias, place in group.items()]
+    return f"{', '.join(shown[:-1])} and {shown[-1]}"
 
 
 def with_sentences(
@@ -133,6 +204,18 @@ def plan_of(given: Iterable[NamedRow], standing: Sequence[Assignment]) -> tuple[
             for position, row in enumerate(rows, start=last.get(person, 0) + 1)
         ]
     return (*standing, *new)
+
+
+def check_once(given: Iterable[NamedRow], *, name: str) -> None:
+    """Raise InputError with each pair that one person has twice under two spellings of their name."""
+    faults = Faults(name)
+    seen: dict[tuple[Asked, str], int] = {}
+    for named in given:
+        earlier = seen.setdefault((named.asked, named.person), named.row.line)
+        if earlier != named.row.line and not named.row.annotation:
+            pair = f"{named.row.query} {named.row.document}"
+            faults.add(f"{pair}: {named.person} judged the pair on line {earlier} already", line=named.row.line)
+    faults.raise_if_any(hint="leave out one of the rows of each pair, or mark a repeated judgement with occasion 2")
 
 
 def check_adjudicated(given: Iterable[NamedRow], plan: Iterable[Assignment], *, name: str) -> None:

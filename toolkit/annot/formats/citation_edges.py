@@ -18,12 +18,13 @@ from typing import Any, NamedTuple
 from annot.base.errors import InputError
 from annot.base.names import counted
 from annot.formats.corpora import FORMATS, format_named, format_of
-from annot.formats.corpora.cutting import Broken, Piece, json_records, opened, read_lines
+from annot.formats.corpora.cutting import Broken, Piece, json_records, read_lines
 from annot.formats.corpora.heads import head_of
 from annot.formats.corpora.identified import ID_KINDS, identified, normalised_id
 from annot.formats.corpora.plain import IDS
 from annot.formats.corpora.pubmed import PUBMED
 from annot.formats.corpora.tables import CSV, PARQUET
+from annot.formats.input_files import SAVE_AS_UTF_8, opened, unicode_of_start
 
 BLOCK_BYTES = 8_000_000
 PAPERS_AT_ONCE = 5_000
@@ -135,6 +136,8 @@ def _column_block(name: str) -> Callable[[bytes], Edges]:
     """How to read blocks of a table: its delimiter and columns are those of the first line that is not blank."""
     first = next((line for _, line in read_lines(Piece(name, COLUMNS, 0, None)) if line.strip()), b"")
     first = first or b"citing,cited"
+    if (unicode := unicode_of_start(first)) != "utf-8":
+        raise InputError(f"{name}: {unicode.upper()}, expected UTF-8", hint=SAVE_AS_UTF_8)
     delimiter = next((found[0] for one in _BETWEEN if (found := re.search(one, first.strip()))), b",")
     heads = [head.strip().strip(b"\"'").decode("utf-8", "replace").lower() for head in first.split(delimiter)]
     at = {_HEADS[head]: place for place, head in enumerate(heads) if head in _HEADS}
@@ -152,30 +155,54 @@ def _column_block(name: str) -> Callable[[bytes], Edges]:
 
         # A header stands at the beginning of the file alone; as a block may begin anywhere, it is known by its text.
         skipped = 1 if header is not None and block.lstrip(b"\xef\xbb\xbf").startswith(header) else 0
-        lines = block.count(b"\n") + (not block.endswith(b"\n"))
+        size, lines = len(block), block.count(b"\n") + (not block.endswith(b"\n"))
         names = [str(place) for place in range(len(heads))]
         wrong: list[str] = []
+        undecodable: list[tuple[int, Broken]] = []
 
         def skip(row: Any) -> str:
             wrong.append(row.text)
             return "skip"
 
-        table = pyarrow.csv.read_csv(
-            io.BytesIO(block),
-            pyarrow.csv.ReadOptions(use_threads=False, block_size=len(block), column_names=names, skip_rows=skipped),
-            pyarrow.csv.ParseOptions(delimiter=delimiter.decode(), invalid_row_handler=skip),
-            pyarrow.csv.ConvertOptions(column_types=dict.fromkeys(names, pyarrow.string())),
-        )
+        def rows() -> Any:
+            return pyarrow.csv.read_csv(
+                io.BytesIO(block),
+                pyarrow.csv.ReadOptions(use_threads=False, block_size=size, column_names=names, skip_rows=skipped),
+                pyarrow.csv.ParseOptions(delimiter=delimiter.decode(), invalid_row_handler=skip),
+                pyarrow.csv.ConvertOptions(column_types=dict.fromkeys(names, pyarrow.string())),
+            )
+
+        try:
+            table = rows()
+        except pyarrow.ArrowInvalid:
+            undecodable, block = _only_utf_8(block)
+            wrong.clear()
+            if not block.split(b"\n", skipped)[-1].strip():
+                return Edges(*_columns([]), lines, undecodable, any_ids=False)
+            table = rows()
         columns = [
             pyarrow.compute.utf8_trim_whitespace(table[str(place)].combine_chunks()).fill_null("") for place in places
         ]
         good = pyarrow.compute.and_(*(pyarrow.compute.not_equal(column, "") for column in columns))
         whole = not wrong and pyarrow.compute.all(good, min_count=0).as_py()
         broken = [] if whole else list(_broken_rows(block, delimiter.decode(), len(heads), places))
+        broken += undecodable
         citing, cited = (column.filter(good) for column in columns)
         return Edges(citing, cited, lines, broken, any_ids=not {_CITING, _CITED} & {*heads})
 
     return read
+
+
+def _only_utf_8(block: bytes) -> tuple[list[tuple[int, Broken]], bytes]:
+    """The lines of a block that are not UTF-8, and the block with blank lines in their place."""
+    broken, lines = [], block.split(b"\n")
+    for at, line in enumerate(lines):
+        try:
+            line.decode("utf-8")
+        except UnicodeDecodeError:
+            broken.append((at + 1, Broken("not UTF-8", ("not UTF-8",), line.decode("utf-8", "replace"))))
+            lines[at] = b""
+    return broken, b"\n".join(lines)
 
 
 def _broken_rows(block: bytes, delimiter: str, width: int, places: tuple[int, int]) -> Iterator[tuple[int, Broken]]:

@@ -69,6 +69,10 @@ class FileJudgement:
     """Why there is no grade, where the file says so."""
     flags: tuple[str, ...] = ()
     """Why it does not count."""
+    changed_at: str | None = None
+    """When it was last changed, as `judged_at`; None if the file does not say."""
+    account: str | None = None
+    """The number of the assessor's account, if `assessor` is its address."""
 
 
 def read_judgements(
@@ -269,18 +273,24 @@ def _number(text: str) -> float | None:
 
 
 def write_judgements(
-    judgements: Iterable[Judgement], *, again: Collection[Judgement], comments: Collection[Judgement]
+    judgements: Iterable[Judgement],
+    *,
+    again: Collection[Judgement],
+    comments: Collection[Judgement],
+    versions: Mapping[Judgement, Mapping[str, int]],
 ) -> str:
     """One judgement a line, by query, document, assessor and occasion, which is 2 for a hidden repeat.
 
     again: those that were given because the pair was put before its assessor again; they are marked with `returned`.
-    comments: those whose comments are told.
+    comments: those whose comments are told. versions: by part, the number of the version by which it was given, where
+    something was shown in several.
     `grade` is null where an assessor could not judge; then `cannot_judge` is the reason. Judgements that do not count
     (flagged) and those that are missing have no line.
     """
     counted = (judgement for judgement in judgements if judgement.counts)
     return _lines(
         judgement_record(judgement, judgement in again, comment=judgement.comment if judgement in comments else None)
+        | ({"versions": dict(versions[judgement])} if versions.get(judgement) else {})
         for judgement in sorted(counted, key=attrgetter("query_id", "doc_id", "assessor", "occasion"))
     )
 

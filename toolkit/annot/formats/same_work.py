@@ -22,6 +22,17 @@ def work_text(title: str, year: object, abstract: str) -> str:
     return "\0".join((name, str(year), *([] if letters >= TELLING else [normalised_title(abstract)])))
 
 
+def folded_id(name: str) -> str:
+    """An id without what people do not see: case, Unicode form, ligatures.
+
+    >>> folded_id("De\ufb01ne-\xe9") == folded_id("define-E\u0301")
+    True
+    """
+    if name.isascii():
+        return name.lower()
+    return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold())
+
+
 @lru_cache(maxsize=1 << 11)
 def normalised_title(title: str) -> str:
     """`title` without what differs between two records of one paper: case, form of characters, all but letters and
@@ -32,5 +43,4 @@ def normalised_title(title: str) -> str:
     """
     if title.isascii():
         return title.lower().translate(_NOT_ASCII_WORD)
-    folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", title).casefold())
-    return "".join(char for char in folded if char.isalnum())
+    return "".join(char for char in folded_id(title) if char.isalnum())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import codecs
 import csv
 import difflib
 import io
@@ -12,7 +11,8 @@ from itertools import zip_longest
 from typing import NamedTuple
 
 from annot.base.errors import Faults
-from annot.base.names import near
+from annot.base.names import near, shown
+from annot.formats.input_files import unicode_of_start
 
 SEPARATORS = ",;\t"
 
@@ -26,15 +26,14 @@ class CsvTable(NamedTuple):
 
 
 def decoded(data: bytes) -> str:
-    """The text of a file: UTF-8 with or without byte order mark, UTF-16 with one, else Windows-1252.
+    """The text of a file: UTF-8, UTF-16 or UTF-32 as its first bytes tell, else Windows-1252.
 
     The last is what Excel's plain "CSV" holds on a western system. Only text for people can be garbled by a wrong
     guess: ids are looked up or compared.
     """
-    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        return data.decode("utf-16", errors="replace")
+    unicode = unicode_of_start(data)
     try:
-        return data.decode("utf-8-sig")
+        return data.decode(unicode, errors="strict" if unicode == "utf-8" else "replace").removeprefix("\ufeff")
     except UnicodeDecodeError:
         return data.decode("cp1252", errors="replace")
 
@@ -116,11 +115,13 @@ _GUARD = "'"
 
 
 def guarded(cell: str) -> str:
-    """The cell as a spreadsheet takes it for text, and not for a formula.
+    """The cell as text for a spreadsheet, which would compute a formula, and for a terminal, which would obey orders.
 
-    One that begins like a formula (the last four are the wide forms) gets an apostrophe before it; one that begins with
-    an apostrophe gets one more, so that `unguarded` gives back what was written.
+    A cell that begins like a formula (the last four are the wide forms) gets an apostrophe before it; one that begins
+    with an apostrophe gets one more, so that `unguarded` gives back what was written. Line ends become line feeds, and
+    other control characters are replaced by their numbers.
     """
+    cell = shown(cell.replace("\r\n", "\n").replace("\r", "\n"))
     return _GUARD + cell if cell and cell[0] in _FORMULA_STARTS + _GUARD else cell
 
 
@@ -129,16 +130,17 @@ def unguarded(cell: str) -> str:
     return cell[1:] if cell[:1] == _GUARD and cell[1:2] and cell[1] in _FORMULA_STARTS + _GUARD else cell
 
 
-def written_sheet(rows: Iterable[Iterable[object]]) -> str:
-    """Rows as a spreadsheet program takes them for text; None is an empty cell.
-
-    It begins with a byte order mark: without one, Excel garbles accents.
-    """
+def csv_of(rows: Iterable[Iterable[object]]) -> str:
+    """Rows as CSV, with their texts guarded; numbers stay numbers, and None is an empty cell."""
     out = io.StringIO(newline="")
-    # With "\n" alone, older Python versions leave a cell with a carriage return unquoted.
     writer = csv.writer(out, lineterminator="\r\n")
-    writer.writerows([guarded("" if cell is None else str(cell)) for cell in row] for row in rows)
-    return "\ufeff" + out.getvalue()
+    writer.writerows([guarded(cell) if isinstance(cell, str) else cell for cell in row] for row in rows)
+    return out.getvalue()
+
+
+def written_sheet(rows: Iterable[Iterable[object]]) -> str:
+    """Rows as a file for spreadsheet programs. It begins with a byte order mark: without one, Excel garbles accents."""
+    return "\ufeff" + csv_of(rows)
 
 
 GOLD_COLUMNS = ("query_id", "doc_id", "grade", "why")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC
 from typing import Any
 
@@ -35,11 +35,12 @@ class ExportKeys:
 def read_export(
     data: bytes, *, name: str, keys: ExportKeys, grades: Mapping[str, int | None], scale: Sequence[str]
 ) -> tuple[FileJudgement, ...]:
-    """Every annotation of every task, by time; drafts and predictions are no judgements.
+    """Every annotation of every task, by the time of its last change; drafts and predictions are no judgements.
 
     grades: what was given with the control, and the grade that it stands for; None if it says that the pair could
     not be judged. What it does not name is a number of the scale or the name of a grade. `line` of a judgement is the
-    number of its task, `assessor` the address of its account, or the account's number where the export has no address.
+    number of its task, `assessor` the address of its account, or the account's number if no task of the export has an
+    address for it.
     Raises InputError with the task of every fault; no address is repeated in any.
     """
     faults = Faults(name)
@@ -58,7 +59,18 @@ def read_export(
     if controls and keys.rating not in controls:
         faults.add(f"no annotation has a control named {keys.rating!r}; {near(keys.rating, controls)}")
     faults.raise_if_any(found=found, nothing="found no annotations")
-    return tuple(sorted(found, key=lambda one: (one.judged_at or "", one.line, len(one.annotation), one.annotation)))
+    addresses = {row.account: row.assessor for row in found if row.account is not None}
+    found = [
+        replace(row, assessor=address, account=row.assessor)
+        if (address := addresses.get(row.assessor)) is not None
+        else row
+        for row in found
+    ]
+    return tuple(sorted(found, key=_place))
+
+
+def _place(row: FileJudgement) -> tuple[str, int, int, str]:
+    return row.changed_at or row.judged_at or "", row.line, len(row.annotation), row.annotation
 
 
 def grades_named(given: Sequence[str], scale: Sequence[str]) -> dict[str, int | None]:
@@ -124,13 +136,15 @@ def _judgement(
         grade = grades[value]
     comments = [text.strip() for text in _given(annotation, keys.comment, ("text",)) if isinstance(text, str)]
     seconds = annotation.get("lead_time")
+    judged_at, changed_at = (_moment(annotation, key, number) for key in ("created_at", "updated_at"))
+    assessor, account = _person(annotation.get("completed_by"), number)
     return FileJudgement(
         line=task["id"] if isinstance(task.get("id"), int) else 0,
         query=_id(task, keys.query),
         document=_id(task, keys.document),
-        assessor=_person(annotation.get("completed_by"), number),
+        assessor=assessor,
         grade=grade,
-        judged_at=_moment(annotation.get("created_at"), number),
+        judged_at=judged_at,
         seconds=float(seconds) if isinstance(seconds, int | float) and seconds >= 0 else None,
         comment=" ".join(filter(None, comments)) or None,
         occasion=1,
@@ -138,6 +152,8 @@ def _judgement(
         annotation=str(number),
         cannot_judge=str(said[0]) if said and grade is None and not cancelled else None,
         flags=(SKIPPED,) if cancelled else (),
+        changed_at=changed_at,
+        account=account,
     )
 
 
@@ -151,20 +167,26 @@ def _id(task: Mapping[str, Any], key: str) -> str:
     return text
 
 
-def _person(completed_by: Any, number: int) -> str:
+def _person(completed_by: Any, number: int) -> tuple[str, str | None]:
+    """The address of the account and its number, or its number alone and None."""
+    address = account = None
     if isinstance(completed_by, dict):
-        completed_by = completed_by.get("email") or completed_by.get("id")
-    text = str(completed_by).strip() if isinstance(completed_by, str | int) else ""
-    if not text or isinstance(completed_by, bool):
+        address, completed_by = completed_by.get("email"), completed_by.get("id")
+    if isinstance(completed_by, str | int) and not isinstance(completed_by, bool):
+        account = str(completed_by).strip()
+    if isinstance(address, str) and address.strip():
+        return address.strip(), account or None
+    if not account:
         raise ValueError(f"annotation {number}: does not say who made it (completed_by)")
-    return text
+    return account, None
 
 
-def _moment(value: Any, number: int) -> str | None:
+def _moment(annotation: Mapping[str, Any], key: str, number: int) -> str | None:
+    value = annotation.get(key)
     if value is None:
         return None
     if (moment := moment_of(str(value))) is None:
-        raise ValueError(f"annotation {number}: created_at {value!r:.40}, expected a date and time in ISO 8601")
+        raise ValueError(f"annotation {number}: {key} {value!r:.40}, expected a date and time in ISO 8601")
     return moment.astimezone(UTC).isoformat()
 
 

@@ -19,6 +19,7 @@ import yaml
 from annot.base.errors import Faults, InputError, json_problem, numbered
 from annot.base.names import near
 from annot.base.records import ScoredDoc
+from annot.formats.input_files import unicode_of_start
 from annot.formats.trec import run_columns, score_of
 
 _RANKED_POOLS = re.compile(r"test-pid2pool-csfcube-(?P<tag>.+)-(?P<facet>[^-/]+)-ranked\.json")
@@ -51,7 +52,7 @@ def read_submitted(data: bytes, *, name: str) -> SubmittedRun:
     """
     faults = Faults(name)
     try:
-        text = data.decode("utf-8-sig")
+        text = data.decode(unicode_of_start(data)).removeprefix("\ufeff")
     except UnicodeDecodeError as error:
         faults.add(f"not UTF-8: {error.reason}", line=data.count(b"\n", 0, error.start) + 1)
         faults.raise_if_any(hint="expected a TREC run or CSFCube's ranked pools in JSON")

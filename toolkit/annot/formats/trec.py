@@ -12,7 +12,8 @@ from itertools import chain
 from xml.sax.saxutils import escape, quoteattr
 
 from annot.base.errors import Faults, InputError, numbered
-from annot.base.records import WRITTEN, Qrel, Query, Ranking, ScoredDoc, Topic, ranked
+from annot.base.records import WRITTEN, Qrel, Query, Ranking, ScoredDoc, Topic
+from annot.base.scored import in_order
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,8 +27,8 @@ class TrecRun:
 def read_run(lines: Iterable[str], *, name: str) -> TrecRun:
     """The run in lines of `query_id Q0 doc_id rank score tag`, separated by white space; empty lines are skipped.
 
-    The rank column and the order of the lines are ignored, as trec_eval does: documents are ordered by score, rounded
-    to the digits of `annot.base.records`, then by id. Scores are finite numbers, higher is better.
+    The rank column and the order of the lines are ignored, as trec_eval does: documents are ordered by score, then by
+    id. Scores are finite numbers, higher is better, and keep all their digits.
     Raises InputError with every fault: columns, scores, repeated documents, more than one tag, no line at all.
     """
     faults = Faults(name)
@@ -44,10 +45,7 @@ def read_run(lines: Iterable[str], *, name: str) -> TrecRun:
             faults.add(f"document {doc_id!r} is listed twice for query {query_id!r}", line=number)
         documents[doc_id] = value or 0.0
     faults.raise_if_any(found=scored, nothing="found no lines of a run")
-    rankings = {
-        query_id: ranked(ScoredDoc(doc_id, score) for doc_id, score in documents.items())
-        for query_id, documents in scored.items()
-    }
+    rankings = {query_id: in_order(documents.items()) for query_id, documents in scored.items()}
     return TrecRun(tag or "", rankings)
 
 
@@ -62,9 +60,10 @@ def run_columns(lines: Iterable[tuple[int, str]], faults: Faults) -> Iterator[tu
 
 
 def write_run(rankings: Mapping[str, Iterable[ScoredDoc]], *, tag: str) -> str:
-    """The text of a run file: queries by id, documents as `annot.base.records.ranked` has them, ranks from 1.
+    """The text of a run file: queries by id, documents as `annot.base.records.in_order` has them, ranks from 1.
 
-    Scores are written rounded, so documents may tie; every reader that keeps to score, then id, gets the same order.
+    Scores are written with all their digits; the program's own have six of them. Every reader that keeps to score, then
+    id, gets the same order.
     Raises InputError with every id or tag that is empty or has white space in it, every score that is not finite, and
     every repeated document.
     """
@@ -168,12 +167,19 @@ def score_of(text: str, faults: Faults, *, line: int) -> float | None:
 
 
 def _lines(query_id: str, documents: Iterable[ScoredDoc], tag: str) -> str:
-    # Adding zero turns -0.0 into 0. The order is that of `ranked`, by scores as they are written.
-    written = [(format(score + 0.0, WRITTEN), doc_id) for doc_id, score in documents]
-    falling = sorted([(-float(score), doc_id, score) for score, doc_id in written])
     return "".join(
-        [f"{query_id} Q0 {doc_id} {rank} {score} {tag}\n" for rank, (_, doc_id, score) in enumerate(falling, 1)]
+        [
+            f"{query_id} Q0 {doc_id} {rank} {_written(score)} {tag}\n"
+            for rank, (doc_id, score) in enumerate(in_order(documents), 1)
+        ]
     )
+
+
+def _written(score: float) -> str:
+    """The score as the program's own are written if that is all of it, else with as many digits as it takes."""
+    # Adding zero turns -0.0 into 0.
+    text = format(score + 0.0, WRITTEN)
+    return text if float(text) == score else repr(float(score))
 
 
 def _check_pairs(pairs: Iterable[tuple[str, str]], faults: Faults) -> None:

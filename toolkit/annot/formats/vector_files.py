@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from annot.base.errors import InputError
 from annot.base.names import counted, near
 from annot.formats.corpora.cutting import Piece, read_lines
+from annot.formats.input_files import parquet_file
 
 ROWS = 2_000
 """The most rows of a block."""
@@ -98,12 +99,8 @@ def read_parquet(
     """
     import pyarrow
     import pyarrow.compute
-    import pyarrow.parquet
 
-    try:
-        file = pyarrow.parquet.ParquetFile(path)
-    except (pyarrow.ArrowInvalid, OSError) as error:
-        raise InputError(f"{path}: not a Parquet file: {error}") from None
+    file = parquet_file(path)
     names = file.schema_arrow.names
     id_column = _column(path, names, id_column, ID_COLUMNS, "--id-column")
     vector_column = _column(path, names, vector_column, VECTOR_COLUMNS, "--vector-column")

@@ -60,15 +60,17 @@ def criteria_of(text: str) -> dict[int, str]:
 
 
 def check(ws: Workspace) -> CheckedGuidelines:
-    """Compare the pages with the facets, the scale and the corpus; where they fit, they count as read."""
-    states = states_of(ws)
+    """Compare the pages with the facets, the scale and the corpus; nothing is written."""
     pages, faults = read_pages(ws)
     quoted = {found[1] for text in pages.values() for part in _quotations(text) if (found := EXAMPLE.fullmatch(part))}
     in_corpus = papers.find_papers(ws.corpus, sorted(quoted)) if quoted and ws.has_corpus else {}
-    checked = _checked(ws, pages, faults, in_corpus)
+    return _checked(ws, pages, faults, in_corpus)
+
+
+def note_as_read(ws: Workspace, checked: CheckedGuidelines) -> None:
+    """Note that the guidelines as they are were read, if they fit."""
     if not checked.findings:
-        note(ws, "guidelines", states)
-    return checked
+        note(ws, "guidelines", states_of(ws))
 
 
 def _checked(

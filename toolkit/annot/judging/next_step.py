@@ -44,7 +44,14 @@ class Facts(NamedTuple):
     """Who is to get the next batch of gold pairs, or their answers with the gold grade."""
     training: tuple[str, ...] = ()
     """Who has gold pairs to judge."""
-    guidelines_changed: tuple[str, ...] = ()
+    uncorrected: int = 0
+    """Texts that are not those on record, although no correction says so."""
+    to_decide: int = 0
+    """Pairs that wait for the lead's decision, because a text was corrected after they were judged."""
+    changed: str = ""
+    """What has changed since it was sent and needs a reason, in words."""
+    refused: str = ""
+    """What has changed since it was sent and cannot be sent, in words."""
     to_send: int = 0
     """Tasks that a push would send, take back or show as annot.toml has them now."""
     signing_up: tuple[str, ...] = ()
@@ -77,6 +84,10 @@ class Facts(NamedTuple):
     """Runs whose file is gone, or whose pools have changed since."""
     runs: bool = False
     """Whether there are any."""
+    untrue: tuple[str, ...] = ()
+    """What makes something of a finished study untrue, in clauses."""
+    untrue_part: str = ""
+    """The part of the study that all of it is in; empty if it is in several."""
     questions: int = 0
     """Questions of the datasheet without an answer."""
     release: str = "FOLDER"
@@ -153,10 +164,21 @@ WAY: tuple[Rule, ...] = (
     Rule(lambda f: f.training, "annot pull training", "these have gold pairs to judge first: {training}", "{training}"),
     # Out to the people who judge, and back.
     Rule(
-        lambda f: f.guidelines_changed,
-        'annot push --guidelines-changed "WHY"',
-        "the guidelines of {guidelines_changed} have changed since they were sent",
+        lambda f: f.uncorrected,
+        'annot corpus add --corrected "WHY" FILE',
+        "texts have changed since they were sent, without a reason: {uncorrected}; or restore the corpus from a backup",
     ),
+    Rule(
+        lambda f: f.to_decide,
+        "annot corpus corrected",
+        "pairs wait for your decision, because a text was corrected after they were judged: {to_decide}",
+    ),
+    Rule(
+        lambda f: f.refused,
+        "annot check",
+        "after you have changed [scale] names in annot.toml back: {refused}, and what was sent counts",
+    ),
+    Rule(lambda f: f.changed, 'annot push --changed "WHY"', "{changed}; until then, what was sent counts"),
     Rule(lambda f: f.to_send, "annot push", "{to_send} to send, withdraw or update on the server"),
     Rule(lambda f: f.without_letter, "annot invite", LETTER),
     Rule(lambda f: f.signing_up, "annot push", "these have to sign up first: {signing_up}", "{signing_up}"),
@@ -213,6 +235,8 @@ WAY: tuple[Rule, ...] = (
         "annot plan{grow}",
         "{batch} without a plan; annot query remove removes one",
     ),
+    # What is not as the record has it, before anything is made of it.
+    Rule(lambda f: f.untrue, "annot check{part}", "{untrue}; there is no release until that is mended"),
     # What follows from the grades.
     Rule(lambda f: "agreement" in f.old, "annot agreement", f"exports/agreement.json {OLD}"),
     Rule(lambda f: "qrels" in f.old, "annot qrels", "exports/qrels.txt does not have the current final grades"),
@@ -244,6 +268,7 @@ COUNTED = {
     "seats": ("more person", "more people"),
     "to_send": ("task", "tasks"),
     "missing": ("judgement", "judgements"),
+    "uncorrected": ("text", "texts"),
     "questions": ("question", "questions"),
 }
 """What a fact counts, one and several; the others count pairs."""
@@ -272,6 +297,7 @@ def _words(facts: Facts) -> Mapping[str, str]:
     """What the texts of the table are filled in with."""
     return {name: _in_words(name, fact) for name, fact in facts._asdict().items()} | {
         "grow": " --grow" if facts.sent else "",
+        "part": f" {facts.untrue_part}" if facts.untrue_part else "",
         "documents": "papers" if facts.faceted else "documents",
         "unpooled": _in_words("queries", facts.queries - facts.pooled),
         "judges": _listed(facts.to_judge),

@@ -56,6 +56,27 @@ def record_plan(
     return digest
 
 
+def take_from_plan(
+    ws: Workspace,
+    session: Session,
+    remaining: Collection[Assignment],
+    leaving: Collection[Assignment],
+    *,
+    queries: Collection[str],
+) -> None:
+    """Make the `remaining` assignments the plan in the database; the pairs of those `leaving` are asked of nobody.
+
+    queries: those that are taken back; without any remaining assignment, their pairs that lack an assessor go, too.
+    """
+    plan = people.read_plan(session)
+    gone = {*queries} - {assignment.query_id for assignment in remaining}
+    vacant = {pair for pair in (plan.vacant if plan else ()) if pair[0] in gone}
+    if remaining:
+        record_plan(ws, session, remaining, handed_on=leaving, dropped={*vacant, *(one.pair for one in leaving)})
+    else:
+        people.withdraw_plan(session)
+
+
 def frozen_hashes(ws: Workspace) -> FrozenHashes:
     """The hashes of a sample's frozen ranks in the manifest of the plan; none if there is no manifest."""
     manifest = ws.pools / MANIFEST_FILE
@@ -132,6 +153,7 @@ def check(ws: Workspace) -> PlanCheck:
         answered=stage.answered,
         settling=settling,
         may_assess=ws.settings.adjudication.adjudicator_may_assess,
+        accepted=stage.outcome.accepted,
     )
     # An imported plan is what a file of judgements had; it has no file of its own.
     in_file = () if imported else _of_file(ws, recorded.sha256, plan_sha256(plan))

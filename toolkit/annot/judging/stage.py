@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sqlmodel import Session
 
-from annot.base.records import WHOLE, Asked, Assignment, Judgement, Source, grouped
+from annot.base.records import Asked, Assignment, Judgement, Source, grouped
 from annot.judging.next_step import Facts, Next, next_step
 from annot.store import facet_labels, people, pools, projects, runs, trials
 from annot.store.adjudications import last_opinions, read_current
-from annot.store.guidelines import read_guidelines
+from annot.store.judgements import has_corrected_texts, has_texts_on_record
 from annot.store.pools import read_sample, to_judge
 from annot.store.projects import StoredRound, read_hidden
 from annot.store.queries import read_queries, read_topics
+from annot.store.shown import OF_SETTINGS, read_versions
 from annot.study.adjudication import Pair
-from annot.study.guidelines import changed
 from annot.study.made import has_letter, is_current, read_made, states_of
-from annot.study.outcome import outcome_of
+from annot.study.outcome import outcome_of, texts_of
 from annot.study.workspace import Workspace
+
+if TYPE_CHECKING:
+    from annot.judging.states import StudyState
+    from annot.study.shown_changes import Change
 
 TRAIN: StoredRound = "train"
 FEEDBACK = "train-feedback"
@@ -58,10 +62,14 @@ class Stage:
         self.sent = projects.read_sent(session)
         """What each person was sent to judge, without hidden gold."""
         self.outcome = outcome_of(session, ws.settings)
+        self.texts = texts_of(session)
+        """The answered pairs of which a text was corrected."""
+        self.waiting = {pair for pair, one in self.texts.items() if one.state == "waits"}
+        """Those that wait for the lead's decision."""
         self.answered = self.outcome.answered
         """Every answer that counts, planned or not."""
-        self.guidelines_changed = tuple(changed(ws, {*ws.settings.facets, WHOLE}, read_guidelines(session)))
-        """Facets whose guidelines have changed since they were sent."""
+        self.changes, self.versions = self._changes()
+        """What has changed since it was sent; and what was sent in several versions, in words."""
         self.made, self.states = read_made(ws), states_of(ws, session)
         self.projects = [one for one in projects.read_projects(session) if one.remote_id is not None]
         imported = runs.judgements_imported(session)
@@ -74,10 +82,50 @@ class Stage:
 
     @property
     def to_withdraw(self) -> int:
-        """Unanswered tasks on the server of people who no longer have the pairs."""
+        """Unanswered tasks on the server of people who no longer have the pairs, or with another text."""
         have = {(planned.assessor, planned.asked) for planned in self.plan} | self.answered
         have |= {(returned.assessor, returned.asked) for returned in self.outcome.returned}
-        return sum((name, asked) not in have for name, own in self.sent.items() for asked in own)
+        other = self._tasks_on_other_texts()
+        return sum(
+            (name, asked) not in have
+            or ((name, asked) not in self.answered and (asked.pair in self.waiting or asked in other.get(name, ())))
+            for name, own in self.sent.items()
+            for asked in own
+        )
+
+    def _changes(self) -> tuple[tuple[Change, ...], tuple[str, ...]]:
+        versions = read_versions(self.session, *OF_SETTINGS)
+        if not versions:
+            return (), ()
+        # Only here: in no other study is anything on record that could have changed.
+        from annot.study.shown_changes import changes_of
+        from annot.study.shown_versions import changed_versions
+
+        return changes_of(self.ws, self.session), tuple(map(str, changed_versions(versions)))
+
+    def _uncorrected(self) -> int:
+        """Texts that are not those on record, although no correction says so."""
+        if not has_texts_on_record(self.session):
+            return 0
+        # Only here, as above.
+        from annot.corpus.uncorrected import uncorrected
+
+        return len(uncorrected(self.ws, self.session, self.states))
+
+    def _tasks_on_other_texts(self) -> dict[str, set[Asked]]:
+        if not has_corrected_texts(self.session):
+            return {}
+        from annot.study.judged_texts import tasks_on_other_texts
+
+        return tasks_on_other_texts(self.session, "judge", self.texts)
+
+    def _changed_in_words(self, *, refused: bool) -> str:
+        changes = [change for change in self.changes if bool(change.refused) is refused]
+        if not changes:
+            return ""
+        from annot.study.shown_changes import in_words
+
+        return in_words(changes)
 
     def facts(self) -> Facts:
         """What the next step depends on."""
@@ -104,7 +152,10 @@ class Stage:
             undrawn=0 if self.elsewhere else len(self._undrawn(planned)),
             to_fill=sum(bool(self.judges - {*outcome.planned[pair]}) for pair in outcome.progress.vacant),
             batch=len(pooled - planned),
-            guidelines_changed=self.guidelines_changed,
+            uncorrected=self._uncorrected(),
+            to_decide=len(self.waiting),
+            changed=self._changed_in_words(refused=False),
+            refused=self._changed_in_words(refused=True),
             leavers=tuple(sorted(owing.keys() & gone)),
             missing=sum(n for name, n in owing.items() if name not in self.judges),
             vacant=len(outcome.progress.vacant),
@@ -192,18 +243,18 @@ class Stage:
         to_judge: dict[str, int] = {}
         for name in self.judges:
             left = {asked for asked in hidden.get(name, ()) if (name, asked) not in answered} | {*pending.get(name, ())}
+            left = {asked for asked in left if asked.pair not in self.waiting}
             there = left & (self.sent.get(name, set()) | (gold.get(name, set()) & hidden.get(name, set())))
             unsent |= {name: len(left - there)} if left - there else {}
             to_judge |= {name: len(there)} if there else {}
         # A push leaves out who has not signed up, and what was answered meanwhile: the same again would change nothing.
+        # It sends again what a pull has found deleted since.
         pushed = self._current("push")
+        signing_up = unsent.keys() & self._without_account("push") if pushed else set()
         restyled = to_judge and not pushed and self._restyled("push")
-        waiting = sum(unsent.values()) + self.to_withdraw + (sum(to_judge.values()) if restyled else 0)
-        return {
-            "to_send": 0 if pushed else waiting,
-            "signing_up": tuple(sorted(unsent)) if pushed else (),
-            "to_judge": to_judge,
-        }
+        waiting = sum(many for name, many in unsent.items() if name not in signing_up)
+        waiting += 0 if pushed else self.to_withdraw + (sum(to_judge.values()) if restyled else 0)
+        return {"to_send": waiting, "signing_up": tuple(sorted(signing_up)), "to_judge": to_judge}
 
     def _settling(self) -> dict[str, Any]:
         """What of the disputes has to be sent, and who has what to settle."""
@@ -214,6 +265,8 @@ class Stage:
         shows = last_opinions(self.session) if noted else {}
         said = {one.pair: one.judgements for one in self.outcome.settlement.disputed}
         for pair in self.outcome.open:
+            if pair in self.waiting:
+                continue
             asked = Asked(*pair, 1 + self.outcome.reopened.get(pair, 0))
             person = next((name for name in holders.get(asked, ()) if name in self._may_settle(pair)), None)
             if person is None:
@@ -222,17 +275,18 @@ class Stage:
             to_settle[person] = to_settle.get(person, 0) + 1
             now = {(one.assessor, one.grade, one.cannot_judge, one.comment) for one in said[pair]}
             stale += now != set(shows.get((person, pair), now))
-        disputed = set(self.outcome.open)
+        disputed = set(self.outcome.open) - self.waiting
         ended = {(name, asked.pair) for name, own in noted.items() for asked in own if asked.pair not in disputed}
         if ended:
             ended -= {(one.record.adjudicator, one.record.pair) for one in read_current(self.session)}
         pushed = self._current("push adjudication")
         restyled = to_settle and not pushed and self._restyled("push adjudication")
-        waiting = unsent + stale + len(ended) + (sum(to_settle.values()) if restyled else 0)
-        signing = tuple(sorted(self.adjudicators - noted.keys())) if unsent and pushed else ()
+        signing_up = self.adjudicators & self._without_account("push adjudication") if unsent and pushed else set()
+        waiting = 0 if signing_up else unsent
+        waiting += 0 if pushed else stale + len(ended) + (sum(to_settle.values()) if restyled else 0)
         return {
-            "disputes_to_send": 0 if pushed else waiting,
-            "adjudicators_signing_up": signing,
+            "disputes_to_send": waiting,
+            "adjudicators_signing_up": tuple(sorted(signing_up)),
             "to_settle": to_settle,
         }
 
@@ -242,6 +296,10 @@ class Stage:
         free = self.adjudicators - {*self.outcome.planned[pair]} - passed_on
         may_assess = self.ws.settings.adjudication.adjudicator_may_assess and not passed_on
         return free or (self.adjudicators if may_assess else set())
+
+    def _without_account(self, what: str) -> set[str]:
+        """People whom the last push left out because the server did not have their accounts."""
+        return set(self.made.get(what, {}).get("without_account", ()))
 
     def _restyled(self, what: str) -> bool:
         """Whether the screens would not be as this push left them."""
@@ -267,13 +325,26 @@ class Stage:
         current = {name: (self.ws.exports / file).is_file() and self._current(name) for name, file in PRODUCTS.items()}
         current |= {"qrels": self._qrels_hold(), "release": written and self._current("release")}
         current |= {"backup": self._current("backup")}
+        found = self._refusing()
+        current |= {state.product: False for state in found if state.product}
+        others = [state for state in found if not state.product]
+        parts = {state.part for state in others}
         return {
             "old": frozenset(name for name, is_so in current.items() if not is_so),
+            "untrue": tuple(state.says for state in others),
+            "untrue_part": parts.pop() if len(parts) == 1 else "",
             "old_runs": tuple(self._old_runs()),
             "runs": any(self.ws.runs.glob("*.run")),
             "questions": n if isinstance(n := datasheet.get("open"), int) else 0,
             "release": folder if written else "FOLDER",
         }
+
+    def _refusing(self) -> list[StudyState]:
+        """The states that the study is in and in which there is no release."""
+        # Only once there are all grades, as for the qrels.
+        from annot.judging.state_memory import remembered_findings
+
+        return [finding.state for finding in remembered_findings(self.ws, self.states) if finding.state.refused]
 
     def _qrels_hold(self) -> bool:
         # Only once there are all grades: until then the next step is known without these modules.

@@ -22,6 +22,7 @@ from typing import Any, NamedTuple
 import httpx
 
 from annot.base.errors import StudioError
+from annot.labelstudio.bodies import LIMITED
 from annot.labelstudio.refusals import asking
 
 PASSWORD_BYTES = 15
@@ -44,7 +45,7 @@ def make_accounts(
             _append_password(passwords, pseudonym, email, password)
         with (
             asking(url, f"opening the account of {email}"),
-            httpx.Client(base_url=url, timeout=60.0, trust_env=False) as session,
+            httpx.Client(base_url=url, timeout=60.0, trust_env=False, **LIMITED) as session,
         ):
             if not _submit(session, "/user/login/", email, password).is_redirect:
                 _sign_up(session, invitation(), email, password)

@@ -44,7 +44,7 @@ class Reading:
     """The server's id of the account that it came from."""
     flags: tuple[str, ...]
     payload: Payload
-    guidelines_sha256: str | None = None
+    shown_sha256: str | None = None
     """Of what stood beside the task when the annotation was last changed; known where its project is."""
 
     @property

@@ -67,6 +67,32 @@ def is_whole(pair_html: str) -> bool:
     return pair_html.startswith(_WHOLE)
 
 
+_TAG = re.compile(r"<[^<>]*>")
+_BY_SETTING = re.compile(
+    rf'</?mark>|<details class="a-rest"><summary accesskey="[a-z]">{REST}: [\d,]+ words?</summary>|</details>'
+)
+"""What comes and goes with the settings of the screen."""
+
+
+def same_texts(shown: str, wanted: str) -> bool:
+    """Whether two pairs read the same, whatever is marked or folded."""
+    return shown == wanted or _texts_in(shown) == _texts_in(wanted)
+
+
+def reads(pair_html: str, side: str, title: str, sentences: Sequence[str]) -> bool:
+    """Whether a side of a pair, `query` or `cand`, shows this title and these sentences, whatever is marked."""
+    topic, _, document = pair_html.partition('<div class="a-side a-cand')
+    shown = _BY_SETTING.sub("", topic if side == "query" else document)
+    heading = re.search(r"<h2><span>[^<]*</span>(.*?)</h2>", shown, re.DOTALL)
+    found = [text for text in re.findall(r'<p class="a-s[^"]*">(.*?)</p>', shown, re.DOTALL) if text]
+    wanted = [text for text in map(escaped, sentences) if text]
+    return heading is not None and heading[1].strip() == escaped(title) and found == wanted
+
+
+def _texts_in(pair_html: str) -> list[str]:
+    return _TAG.split(_BY_SETTING.sub("", pair_html))
+
+
 def topic_column(topic: Paper | Topic, *, opened: bool) -> str:
     """What is asked: of a text its title, description and narrative; of a paper its title and abstract."""
     if isinstance(topic, Paper):

@@ -5,7 +5,8 @@ What the library does behind one's back, and what is done about it:
 - its pager asks for a page beyond the last one, and takes a 404 in the middle for the end: no more than the total is
   asked for, and everything listed is counted against it;
 - it does not check answers: everything is converted, with checks, at this door;
-- its errors carry headers with a session cookie: only status and detail get into our messages.
+- its errors carry headers with a session cookie: only status and detail get into our messages;
+- it unpacks whatever comes, however large: bodies are read under limits.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ import httpx
 
 from annot.base.errors import StudioError
 from annot.labelstudio import refusals
+from annot.labelstudio.bodies import LIMITED
 from annot.labelstudio.refusals import TooManyRequests
 from annot.labelstudio.tasks import TaskKeys
 
@@ -43,8 +45,12 @@ LOGGER = logging.getLogger("annot")
 class PatientClient(httpx.Client):
     """Waits as long as its timeout lets it, and after `SAID_AFTER` seconds without an answer logs a warning.
 
-    Raises TooManyRequests if the server asks for a longer wait than there is, or what was asked is not safe twice.
+    Raises TooManyRequests if the server asks for a longer wait than there is, or what was asked is not safe twice, and
+    UncertainWrite for a body beyond the limits of `annot.labelstudio.bodies`.
     """
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**LIMITED, **options)
 
     def send(self, request: httpx.Request, **options: Any) -> httpx.Response:
         """As httpx does."""

@@ -31,10 +31,16 @@ def look(url: str, *, transport: httpx.BaseTransport | None = None) -> Exposure:
     """Open the page for logging in, as a stranger would. Raises StudioError if no Label Studio answers."""
     import httpx
 
+    from annot.labelstudio.bodies import LIMITED
+
     with (
         asking(url, "opening the page for logging in"),
         httpx.Client(
-            timeout=TIMEOUT_SECONDS, follow_redirects=True, transport=transport, trust_env=not is_loopback(url)
+            timeout=TIMEOUT_SECONDS,
+            follow_redirects=True,
+            transport=transport,
+            trust_env=not is_loopback(url),
+            **LIMITED,
         ) as client,
     ):
         page = client.get(f"{url}/user/login/").raise_for_status()

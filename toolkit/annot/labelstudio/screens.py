@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from annot.base.errors import InputError
+from annot.base.markdown_html import converter
 from annot.base.names import counted
 from annot.base.templating import render
 from annot.labelstudio import controls
@@ -127,7 +128,7 @@ def instructions_html(
     """The guideline `pages` (Markdown, the task first) with a short table of the keys of that screen behind them.
 
     labels: of sentences, none if no facet is judged. fold_after: the words of a document after which it is folded,
-    if any pair is judged whole. HTML inside the Markdown is shown as text: the page is for reading, not for scripts.
+    if any pair is judged whole. HTML inside the Markdown is shown as text, and a picture as a link to it.
     """
     values = {
         "scale_names": scale_names,
@@ -142,13 +143,9 @@ def instructions_html(
 
 
 def _read(pages: Sequence[str]) -> list[str]:
-    """Markdown as HTML; tags in it are shown as text."""
-    import markdown
-
-    converter = markdown.Markdown(extensions=["tables", "sane_lists"], output_format="html")
-    converter.preprocessors.deregister("html_block")
-    converter.inlinePatterns.deregister("html")
-    return [converter.reset().convert(page) for page in pages]
+    """Markdown as HTML. Label Studio takes every picture out that is not on a server, so none can be embedded."""
+    reader = converter(extensions=["tables", "sane_lists"], output_format="html")
+    return [reader.reset().convert(page) for page in pages]
 
 
 _BLOCK = re.compile(r"<(/?)(ol|ul|li|p|table|blockquote|h[1-6])>((?<=<li>)\s*<p>)?")

@@ -59,7 +59,7 @@ def evaluation_data(evaluated: Evaluated) -> Any:
             }
             for tag, by_convention in evaluated.evaluations.items()
         },
-        "notes": evaluated.notes,
+        "notes": (*filter(None, [evaluated.warning]), *evaluated.notes),
         **({} if evaluated.sampled is None else {"sample": evaluated.sampled}),
         **({} if evaluated.restated is None else {"restated": evaluated.restated}),
     }

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from sqlmodel import Session
@@ -12,22 +11,23 @@ from annot.base.errors import InputError
 from annot.base.records import Source
 from annot.formats.trec import write_qrels
 from annot.pools.drawn_pools import unlike_record
+from annot.pools.ranked_corpus import ranked_corpus
 from annot.ranking.paper_vectors import imported_word_vectors, recorded_files
 from annot.ranking.wordvectors import sha256_of as sha256_of_words
 from annot.store import people, runs
-from annot.store.guidelines import read_guidelines
 from annot.store.hashes import unsound_revisions
-from annot.store.papers import corpus_sha256
+from annot.store.shown import changed_contents
 from annot.study.doors import is_named_inside
 from annot.study.outcome import outcome_of
 from annot.study.workspace import Workspace, read_manifest, sha256_of
 
+MANIFEST_OF_RANKINGS = "pools/rankings/manifest.json"
 LINKS = (
     ("corpus/manifest.json", "annot corpus add"),
     ("corpus/ids/manifest.json", "annot corpus add"),
     ("corpus/citations/manifest.json", "annot import --as citations` or `annot corpus add"),
     ("pools/imported/manifest.json", "annot pool import"),
-    ("pools/rankings/manifest.json", "annot pool"),
+    (MANIFEST_OF_RANKINGS, "annot pool"),
     ("pools/manifest.json", "annot pool"),
     ("pools/plan.manifest.json", "annot plan"),
     ("exports/qrels.manifest.json", "annot qrels"),
@@ -35,6 +35,9 @@ LINKS = (
 """The manifests in the order of the work, and the command that writes each."""
 CORPUS = "corpus"
 """The input that is named by the hash of its content, not by a file."""
+VECTORS, SHOWN, PLAN, POOLS, RUNS = "vectors", "shown", "plan", "pools", "runs"
+GRADES, REVISIONS = "grades", "revisions"
+"""What is compared with the database or a hash of its own, not with a manifest."""
 
 
 def broken_links(ws: Workspace, session: Session) -> tuple[str, ...]:
@@ -42,43 +45,45 @@ def broken_links(ws: Workspace, session: Session) -> tuple[str, ...]:
 
     What a study does not have yet is not missed.
     """
-    return (
-        *_files(ws),
-        *_vectors(ws),
-        *_on_record(ws, session),
-        *_grades(ws, session),
-        *unsound_revisions(session.connection()),
-    )
+    return tuple(fault for name in NAMES for fault in broken(ws, session, name))
 
 
-def _files(ws: Workspace) -> Iterator[str]:
-    for name, command in LINKS:
-        path = ws.root / name
-        if not path.is_file():
+def broken(ws: Workspace, session: Session, name: str) -> Iterator[str]:
+    """The same of one link: a manifest, or one of those that are compared with the database."""
+    return LINKED[name](ws, session) if name in LINKED else _files(ws, name, dict(LINKS)[name])
+
+
+def _corpus(ws: Workspace, session: Session) -> Iterator[str]:
+    corpus = ranked_corpus(ws)
+    for sha256 in corpus.unknown:
+        yield f"{MANIFEST_OF_RANKINGS}: made from another corpus ({sha256[:12]}, found {corpus.found[:12]})"
+
+
+def _files(ws: Workspace, name: str, command: str) -> Iterator[str]:
+    """What has changed of the files and inputs of one manifest."""
+    path = ws.root / name
+    if not path.is_file():
+        return
+    try:
+        manifest = read_manifest(path, hint=f"make it again with `{command}`")
+    except InputError as error:
+        yield error.message
+        return
+    for file, sha256 in manifest.get("files", {}).items():
+        yield from _changed(path.parent / file, sha256, f"{name} says", ws.root)
+    for source, sha256 in manifest.get("inputs", {}).items():
+        if source == CORPUS:
             continue
-        try:
-            manifest = read_manifest(path, hint=f"make it again with `{command}`")
-        except InputError as error:
-            yield error.message
-            continue
-        for file, sha256 in manifest.get("files", {}).items():
-            yield from _changed(path.parent / file, sha256, f"{name} says", ws.root)
-        for given, sha256 in manifest.get("inputs", {}).items():
-            if given == CORPUS:
-                found = corpus_sha256(ws.corpus) if any(ws.corpus.glob("*.parquet")) else "no corpus"
-                if found != sha256:
-                    yield f"{name}: made from another corpus ({sha256[:12]}, found {found[:12]})"
-                continue
-            # An input is named from the study's folder, or from the folder of the manifest.
-            places = (ws.root / given, path.parent / given)
-            at = next((place for place in places if is_named_inside(place, ws.root) and place.is_file()), None)
-            if at is None:
-                yield f"{name}: its input {given} is missing"
-            elif sha256_of(at) != sha256:
-                yield f"{name}: its input {given} has changed since; run `{command}` again"
+        # An input is named from the study's folder, or from the folder of the manifest.
+        places = (ws.root / source, path.parent / source)
+        place = next((place for place in places if is_named_inside(place, ws.root) and place.is_file()), None)
+        if place is None:
+            yield f"{name}: its input {source} is missing"
+        elif sha256_of(place) != sha256:
+            yield f"{name}: its input {source} has changed since; run `{command}` again"
 
 
-def _vectors(ws: Workspace) -> Iterator[str]:
+def _vectors(ws: Workspace, session: Session) -> Iterator[str]:
     for path, sha256, record in recorded_files(ws):
         yield from _changed(path, sha256, f"{record} says", ws.root)
     words = imported_word_vectors(ws)
@@ -86,17 +91,23 @@ def _vectors(ws: Workspace) -> Iterator[str]:
         yield f"{ws.word_vectors.relative_to(ws.root)}: changed; import the word vectors again"
 
 
-def _on_record(ws: Workspace, session: Session) -> Iterator[str]:
-    for facet, versions in read_guidelines(session).items():
-        for sent in versions:
-            if hashlib.sha256(sent.text.encode()).hexdigest() != sent.sha256:
-                yield f"the guidelines of {facet} sent on {sent.sent_at[:10]}: the stored text has changed"
+def _shown(ws: Workspace, session: Session) -> Iterator[str]:
+    return changed_contents(session)
+
+
+def _pools(ws: Workspace, session: Session) -> Iterator[str]:
+    return (fault for _, fault in unlike_record(ws, session))
+
+
+def _plan(ws: Workspace, session: Session) -> Iterator[str]:
     plan, path = people.read_plan(session), ws.pools / "plan.jsonl"
     # An import puts a plan on record that was never drawn, and writes no file of it.
     imported = any(one.what in (Source.CSFCUBE, Source.FILE) for one in runs.read_imports(session))
     if plan is not None and (path.is_file() or not imported):
         yield from _changed(path, plan.sha256, "the database says", ws.root)
-    yield from (found for _, found in unlike_record(ws, session))
+
+
+def _runs(ws: Workspace, session: Session) -> Iterator[str]:
     for run in runs.read_runs(session):
         yield from _changed(ws.run_file(run.tag), run.sha256, "the database says", ws.root)
 
@@ -109,6 +120,10 @@ def _grades(ws: Workspace, session: Session) -> Iterator[str]:
         yield "exports/qrels.txt: does not follow from the judgements on record; run `annot qrels` again"
 
 
+def _revisions(ws: Workspace, session: Session) -> Iterator[str]:
+    return unsound_revisions(session.connection())
+
+
 def _changed(path: Path, sha256: str, who: str, root: Path) -> Iterator[str]:
     if not is_named_inside(path, root):
         yield f"{path}: not checked, because it is outside the study; {who} SHA-256 {sha256[:12]}"
@@ -119,3 +134,18 @@ def _changed(path: Path, sha256: str, who: str, root: Path) -> Iterator[str]:
         return
     if (found := sha256_of(path)) != sha256:
         yield f"{name}: changed; {who} SHA-256 {sha256[:12]}, found {found[:12]}"
+
+
+LINKED: dict[str, Callable[[Workspace, Session], Iterator[str]]] = {
+    CORPUS: _corpus,
+    VECTORS: _vectors,
+    SHOWN: _shown,
+    PLAN: _plan,
+    POOLS: _pools,
+    RUNS: _runs,
+    GRADES: _grades,
+    REVISIONS: _revisions,
+}
+"""How each link is compared that is no manifest."""
+NAMES = (*dict(LINKS), *LINKED)
+"""Every link, in the order of the work."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from math import inf
@@ -131,14 +131,17 @@ class PoolOrigins:
     """Methods that ranked by word vectors trained on too few abstracts."""
 
 
-def origins_of(ws: Workspace, pools: Mapping[str, Pool]) -> PoolOrigins:
+def origins_of(ws: Workspace, pools: Mapping[str, Pool], *, without: Collection[str] = ()) -> PoolOrigins:
     """Counted from the corpus and from what is on disk of the pools, and nothing is written.
 
-    pools: those on record, by topic. A report is made although a file of the rankings is gone or another one.
+    pools: those on record, by topic. without: papers that are not counted. A report is made although a file of the
+    rankings is gone or another one.
     """
     # A report needs no cluster that runs.
     ws = ws.replaced("machine", cluster="")
-    duplicates = near_duplicates(ws, keep=False, advance=_silent).texts if pools and ws.has_corpus else ()
+    groups = near_duplicates(ws, keep=False, advance=_silent).texts if pools and ws.has_corpus else ()
+    counted = (tuple(paper_id for paper_id in group if paper_id not in without) for group in groups)
+    duplicates = [group for group in counted if len(group) > 1]
     passed = None
     with suppress(InputError):
         passed = passed_over(ws, pools, drawn_rankings(ws, pools), advance=_silent) if duplicates else None

@@ -19,7 +19,8 @@ from itertools import takewhile
 from typing import NamedTuple
 
 from annot.base.errors import InputError
-from annot.base.records import CITED, MANUAL, Addition, Draw, Pool, PoolEntry, Ranking, grouped, ranked
+from annot.base.records import CITED, MANUAL, Addition, Draw, Pool, PoolEntry, Ranking, grouped
+from annot.base.scored import in_order
 
 
 class MethodShare(NamedTuple):
@@ -181,8 +182,8 @@ def _check(rankings: Mapping[str, Ranking], *, mode: str, per_method: int, ranki
             faults.append(f"{name}: found a ranking, but this way of drawing has none")
         if len({doc.doc_id for doc in ranking}) < len(ranking):
             faults.append(f"{name}: a document is in the ranking twice")
-        elif ranked(ranking) != tuple(ranking):
-            faults.append(f"{name}: expected the documents in the order of their rounded scores, then of their ids")
+        elif in_order(ranking) != tuple(ranking):
+            faults.append(f"{name}: expected the documents in the order of their scores, then of their ids")
     if faults:
         raise InputError("the pool cannot be drawn", faults=faults)
 

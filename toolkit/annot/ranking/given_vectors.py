@@ -16,14 +16,14 @@ from numpy.typing import NDArray
 from annot.base.errors import InputError
 from annot.base.names import check_name
 from annot.base.records import Advance
-from annot.formats.corpora.cutting import opened
+from annot.formats.input_files import check_unpacked, opened
 from annot.formats.vector_files import Block, RowCounts, read_npy, read_parquet, read_s2_vectors
 from annot.ranking.corpus import FIELDS, Corpus
 from annot.ranking.paper_vectors import check_replaceable
 from annot.ranking.tokens import RULES
 from annot.ranking.vectors import Precision
 from annot.ranking.wordvectors import WordVectors, hashed
-from annot.study.workspace import Workspace
+from annot.study.workspace import Workspace, given_text
 
 FORM_OF = {".npy": "npy", ".parquet": "parquet"}
 """By the end of the file's name; any other is Semantic Scholar's."""
@@ -129,7 +129,7 @@ def _read(path: Path, kind: str, form: Form, wanted: Collection[str], tally: Row
         return read_parquet(path, wanted, tally, id_column=form.id_column, vector_column=form.vector_column)
     if form.ids is None:
         raise InputError(f"{path}: its rows have no ids", hint="name a file with one id per line: --ids FILE")
-    ids = [line.strip() for line in form.ids.read_text(encoding="utf-8").removesuffix("\n").split("\n")]
+    ids = [line.strip() for line in given_text(form.ids, expected="one id per line").removesuffix("\n").split("\n")]
     return read_npy(path, ids, wanted, tally)
 
 
@@ -163,6 +163,7 @@ def read_word_vectors(path: Path) -> Read:
 
     Raises InputError when it is in none of the formats, or broken off."""
     form = _form(path)
+    check_unpacked(path)
     try:
         keyed = _load(path, form)
     except (ValueError, EOFError, OSError, NotImplementedError, AssertionError, struct.error, zlib.error) as error:

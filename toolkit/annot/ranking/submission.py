@@ -16,7 +16,8 @@ from typing import Any, NamedTuple
 
 from annot.base.errors import FindingError, InputError
 from annot.base.names import counted
-from annot.base.records import Query, Ranking, ScoredDoc, grouped, ranked, round_score
+from annot.base.records import Query, Ranking, ScoredDoc, grouped, ranked
+from annot.base.scored import in_order, single_precision
 from annot.formats.submitted_run import SubmittedRun, higher_is_better, read_metadata, read_submitted
 from annot.formats.trec import read_run, write_run
 from annot.study.workspace import (
@@ -61,7 +62,7 @@ def look(
 ) -> tuple[SubmissionFinding, ...]:
     """What is found in the run. candidates: by query, the documents that were to be ranked.
 
-    Ties are of scores as they are kept, at six significant digits.
+    Ties are of scores as trec_eval reads them, in single precision.
     """
     known = {query_id: set(candidates[query_id]) for query_id in sorted(documents.keys() & candidates.keys())}
     return _findings(
@@ -101,7 +102,7 @@ def _of_documents(
 
 def _ties(docs: Sequence[ScoredDoc]) -> list[str]:
     """The documents that have a score in common, score by score."""
-    by_score = grouped((round_score(score), doc_id) for doc_id, score in docs)
+    by_score = grouped(zip(single_precision(doc.score for doc in docs), (doc.doc_id for doc in docs), strict=True))
     return [doc_id for tied in by_score.values() if len({*tied}) > 1 for doc_id in sorted({*tied})]
 
 
@@ -111,7 +112,7 @@ def _by_best_score(docs: Sequence[ScoredDoc], kept: Collection[str] | None) -> R
     for doc_id, score in docs:
         if kept is None or doc_id in kept:
             scores[doc_id] = max(score, scores.get(doc_id, score))
-    return ranked(ScoredDoc(doc_id, score) for doc_id, score in scores.items())
+    return in_order(scores.items())
 
 
 def _findings(found: Mapping[str, Places]) -> tuple[SubmissionFinding, ...]:
@@ -148,11 +149,11 @@ def _settled(docs: Sequence[ScoredDoc], wanted: Collection[str], rules: Submissi
     ranking = _by_best_score(docs, None if rules.foreign == "keep" else wanted)
     if rules.missing != "last":
         return ranking
-    last = min((round_score(doc.score) for doc in ranking), default=0.0)
-    # As far below as a score of six digits shows.
+    last = min((doc.score for doc in ranking), default=0.0)
+    # So far below that single precision shows it.
     below = last - max(1.0, abs(last))
     missing = set(wanted) - {doc.doc_id for doc in ranking}
-    return ranked([*ranking, *(ScoredDoc(doc_id, below) for doc_id in missing)])
+    return in_order([*ranking, *(ScoredDoc(doc_id, below) for doc_id in missing)])
 
 
 class SubmittedFile(NamedTuple):

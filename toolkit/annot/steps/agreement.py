@@ -11,6 +11,7 @@ from annot.measuring.diagnosis.overview import Looked
 from annot.measuring.measured import ByGuidelines, agreement_by_guidelines, agreement_of, assessors_of
 from annot.measuring.results import AGREEMENT_FILE, as_text, keep
 from annot.publishing.report.document import Table
+from annot.publishing.report.notices import tell_untrue
 from annot.publishing.report.sections import assessors
 from annot.publishing.report.sections.agreement import terminal
 from annot.publishing.report.terminal import table_text, wrapped
@@ -28,12 +29,13 @@ def measure(
     """All coefficients with their intervals; `missing` None takes the policy of annot.toml.
 
     binarised_at: compare "this grade or higher" instead of grades. What annot.toml says, on grades as they are, is
-    written to `exports/agreement.json` too; where that cannot be, `tell` says so.
+    written to `exports/agreement.json` too; `tell` says if that cannot be, and what is not true of the study.
     """
     if missing is not None:
         check_name(missing, tuple(POLICIES), what="--missing")
     snapshot = read_snapshot(ws)
     table = agreement_of(snapshot, missing=missing, binarised_at=binarised_at)
+    tell_untrue(ws, snapshot.states, "agreement", tell=tell)
     if table.missing == ws.settings.judging.missing and binarised_at is None:
         keep(ws, AGREEMENT_FILE, as_text(table), tell=tell)
         note(ws, "agreement", snapshot.states)

@@ -88,6 +88,12 @@ def add(ws: Workspace, pseudonym: str, *, account: str, adjudicator: bool, dry_r
         has_answered = _has_answered(session, pseudonym)
     known = next((other for other in everyone if other.assessor == pseudonym), None)
     _refuse_shared(everyone, person)
+    for other in everyone:
+        if other.assessor != pseudonym and other.assessor.lower() == pseudonym.lower():
+            raise InputError(
+                f"{pseudonym}: differs from {other.assessor} only in case",
+                hint=f"if this is the same person, use {other.assessor}; if not, choose another name",
+            )
     if known is not None and known.account and has_answered and not _same_account(known.account, account):
         raise InputError(
             f"{pseudonym} has another account, and answers from it are on record",

@@ -13,6 +13,7 @@ from annot.measuring.evaluation.gradings import MEASURES
 from annot.measuring.measured import primary_of, read_run_files
 from annot.measuring.results import EFFECT_FILE, as_text, keep
 from annot.publishing.report.document import Table
+from annot.publishing.report.notices import tell_untrue
 from annot.publishing.report.sections.effect import method
 from annot.publishing.report.terminal import table_text, wrapped
 from annot.study.exports import exported_qrels
@@ -25,8 +26,8 @@ def measure(
 ) -> AssessorEffect:
     """Rank the runs of `exports/runs/` under every grading and write `exports/assessor-effect.json`.
 
-    Where that cannot be written, `tell` says so. convention, measure_name: None takes those by which runs
-    are compared.
+    `tell` says if that cannot be written, and what is not true of the study. convention, measure_name: None takes
+    those by which runs are compared.
     """
     convention = convention or primary_of(ws.settings)[0]
     check_name(convention, tuple(MEASURES), what="convention")
@@ -39,6 +40,7 @@ def measure(
             f"{ws.runs}: {counted(len(runs), 'run')}, expected at least 2", hint="make baselines with `annot run`"
         )
     effect = assessor_effect_of(snapshot, runs, qrels, convention=convention, measure=measure_name)
+    tell_untrue(ws, snapshot.states, "effect", tell=tell)
     keep(ws, EFFECT_FILE, as_text(effect), tell=tell)
     return effect
 

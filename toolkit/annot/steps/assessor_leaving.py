@@ -17,6 +17,7 @@ from annot.judging.rounds.judging import unpulled
 from annot.publishing.report.tables import Column, Columns
 from annot.store import judgements, people, projects
 from annot.store.projects import read_hidden
+from annot.study.judged_texts import set_aside_of
 from annot.study.outcome import answered_of
 from annot.study.workspace import Workspace
 
@@ -82,7 +83,7 @@ def leave(ws: Workspace, leaver: str, *, successor: str | None, contest: bool, o
         _refuse_unpulled(ws, leaver)
     with ws.writing() as session:
         found = _handed_on(ws, session, everyone, leaver, successor)
-        answered = answered_of(session)
+        answered, aside = answered_of(session), {asked.pair for name, asked in set_aside_of(session) if name == leaver}
         sent = projects.read_sent(session).get(leaver, set())
         back = [
             one
@@ -96,7 +97,9 @@ def leave(ws: Workspace, leaver: str, *, successor: str | None, contest: bool, o
             if everyone[leaver].left_on is None:
                 people.set_left(session, leaver, now)
             for one in back:
-                judgements.withdraw_returned(session, one, withdrawn_at=now, contested=contest)
+                # Where a text was corrected, the first answer does not count, and another person gets the pair.
+                contested = contest and one.pair not in aside
+                judgements.withdraw_returned(session, one, withdrawn_at=now, contested=contested)
             if found.given_up:
                 record_plan(ws, session, found.plan, handed_on=found.given_up)
     if found.given_up and not dry_run:
@@ -184,7 +187,7 @@ def _handed_on(
     ws: Workspace, session: Session, everyone: dict[str, Assessor], leaver: str, successor: str | None
 ) -> PlanHandedOn:
     plan = people.read_assignments(session)
-    answered = answered_of(session)
+    answered = answered_of(session) - set_aside_of(session)
     may_assess = ws.settings.adjudication.adjudicator_may_assess
     others = [
         name

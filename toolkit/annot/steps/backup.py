@@ -6,7 +6,6 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 from annot.base.errors import InputError, StudioError
@@ -21,9 +20,10 @@ from annot.store.dump import row_counts
 from annot.store.judgements import JUDGEMENTS
 from annot.store.projects import Project
 from annot.store.trials import TRIALS
+from annot.study.archive import SERVER
 from annot.study.backups import files_of, write_backup
 from annot.study.made import note, states_of
-from annot.study.workspace import Workspace
+from annot.study.workspace import Workspace, stage
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,12 +51,13 @@ def backup(ws: Workspace, path: Path, *, dry_run: bool, advance: Advance) -> Bac
         raise InputError(f"{path}: already exists", hint="name another file; backups are never overwritten")
     notes: list[str] = []
     states, taken = states_of(ws), tuple(files_of(ws, notes))
-    with ws.store() as store, TemporaryDirectory(prefix="annot-") as folder:
-        if dry_run:
-            with ws.reading() as session:
-                rows = row_counts(session.connection())
-            return BackedUp(path, None, len(taken), rows, 0, tuple(notes))
-        snapshots = Path(folder)
+    if dry_run:
+        with ws.reading() as session:
+            rows = row_counts(session.connection())
+        return BackedUp(path, None, len(taken), rows, 0, tuple(notes))
+    with ws.store() as store, stage(ws.root) as folder:
+        snapshots = folder / SERVER
+        snapshots.mkdir()
         _take_snapshots(ws, snapshots, notes, advance=advance)
         contents = write_backup(ws, store, path, files=taken, whole=True, notes=notes, snapshots=snapshots)
     assert contents is not None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from sqlmodel import Session
@@ -20,7 +20,9 @@ from annot.measuring.evaluation.measures import TIES
 from annot.measuring.measured import graded_pools, primary_of, read_run_files
 from annot.measuring.results import matches_file, matches_of
 from annot.publishing.browse_page import BrowsedRun, Errors, page, page_data
+from annot.publishing.judged_papers import judged_versions, with_judged_sentences, with_judged_texts
 from annot.publishing.neighbours import write_pages
+from annot.publishing.report.notices import RESTS_ON, notices
 from annot.publishing.report.study import Study
 from annot.store import facet_labels, papers, trials
 from annot.store.projects import StoredRound, read_hidden
@@ -61,7 +63,10 @@ def write(ws: Workspace, *, partial: bool, out: Path | None = None) -> WrittenPa
         waiting = tuple(_waiting(session, snapshot))
         named = snapshot.pooled | {doc_id for _, doc_id in snapshot.outcome.planned}
         labels = {paper.paper_id: paper.labels for paper in facet_labels.read_labels(session, named)}
-    texts = papers.find_papers(ws.corpus, named)
+    judged = judged_versions(snapshot)
+    snapshot = replace(snapshot, queries=with_judged_sentences(snapshot.queries, judged))
+    labels |= {text_id: one.labels for text_id, one in judged.items() if one.labels}
+    texts = {one.paper_id: one for one in with_judged_texts(papers.find_papers(ws.corpus, named).values(), judged)}
     runs = read_run_files(snapshot.ws)
     graded = bool(snapshot.outcome.decisions) and (partial or not waiting)
     qrels = snapshot.outcome.qrels if graded else ()
@@ -88,11 +93,13 @@ def write(ws: Workspace, *, partial: bool, out: Path | None = None) -> WrittenPa
         measure=compared[1],
         errors=Errors(error_cases(runs, qrels, relevant_from=relevant_from), read_kinds(ws)) if graded else None,
     )
+    study = Study(snapshot)
     with calling(lambda: snapshot.called):
         text = page(
             data,
             collection=ws.settings.collection,
-            notice=Study(snapshot).notice,
+            notice=study.notice,
+            untrue=notices(study.findings, RESTS_ON["browse"]),
             waiting=waiting,
             graded=graded,
             measure=compared[1],

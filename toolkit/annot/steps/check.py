@@ -1,4 +1,4 @@
-"""Whether a study is sound: its plan, pools, guidelines, index and files, and what is on the server."""
+"""Whether a study is sound: its plan, pools, guidelines, index and files, what was sent, and what is on the server."""
 
 from __future__ import annotations
 
@@ -11,14 +11,13 @@ from annot.base.errors import FindingError, InputError, MissingInput, StudioErro
 from annot.base.names import counted, verb
 from annot.base.records import Advance
 from annot.formats.beir import dataset_id
-from annot.judging import guideline_faults, plan_on_record
 from annot.judging.exchange import audit
-from annot.pools import pool_facts
-from annot.pools.chain import LINKS, broken_links
+from annot.judging.guideline_faults import note_as_read
+from annot.judging.states import STATES, Examination, told
+from annot.pools.chain import LINKS
 from annot.publishing.release.released_files import SUMS_FILE, check_folder
 from annot.publishing.release.sampled import SAMPLE_FILE, sample_files
 from annot.publishing.report.terminal import rendered
-from annot.ranking.index import faults_of
 from annot.store.dump import row_counts
 from annot.study.doors import is_named_inside
 from annot.study.snapshot import read_snapshot
@@ -69,10 +68,6 @@ class Checked:
         return FindingError(f"{counted(sum(part.findings for part in bad.values()), 'problem')} found: {counts}")
 
 
-Check = Callable[[Workspace, Path | None, Advance], CheckedPart]
-"""Looks at a part, and at a release if one is named."""
-
-
 @dataclass(frozen=True, slots=True)
 class Verified:
     """The files and records that were compared with their hashes."""
@@ -83,6 +78,18 @@ class Verified:
     findings: tuple[str, ...]
 
 
+class _Examined(NamedTuple):
+    """What a part is described from."""
+
+    study: Examination
+    words: tuple[str, ...]
+    """What shows that the study is in a state of this part."""
+    release: Path | None
+    """A release that is compared too."""
+    audited: audit.Audit | None
+    """What was found on the server, if it was looked at."""
+
+
 def check(ws: Workspace, part: str | None, *, release: Path | None, advance: Advance) -> Checked:
     """Check at one part of the study, or at all it has: then what one part is refused for is a finding of that part.
 
@@ -90,14 +97,15 @@ def check(ws: Workspace, part: str | None, *, release: Path | None, advance: Adv
     """
     if release is not None and part not in (None, "files"):
         raise InputError(f"--release can only be used with `annot check files`, found {part!r}")
+    study = Examination(ws, advance=advance)
     if part is not None:
-        return Checked({part: PARTS[part](ws, release, advance)})
+        return Checked({part: _checked(study, part, release, advance)})
     with ws.store():
         pass  # Without a database nothing can be looked at.
     checked = Checked()
-    for name, look in PARTS.items():
+    for name in PARTS:
         try:
-            checked.parts[name] = look(ws, release, advance)
+            checked.parts[name] = _checked(study, name, release, advance)
         except (MissingInput, StudioError) as error:
             checked.unchecked[name] = "; ".join([error.message, *error.faults])
         except InputError as error:
@@ -108,72 +116,89 @@ def check(ws: Workspace, part: str | None, *, release: Path | None, advance: Adv
     return checked
 
 
-def _plan(ws: Workspace, release: Path | None, advance: Advance) -> CheckedPart:
-    found = plan_on_record.check(ws)
-    count = len(found.faults)
-    return CheckedPart(found, rendered("checked", found=found), count, f"the plan has {counted(count, 'fault')}")
+def _checked(study: Examination, part: str, release: Path | None, advance: Advance) -> CheckedPart:
+    """Look at one part. Raises MissingInput if the study does not have it, InputError if it cannot be read."""
+    audited = audit.audit(study.ws, advance=advance) if part == "server" else None
+    words = tuple(line for state in STATES if state.part == part for line in told(state, study))
+    return PARTS[part](_Examined(study, words, release, audited))
 
 
-def _pools(ws: Workspace, release: Path | None, advance: Advance) -> CheckedPart:
-    found = pool_facts.replay(ws, advance=advance)
-    count = len(found.differences)
+def _plan(examined: _Examined) -> CheckedPart:
+    plan, count = examined.study.plan, len(examined.words)
+    return CheckedPart(plan, rendered("checked", found=plan), count, f"the plan has {counted(count, 'fault')}")
+
+
+def _pools(examined: _Examined) -> CheckedPart:
+    replayed, count = examined.study.pools, len(examined.words)
     why = "`annot check files` shows whether the corpus or a file has changed since"
     return CheckedPart(
-        found,
-        rendered("replayed", replayed=found),
+        replayed,
+        rendered("replayed", replayed=replayed),
         count,
         f"{counted(count, 'pool')} {verb(count, 'differs', 'differ')} from the record",
         why,
     )
 
 
-def _guidelines(ws: Workspace, release: Path | None, advance: Advance) -> CheckedPart:
-    found = guideline_faults.check(ws)
-    count = len(found.findings)
-    pages = ", ".join(f"{page}.md" for page in found.pages)
-    fit = f"no problems found in {pages}; {found.examples} quotations are in the corpus"
-    if found.of_package:
-        fit += f"; {found.of_package} quote the sample corpus that comes with annot"
+def _guidelines(examined: _Examined) -> CheckedPart:
+    ws = examined.study.ws
+    checked = examined.study.guidelines
+    note_as_read(ws, checked)
+    count = len(examined.words)
+    pages = ", ".join(f"{page}.md" for page in checked.pages)
+    fit = f"no problems found in {pages}; {checked.examples} quotations are in the corpus"
+    if checked.of_package:
+        fit += f"; {checked.of_package} quote the sample corpus that comes with annot"
     where = f"correct the pages in {ws.root / 'guidelines'}; `annot guidelines FACET` prints the page in use"
     words = f"{counted(count, 'place')} in the guidelines {verb(count, 'does', 'do')} not fit the study"
-    return CheckedPart(found, "\n".join(found.findings) or fit, count, words, where)
+    return CheckedPart(checked, "\n".join(examined.words) or fit, count, words, where)
 
 
-def _index(ws: Workspace, release: Path | None, advance: Advance) -> CheckedPart:
-    faults = faults_of(ws)
+def _sent(examined: _Examined) -> CheckedPart:
+    count = len(examined.words)
+    fit = "annot.toml, the guidelines and the templates are as people were sent them"
+    words = f"{counted(count, 'thing')} changed since {verb(count, 'it was', 'they were')} sent; what was sent counts"
+    send = 'send what is new with `annot push --changed "WHY"`, or change it back'
+    return CheckedPart(examined.words, "\n".join(examined.words) or fit, count, words, send)
+
+
+def _index(examined: _Examined) -> CheckedPart:
+    count = len(examined.words)
     sound = "no file of the index has changed since it was written"
-    words = f"index: {counted(len(faults), 'file')} changed since {verb(len(faults), 'it was', 'they were')} written"
+    words = f"index: {counted(count, 'file')} changed since {verb(count, 'it was', 'they were')} written"
     again = "make them again with `annot index --repair`"
-    return CheckedPart(faults, "\n".join(faults) or sound, len(faults), words, again)
+    return CheckedPart(examined.words, "\n".join(examined.words) or sound, count, words, again)
 
 
-def _files(ws: Workspace, release: Path | None, advance: Advance) -> CheckedPart:
+def _files(examined: _Examined) -> CheckedPart:
+    ws = examined.study.ws
     with ws.reading() as session:
-        findings = list(broken_links(ws, session))
         counts = row_counts(session.connection())
-    if release is not None:
-        findings += _release_faults(ws, release)
+    findings = [*examined.words, *(() if examined.release is None else _release_faults(ws, examined.release))]
     manifests = sum((ws.root / name).is_file() for name, _ in LINKS)
-    found = Verified(manifests, counts["judgement"] + counts["adjudication"], tuple(findings))
+    verified = Verified(manifests, counts["judgement"] + counts["adjudication"], tuple(findings))
     words = f"{counted(len(findings), 'change')} since the files were written"
     again = "make each file again with the command named above, or restore it from a backup with `annot restore`"
-    return CheckedPart(found, rendered("verified", verified=found), len(findings), words, again)
+    return CheckedPart(verified, rendered("verified", verified=verified), len(findings), words, again)
 
 
-def _server(ws: Workspace, release: Path | None, advance: Advance) -> CheckedPart:
-    found = audit.audit(ws, advance=advance)
-    count = len(found.findings)
-    return CheckedPart(found, audit.described(found), count, f"{counted(count, 'problem')} on the server")
+def _server(examined: _Examined) -> CheckedPart:
+    assert examined.audited is not None
+    count = len(examined.audited.findings)
+    words = f"{counted(count, 'problem')} on the server"
+    return CheckedPart(examined.audited, audit.described(examined.audited), count, words)
 
 
-PARTS: dict[str, Check] = {
+PARTS: dict[str, Callable[[_Examined], CheckedPart]] = {
     "plan": _plan,
     "pools": _pools,
     "guidelines": _guidelines,
+    "sent": _sent,
     "index": _index,
     "files": _files,
     "server": _server,
 }
+"""How each part of a study is described."""
 
 
 def _release_faults(ws: Workspace, folder: Path) -> Iterator[str]:

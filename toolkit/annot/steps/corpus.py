@@ -21,6 +21,7 @@ from annot.base.shards import Engine, map_shards
 from annot.corpus.adding import CleaningCount, Cleanings, KnownMarks, LotReader, lots_of
 from annot.corpus.corpus_facts import corpus_facts, write_corpus_manifest
 from annot.corpus.corpus_filters import SETTING_OF, Rejection, Tally
+from annot.corpus.correcting import Corrected, RecordCorrections
 from annot.corpus.files_read import FileRead, FilesRead, files_of, merged
 from annot.corpus.other_ids import BesidePapers, know_ids
 from annot.corpus.rejects import Rejects
@@ -53,6 +54,8 @@ class AddedPapers:
     """Repeated ids with other content; the first paper is kept."""
     same_title: tuple[tuple[str, str], ...]
     """Pairs of ids with one normalised title; both are kept."""
+    alike_ids: tuple[tuple[str, str], ...]
+    """Pairs of ids that differ only in case, Unicode form or ligatures; both are kept."""
     same_paper: tuple[tuple[str, str], ...]
     """Ids of a paper that is kept and of another record of it, from a library, that is not."""
     citations: int
@@ -68,6 +71,8 @@ class AddedPapers:
     sha256: str | None
     limits: dict[str, str]
     """By reason, the line of `[corpus]` in annot.toml by which papers were left out."""
+    corrected: Corrected
+    """The papers that were replaced, and what else changed with them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,14 +117,23 @@ def contents(ws: Workspace, *, advance: Advance) -> CorpusContents:
 
 
 def add(
-    ws: Workspace, sources: Sequence[str | Path], *, form: str | None, dry_run: bool, advance: Advance
+    ws: Workspace,
+    sources: Sequence[str | Path],
+    *,
+    form: str | None,
+    dry_run: bool,
+    advance: Advance,
+    corrected: str | None = None,
 ) -> AddedPapers:
     """Add the papers of files and of all in folders, or of datasets that `form` knows by name; the same again add none.
 
-    form: None tells the format of each file from its beginning. Records that cannot be read are counted and
+    form: None tells the format of each file from its beginning. corrected: why records of the corpus are replaced by
+    those of the files that have their ids; None keeps the first. Records that cannot be read are counted and
     written aside. Raises InputError, and keeps nothing, if a file or folder has no record that can be read; the error
     names every such file.
     """
+    if corrected is not None and not corrected.strip():
+        raise InputError('--corrected: empty, expected why the texts were corrected, such as "erratum of 3 March"')
     by_name = form is not None and format_named(form).by_name
     found = [(str(source), str(source)) for source in sources] if by_name else _files(map(str, sources))
     folders = dict(found)
@@ -130,7 +144,9 @@ def add(
     try:
         if refused:
             raise refused[0]
-        return _added(ws, given, folders, _rejects(ws, folders, unknown), dry_run=dry_run, advance=advance)
+        correction = RecordCorrections(ws, corrected and " ".join(corrected.split()))
+        rejects = _rejects(ws, folders, unknown)
+        return _added(ws, given, folders, rejects, correction, dry_run=dry_run, advance=advance)
     except InputError as error:
         raise _in_one(error, [*refused, *_unreadable(ws, given, folders, unknown)]) from None
 
@@ -140,6 +156,7 @@ def _added(
     given: list[tuple[str, str]],
     folders: Mapping[str, str],
     rejects: Rejects,
+    correction: RecordCorrections,
     *,
     dry_run: bool,
     advance: Advance,
@@ -148,7 +165,7 @@ def _added(
     names = [name for _, name in given]
     files = FilesRead(given, folders)
     engine = Engine.in_place(ws.machine)
-    tally, cleaning, headings = Tally(), CleaningCount(), HeadingCount()
+    tally, cleaning, headings = Tally(corrects=correction.is_wanted), CleaningCount(), HeadingCount()
     there = papers.groups_of(ws.corpus) if ws.has_corpus else []
     works = any(format_named(form).bibliographic for form, _ in given)
     for known in map_shards(KnownMarks(works=works), there, engine=engine):
@@ -163,8 +180,9 @@ def _added(
         parts = []
         for brought in map_shards(reader, list(enumerate(lots_of(given))), engine=engine):
             rejects.count(brought.pieces, brought.rejected)
-            if (part := brought.keep(tally, cleaning, headings)) is not None:
+            if (part := brought.keep(tally, cleaning, headings, correction.tables)) is not None:
                 parts.append(part)
+            correction.meet(brought.marks.ids)
             beside.take(brought.marks.works, brought.aside)
             files.take(brought.pieces)
             advance(tally.read, None)
@@ -172,6 +190,7 @@ def _added(
         digest, rejected_file, cleaned = None, None, cleaning.written(None, "")
         rejected = {_told(reason, ws): count for reason, count in sorted(tally.rejected.items())} | rejects.counts
         read = tally.read + sum(rejects.counts.values())
+        corrected = correction.put_on_record(dry_run=dry_run)
         if not dry_run:
             hashes = {name: _hash_of(name) for name in names}
             content = hashlib.sha256("".join(sorted(hashes.values())).encode()).hexdigest()
@@ -182,6 +201,7 @@ def _added(
             facts |= {"sections": headings.facts} if headings.facts else {}
             _remember(ws, content, facts)
             beside.write_ids(ws.corpus, content, scratch)
+            correction.write()
             append_parts(ws.corpus, parts)
             digest = write_corpus_manifest(ws) if tally.known else None
             citations = beside.write_citations(ws.corpus, content, names, digest, scratch) if digest else 0
@@ -193,6 +213,7 @@ def _added(
         rejected=rejected,
         differing_ids=tuple(tally.differing),
         same_title=tuple(tally.same_title[titles_before:]),
+        alike_ids=tuple(tally.alike_ids(before)),
         same_paper=tuple(tally.same_paper),
         citations=citations,
         faults=tuple(rejects.faults),
@@ -201,6 +222,7 @@ def _added(
         structured=headings.found,
         sha256=digest,
         limits={_told(reason, ws): _limit(reason, ws) for reason in sorted(tally.rejected) if reason in SETTING_OF},
+        corrected=corrected,
     )
 
 

@@ -44,7 +44,7 @@ def write(ws: Workspace) -> WrittenDatasheet:
     # A licence that is none is refused, not left out.
     terms = replace(terms, licence=collection.licence)
     study = Study(snapshot)
-    facts = facts_of(study, corpus_facts(ws), terms)
+    facts = facts_of(study, corpus_facts(ws, without=set(study.added)), terms)
     overrides = ws.root / "templates"
     markdown = datasheet_markdown(facts, answers, overrides=overrides)
     page = datasheet_html(facts, markdown, overrides=overrides)

@@ -17,7 +17,7 @@ from annot.base.errors import AnnotError, StudioError
 from annot.judging.exchange.servers import connect, isolated, people_with_servers, studio_folder, studio_folders
 from annot.labelstudio import exposure, installing, server
 from annot.labelstudio.door import is_loopback
-from annot.study.archive import ASIDE, BACKUPS
+from annot.study.archive import BACKUPS
 from annot.study.backups import database_files
 from annot.study.workspace import Workspace
 
@@ -112,8 +112,6 @@ def _study(ws: Workspace) -> Iterator[Problem]:
             pass
     except AnnotError as error:
         yield Problem(error.message, error.hint or "restore a backup with `annot restore`")
-    for left in sorted(ws.root.glob(f"{ASIDE}*")):
-        yield Problem(f"{left}: left by a restore that was killed", f"when no restore is running: rm -r {left}")
     if ws.database_file is not None:
         kind = _file_system(ws.database_file.resolve())
         if kind in NETWORK_FILE_SYSTEMS:

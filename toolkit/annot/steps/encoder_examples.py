@@ -18,7 +18,7 @@ from annot.base.errors import InputError, MissingInput
 from annot.base.records import Advance, Paper
 from annot.corpus.corpus_facts import with_citations
 from annot.formats.citing_text import CitingText, read_citing_texts
-from annot.formats.corpora.cutting import opened
+from annot.formats.input_files import opened
 from annot.formats.json_lines import json_lines
 from annot.ranking.systems.training import cocitations
 from annot.ranking.systems.training.examples import (

@@ -11,6 +11,7 @@ from typing import Any
 
 import pandas
 
+from annot.api.tidy import csv_text
 from annot.base.errors import InputError
 from annot.base.records import Advance
 from annot.base.storage import held_alone
@@ -159,7 +160,7 @@ def _write(out: Path, made: Path, loaded: Any, facts: Mapping[str, Any], progres
     assert progress.best is not None, "a training looks at the dev examples"
     record = {"facts": facts, "curve": [asdict(one) for one in progress.curve], "best": asdict(progress.best)}
     write_file(made / RECORD, json.dumps(record, indent=2, sort_keys=True) + "\n")
-    write_file(made / CURVE, pandas.DataFrame(progress.curve).to_csv(index=False))
+    write_file(made / CURVE, csv_text(pandas.DataFrame(progress.curve)))
     losses = {
         "training": [(one.step, one.train_loss) for one in progress.curve if one.train_loss is not None],
         "dev": [(one.step, one.dev_loss) for one in progress.curve],

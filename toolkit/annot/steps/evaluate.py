@@ -31,6 +31,7 @@ from annot.measuring.sampled.estimates import has_estimator
 from annot.publishing.report.document import Chapter, Document, Table
 from annot.publishing.report.figures import described
 from annot.publishing.report.latex import latex
+from annot.publishing.report.notices import tell_untrue
 from annot.publishing.report.pages import markdown
 from annot.publishing.report.sections.runs import best_line, compared, drawing, pairs, terminal
 from annot.publishing.report.tables import Column, of_facet, table
@@ -64,8 +65,9 @@ def evaluate(
 
     runs: run files, tags or systems; all of `exports/runs/` when none is named. measures: shown beside the others; on
     the first of them runs are compared, in the first convention that knows it. at_least_two: raise InputError if no
-    two runs can be compared. When none of this is named, the result is written to `exports/evaluation.json` too; where
-    that cannot be, `tell` says so. so_far: where a sample is judged, also before all of it has grades.
+    two runs can be compared. When none of this is named, the result is written to `exports/evaluation.json` too; `tell`
+    says if that cannot be, and what is not true of the study. so_far: where a sample is judged, also before all of it
+    has grades.
     """
     conventions = chosen(ws, convention, measures)
     check_name(ties, TIES, what="--ties")
@@ -77,6 +79,9 @@ def evaluate(
     how: Any = {"measures": measures, "ties": ties, "average": average}
     evaluated = evaluation_of(snapshot, found, qrels, conventions=conventions, unfinished=so_far, **how)
     evaluated = with_restated(snapshot, found, qrels, evaluated, **how)
+    if evaluated.warning:
+        tell(f"warning: {evaluated.warning}")
+    tell_untrue(ws, snapshot.states, "runs", tell=tell)
     if not runs and convention is None and not measures and (ties, average) == (TIES[0], AVERAGES[0]):
         keep(ws, EVALUATION_FILE, as_text(evaluation_data(evaluated)), tell=tell)
         note(ws, "evaluate", snapshot.states)

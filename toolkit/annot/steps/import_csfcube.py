@@ -13,6 +13,7 @@ from sqlmodel import Session
 from annot.base.errors import InputError
 from annot.base.names import moment_now
 from annot.base.records import Adjudication, Assessor, Assignment, Source
+from annot.base.settings import Settings
 from annot.corpus.adding import CleaningCount, Cleanings
 from annot.corpus.corpus_facts import write_corpus_manifest
 from annot.formats.cleaning import kinds
@@ -22,9 +23,10 @@ from annot.judging.plan_on_record import plan_sha256
 from annot.publishing.report.words import sentences
 from annot.store import adjudications, facet_labels, judgements, people, pools, queries, runs
 from annot.store.paper_writing import PaperWriter
+from annot.store.shown import keep_imported_scale
 from annot.study.exports import export_qrels
 from annot.study.outcome import outcome_of
-from annot.study.workspace import Workspace, write_file
+from annot.study.workspace import Workspace, given_bytes, write_file
 
 UNKNOWN = "unknown"
 """What the adjudicator saw of the grades: the release does not say."""
@@ -51,7 +53,7 @@ def csfcube(ws: Workspace, folder: Path, *, dry_run: bool) -> ImportedRelease:
         found = "a file" if folder.exists() else "no such folder"
         raise InputError(f"{folder}: {found}, expected the folder of a CSFCube release")
     files = {
-        path.relative_to(folder).as_posix(): path.read_bytes()
+        path.relative_to(folder).as_posix(): given_bytes(path, expected="a CSFCube release")
         for path in sorted(folder.rglob("*"))
         if path.is_file() and is_release_file(path.relative_to(folder).as_posix())
     }
@@ -75,7 +77,7 @@ def csfcube(ws: Workspace, folder: Path, *, dry_run: bool) -> ImportedRelease:
         write_corpus_manifest(ws)
         run_files = {run.tag: write_run(run.rankings, tag=run.tag) for run in release.runs}
         with ws.writing() as session:
-            _store(session, release, run_files, digest.hexdigest(), seed=ws.settings.seed)
+            _store(session, release, run_files, digest.hexdigest(), settings=ws.settings)
             facts = {**imported.counts, "cleaned": cleaning.facts}
             runs.put_import(session, runs.Imported(Source.CSFCUBE, digest.hexdigest(), facts))
         for tag, text in run_files.items():
@@ -100,8 +102,9 @@ def _refuse_other_work(ws: Workspace, digest: str) -> None:
         raise InputError(f"{ws.root}: found another study, expected an empty one", hint="create one with `annot init`")
 
 
-def _store(session: Session, release: Release, run_files: dict[str, str], digest: str, *, seed: int) -> None:
+def _store(session: Session, release: Release, run_files: dict[str, str], digest: str, *, settings: Settings) -> None:
     recorded_at = moment_now()
+    keep_imported_scale(session, settings.scale.names, since=recorded_at)
     corrected = set(release.facts.corrected_queries)
     facet_labels.replace_labels(
         session,
@@ -118,7 +121,7 @@ def _store(session: Session, release: Release, run_files: dict[str, str], digest
     names = sorted({judgement.assessor for judgement in release.judgements})
     people.put_assessors(session, [*(Assessor(name, None, False) for name in names), Assessor(ADJUDICATOR, None, True)])
     plan = _plan_of(release)
-    people.replace_plan(session, plan, plan=people.Plan(plan_sha256(plan), seed, recorded_at))
+    people.replace_plan(session, plan, plan=people.Plan(plan_sha256(plan), settings.seed, recorded_at))
     judgements.record_judgements(
         session,
         (judgements.SourcedJudgement(judgement, Source.CSFCUBE, "", None) for judgement in release.judgements),

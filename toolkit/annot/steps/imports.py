@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import io
 import re
-from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from annot.base.errors import Faults, InputError
+from annot.base.errors import Faults, InputError, numbered
 from annot.base.names import check_name, counted
 from annot.base.records import Query, grouped
 from annot.corpus.facets.query_sentences import check_facet
 from annot.corpus.named_rows import queries_of
+from annot.corpus.unknown_ids import FOREIGN, rows_in_corpus
 from annot.formats.csfcube import is_release_file
+from annot.formats.input_files import opened
 from annot.formats.json_lines import read_objects
 from annot.formats.judgements_file import FileJudgement, has_columns, read_judgements
 from annot.formats.relish import read_relish
@@ -25,10 +26,10 @@ from annot.judging.imported import ImportedJudgements, import_judgements, refuse
 from annot.measuring.folds import as_splits
 from annot.pools.selection.sampling import topics_as_papers
 from annot.publishing.report.words import sentences
-from annot.store.papers import find_papers
+from annot.store.papers import known_ids
 from annot.store.queries import read_topics
 from annot.store.runs import put_split
-from annot.study.workspace import Workspace, check_files, given_bytes
+from annot.study.workspace import Workspace, check_files, given_bytes, given_text
 
 KINDS = ("csfcube", "judgements", "grades", "labelstudio", "citations")
 FORMS = ("qrels", "relish", "treccovid-rf")
@@ -62,7 +63,7 @@ def kind_of(files: Sequence[Path]) -> str:
             return "csfcube"
     else:
         check_files(files)
-        with first.open("rb") as file:
+        with opened(first) as file:
             text = decoded(file.read(BEGINNING)).strip()
         found = [kind for kind, is_one in BEGINS.items() if is_one(text)]
         if len(found) == 1:
@@ -99,6 +100,8 @@ def judgements_from(
     grades: Sequence[str],
     facet: str | None,
     adjudicators: tuple[str, ...],
+    foreign: str | None,
+    same_person: bool | None,
     dry_run: bool,
 ) -> ImportedJudgements:
     """Bring in the judgements of a table, or of an export (JSON) of any Label Studio project.
@@ -107,15 +110,18 @@ def judgements_from(
     named; others are found. export: the places in an export; None for a table. grades: of an export, `VALUE=GRADE` for
     each value of the control that is neither a number nor a name of the scale. facet: of the queries whose id does not
     end in `-<facet>`. adjudicators: who in the file settled disputes, by the name there; their rows are final grades.
+    foreign: what is done with rows of documents and query papers that are not in the corpus, one of `FOREIGN`; None
+    refuses them. same_person: whether names that differ only in case or blanks are one person; None refuses them.
 
     Queries that the study does not know are made, and the plan is what the file says: an assessor who has a row for a
     pair was given it. People become a1, a2, ... (adjudicators j1, ...) in the order of their names, unless they are
     called so in the file; the names stay in the database. Every annotation of an export is kept: of one person's
-    several on a pair the latest counts, and one that was skipped does not. Raises InputError with every fault, and when
-    the study has judgements or a plan of its own.
+    several on a pair the one that was changed last counts, and one that was skipped does not. Raises InputError with
+    every fault, and when the study has judgements or a plan of its own.
     """
     if facet is not None:
         check_facet(facet, facets=ws.settings.facets)
+    _check_foreign(foreign)
     name, scale = str(file), ws.settings.scale.names
     if export is None:
         data = given_bytes(file, expected="CSV or JSON Lines")
@@ -124,18 +130,34 @@ def judgements_from(
         data = given_bytes(file, expected="an export of Label Studio in JSON")
         rows = read_export(data, name=name, keys=export, grades=grades_named(grades, scale), scale=scale)
         name = f"{file} task"
-    return import_judgements(ws, rows, data, name=name, facet=facet, adjudicators=adjudicators, dry_run=dry_run)
+    imported = import_judgements(
+        *(ws, rows, data),
+        name=name,
+        facet=facet,
+        adjudicators=adjudicators,
+        foreign=foreign,
+        same_person=same_person,
+        dry_run=dry_run,
+    )
+    return replace(imported, notes=(*imported.notes, *_unused_grades(ws, imported.grades)))
 
 
 def grades_from(
-    ws: Workspace, files: Sequence[Path], *, form: str, facet: str | None, per_topic: int, dry_run: bool
+    ws: Workspace,
+    files: Sequence[Path],
+    *,
+    form: str,
+    facet: str | None,
+    per_topic: int,
+    foreign: str | None,
+    dry_run: bool,
 ) -> ImportedGrades:
     """Bring in the grades of `files`: a query id is a topic that is a text, as it is, or else a paper of the corpus
     with its facet behind it, or with `facet`.
 
     form: one of `FORMS`. Several files are the folds: a file whose name says `test` is tested on, and the rest is for
     development; where none says so, each is tested on in turn. per_topic: papers that a topic gives, for
-    `treccovid-rf`.
+    `treccovid-rf`. foreign: as in `judgements_from`.
 
     The documents that have a grade become the pools, so that systems can rank them. Raises InputError with every fault,
     when no query's paper is in the corpus, and when the study has judgements of its own.
@@ -143,44 +165,56 @@ def grades_from(
     with ws.reading() as session:
         refuse_other_work(ws, session)
         topics = read_topics(session)
+    _check_foreign(foreign)
     rows_of = _read(ws, files, form, per_topic)
     rows = [row for judged in rows_of.values() for row in judged]
     name = ", ".join(map(str, files))
     _check_grades(rows, len(ws.settings.scale.names), name=name)
-    queries = queries_of(rows, ws.settings, facet, topics=topics, name=name)
-    ids = {query.topic_id for query in queries.values()} - topics.keys() | {row.document for row in rows}
-    texts = find_papers(ws.corpus, ids)
-    asked = texts.keys() | topics.keys()
-    if not any(query.topic_id in asked for query in queries.values()):
+    queries = queries_of(rows, ws.settings, facet, topics=topics, name=name, drop=foreign == "drop")
+    in_corpus = known_ids(ws.corpus, {query.topic_id for query in queries.values()})
+    if not any(query.topic_id in in_corpus or query.topic_id in topics for query in queries.values()):
         raise InputError(
-            f"{name}: no query is a paper of the corpus, expected ids such as {next(iter(queries.values())).topic_id}",
+            f"{name}: no query is a paper of the corpus, expected ids such as {rows[0].query}",
             hint="first add the papers with `annot corpus add`, or topics that are texts with `annot query add --file`",
         )
-    folds = {fold: {queries[row.query].query_id for row in judged} for fold, judged in rows_of.items()}
-    data = b"".join(file.read_bytes() for file in files)
-    imported = import_judgements(ws, rows, data, name=name, facet=facet, adjudicators=(), dry_run=dry_run)
+    checked = rows_in_corpus(rows_of, queries, ws.corpus, topics=topics, foreign=foreign)
+    rows = [row for judged in checked.rows.values() for row in judged]
+    data = b"".join(given_bytes(file, expected="grades") for file in files)
+    imported = import_judgements(
+        *(ws, rows, data),
+        name=name,
+        facet=facet,
+        adjudicators=(),
+        foreign="keep",
+        same_person=None,
+        dry_run=dry_run,
+    )
+    folds = {Path(file).stem: {queries[row.query].query_id for row in judged} for file, judged in checked.rows.items()}
     if len(folds) > 1 and not dry_run:
         with ws.writing() as session:
-            for split, parts in _splits(folds, queries.values()).items():
+            for split, parts in _splits(folds, (queries[name] for name in {row.query for row in rows})).items():
                 put_split(session, split, parts)
-    grades = dict(sorted(Counter(row.grade for row in rows if row.grade is not None).items()))
     return ImportedGrades(
         queries=imported.queries,
         pairs=len(rows),
-        grades=grades,
+        grades=imported.grades,
         folds={fold: len(members) for fold, members in folds.items()} if len(folds) > 1 else {},
-        notes=(
-            *imported.notes,
-            *sentences(
-                "commands.grades",
-                unranked=sorted(query.query_id for query in queries.values() if query.topic_id not in asked),
-                absent=len(ids - texts.keys()),
-                documents=len(ids),
-                noun=ws.settings.document_word,
-                highest=max(grades, default=0),
-                needed=ws.settings.evaluation.relevant_from,
-            ),
-        ),
+        notes=tuple(dict.fromkeys((*checked.notes, *imported.notes, *_unused_grades(ws, imported.grades)))),
+    )
+
+
+def _check_foreign(foreign: str | None) -> None:
+    if foreign is not None:
+        check_name(foreign, FOREIGN, what="--foreign")
+
+
+def _unused_grades(ws: Workspace, grades: Mapping[int, int]) -> tuple[str, ...]:
+    """Notes on the grades of the scale that nothing imported has, and on the setting to change if none is relevant."""
+    return sentences(
+        "commands.unused_grades",
+        unused=[f"{grade} ({text})" for grade, text in enumerate(ws.settings.scale.names) if grade not in grades],
+        highest=max(grades, default=0),
+        needed=ws.settings.evaluation.relevant_from,
     )
 
 
@@ -191,7 +225,7 @@ def _splits(folds: Mapping[str, Collection[str]], queries: Iterable[Query]) -> d
 
 
 def _read(ws: Workspace, files: Sequence[Path], form: str, per_topic: int) -> dict[str, Sequence[FileJudgement]]:
-    """The grades of each file, by its name without ending."""
+    """The grades of each file, by what messages call it."""
     check_name(form, FORMS, what="form of grades")
     check_files(files)
     stems = [file.stem for file in files]
@@ -199,7 +233,8 @@ def _read(ws: Workspace, files: Sequence[Path], form: str, per_topic: int) -> di
         raise InputError(
             f"found files with the same name ({', '.join(stems)}), expected a different name for each fold"
         )
-    return {file.stem: _rows(ws, file, form, per_topic) for file in files}
+    entries = " entry" if form == "relish" else ""
+    return {f"{file}{entries}": _rows(ws, file, form, per_topic) for file in files}
 
 
 def _check_grades(rows: Iterable[FileJudgement], grades: int, *, name: str) -> None:
@@ -216,14 +251,17 @@ def _check_grades(rows: Iterable[FileJudgement], grades: int, *, name: str) -> N
 def _rows(ws: Workspace, file: Path, form: str, per_topic: int) -> Sequence[FileJudgement]:
     """The grades of one file. per_topic: how many papers a topic gives, for `treccovid-rf`."""
     if form == "relish":
-        return read_relish(file.read_bytes(), name=str(file))
-    with file.open(encoding="utf-8") as lines:
-        qrels = read_qrels(lines, name=str(file))
-    with file.open(encoding="utf-8") as lines:
-        refuse_grades_of_models(lines, name=str(file))
+        return read_relish(given_bytes(file, expected="RELISH's grades in JSON"), name=str(file))
+    lines = given_text(file, expected="TREC qrels").splitlines()
+    qrels = read_qrels(lines, name=str(file))
+    refuse_grades_of_models(lines, name=str(file))
+    # Each line but BEIR's heading is one of the qrels.
+    numbers = [number for number, _ in numbered(lines, Faults(str(file)))][-len(qrels) :]
+    line_of = {qrel.doc_id: number for number, qrel in zip(numbers, qrels, strict=True)}
     if form == "treccovid-rf":
         qrels = topics_as_papers(qrels, per_topic=per_topic, seed=ws.settings.seed)
+        numbers = [line_of[qrel.doc_id] for qrel in qrels]
     return [
         FileJudgement(line, query_id, doc_id, WHO, grade, None, None, None, 1, {"grade": grade})
-        for line, (query_id, doc_id, grade) in enumerate(qrels, 1)
+        for line, (query_id, doc_id, grade) in zip(numbers, qrels, strict=True)
     ]

@@ -32,7 +32,8 @@ class MadeWorkspace:
 def init(root: Path, *, name: str | None, kind: Kind | None = None, dry_run: bool) -> MadeWorkspace:
     """Make a study at `root`, or complete one. An existing settings file is never changed.
 
-    kind: of facets where none is given; a study that is there has its own.
+    kind: of facets where none is given; a study that is there has its own. Raises MissingInput if the database of a
+    study is gone from beside its files: a new one would be empty, and the next backup would be one of nothing.
     """
     if root.exists() and not root.is_dir():
         raise InputError(f"{root}: a file, expected a folder or nothing")
@@ -54,7 +55,11 @@ def init(root: Path, *, name: str | None, kind: Kind | None = None, dry_run: boo
         made.insert(0, SETTINGS_FILE)
     if not (root / IGNORE_FILE).exists():
         made.append(IGNORE_FILE)
-    missing = missing_part(Workspace.open(root)) if settings_file.is_file() else None
+    has_settings = settings_file.is_file()
+    ws = Workspace.open(root) if has_settings else Workspace(root, settings_of(kind or "facets"))
+    missing = missing_part(ws) if has_settings or (root / BACKUPS).is_dir() else None
+    if missing is not None and ws.database_file is not None:
+        raise MissingInput(missing.message, hint=f"{missing.hint}; to begin another study, use another folder")
     if not dry_run:
         for folder in FOLDERS:
             (root / folder).mkdir(parents=True, exist_ok=True)

@@ -15,13 +15,15 @@ from typing import Any
 
 import httpx
 
-from annot.base.errors import BusyError, Faults, InputError, MissingInput, numbered
+from annot.base.errors import BusyError, Faults, InputError, MissingInput, ModelError, numbered
 from annot.base.names import counted, known_query, moment_now, near
 from annot.base.records import Advance
 from annot.base.settings import OpinionSettings
+from annot.judging.opinions.answers import UnreadableAnswer
 from annot.judging.opinions.asking import (
+    LONGEST_WAIT,
+    LONGEST_WAIT_IF_ASKED,
     Asking,
-    Clock,
     ToAsk,
     about_tokens,
     cost_of,
@@ -31,6 +33,7 @@ from annot.judging.opinions.asking import (
 from annot.judging.opinions.early import check_early, note_early
 from annot.judging.opinions.leaving import check_leaving
 from annot.judging.opinions.model_server import KEY_VARIABLE, ModelServer
+from annot.judging.opinions.pacing import Clock
 from annot.judging.opinions.prompts import Prompts, prompts_of
 from annot.judging.opinions.standing import Standing, changes_of_model, standing_of
 from annot.store import opinions, people, pools, trials
@@ -79,7 +82,10 @@ class AskedOpinion:
     """Opinions that were to be asked for."""
     settled: int
     """Those that are on record now."""
+    readable: int
+    """Answers that came now and could be read."""
     refused: tuple[str, ...]
+    """Pairs on which no opinion came, with the reasons."""
     stopped: str
     currency: str
     priced: bool
@@ -128,14 +134,15 @@ def ask(
     may_leave: Callable[[str], bool] | None = None,
     watch: Callable[[], AbstractContextManager[Advance]] = lambda: nullcontext(lambda done, total: None),
     tell: Callable[[str], None] = lambda text: None,
+    wait_long: bool = False,
     transport: httpx.AsyncBaseTransport | None = None,
     clock: Clock | None = None,
 ) -> AskedOpinion:
     """Ask the model of `[opinions.NAME]` about all pairs of the selection that it has no opinion on yet.
 
     before_judging: why it is asked before any pair was sent; it goes on record. may_leave: asks the lead whether texts
-    may be sent to an address; None if nobody can be asked. watch: shows how far it is. transport, clock: stand in
-    for the network and the time.
+    may be sent to an address; None if nobody can be asked. watch: shows how far it is. wait_long: whether to wait if
+    the server asks for more than a minute. transport, clock: stand in for the network and the time.
 
     Raises InputError if texts may not leave this machine, and if settings or prompts are not those of the
     answers on record; ModelError if the server cannot be used. What was answered until then is on record.
@@ -156,6 +163,7 @@ def ask(
             asking = Asking(
                 *(study, name, ready.settings, server, ready.prompts.of, sum(call.cost for call in calls)),
                 longest_answer(ready.settings, calls), advance=advance, tell=tell, clock=clock or Clock(),
+                longest_wait=LONGEST_WAIT_IF_ASKED if wait_long else LONGEST_WAIT,
             )  # fmt: skip
             await asking.all(questions)
             return asking
@@ -164,25 +172,43 @@ def ask(
             asking = asyncio.run(go(advance))
         with study.reading() as session:
             calls = opinions.read_calls(session, name)
-            record = opinions.read_asked_model(session, name)
+            standing = standing_of(ws, session, opinions.read_asked_model(session, name), calls)
             judged = pools.sample_judged_since(session) is not None
     wanted = {(*one.pair, one.repeat) for one in questions}
     settled = sum((one.query_id, one.doc_id, one.repeat) in wanted for one in opinions.opinions_from(calls))
     refused = tuple(f"{query_id} {doc_id}: {why}" for (query_id, doc_id), why in sorted(asking.refused.items()))
     return AskedOpinion(
-        standing_of(record, calls),
+        standing,
         len(questions),
         settled,
+        asking.readable,
         refused,
         asking.stopped,
         ws.settings.forecast.currency,
         _priced(ready.settings),
         (
+            *_unreadable(asking.unreadable),
             *changes_of_model(calls),
             *_longer_answers(ready.settings, calls),
             *_predicting(ws, name, selection, judged),
         ),
     )
+
+
+def nothing_came(done: AskedOpinion) -> ModelError | None:
+    """The error if none of the questions got an answer that could be read."""
+    if not done.asked or done.readable or done.stopped:
+        return None
+    name = done.standing.name
+    return ModelError(
+        f"opinion {name}: none of {counted(done.asked, 'question')} got an answer that could be read",
+        hint=f"check url and model in [opinions.{name}] of {SETTINGS_FILE}, and the prompt with --dry-run",
+    )
+
+
+def _unreadable(answer: UnreadableAnswer | None) -> Iterator[str]:
+    if answer is not None:
+        yield f"an answer that could not be read: {answer.text or 'no text'}; {answer.why}; {answer.remedy}"
 
 
 def _predicting(ws: Workspace, name: str, selection: Selection, judged: bool) -> Iterator[str]:
@@ -238,6 +264,7 @@ def _prepared(ws: Workspace, name: str, selection: Selection, *, before_judging:
         tuple(sorted(shown)),
         before.since if before else moment_now(),
         before.early if before else (),
+        {**(before.guidelines if before else {}), **prompts.guidelines},
     )
     questions = open_questions(pairs, settings.repeats, calls)
     return _Prepared(settings, record, prompts, pairs, questions, longest_answer(settings, calls), early)

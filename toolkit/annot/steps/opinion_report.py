@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+
 from annot.base.errors import MissingInput
 from annot.judging.opinions.early import check_early, note_early
+from annot.measuring.opinions_of_study import runs_of_family
 from annot.publishing.report.document import Table
 from annot.publishing.report.sections import opinions as section
 from annot.publishing.report.study import MeasuredOpinion, Study
 from annot.publishing.report.terminal import table_text, wrapped
 from annot.store import opinions
+from annot.store.runs import read_runs
 from annot.study.snapshot import read_snapshot
 from annot.study.workspace import Workspace
 
@@ -31,6 +35,20 @@ def measure(ws: Workspace, name: str | None, *, before_judging: str | None) -> t
     if not found:
         raise MissingInput(f"opinion {names[0]}: no answer yet", hint=f"ask with `annot opinion ask {names[0]}`")
     return found
+
+
+def notes(ws: Workspace, found: Iterable[MeasuredOpinion]) -> Iterator[str]:
+    """What to know of these opinions besides: which are left out elsewhere, and what in `family` fits no run."""
+    with ws.reading() as session:
+        on_record = read_runs(session)
+    for standing in (one.standing for one in found):
+        if not standing.reported:
+            yield f"{standing.name} is not in report, datasheet and release: {standing.why_not_reported}"
+        settings = ws.settings.opinions.get(standing.name)
+        tags = [path.stem for path in ws.runs.glob("*.run")]
+        for pattern in settings.family if settings and tags else ():
+            if not runs_of_family([pattern], tags, on_record):
+                yield f"[opinions.{standing.name}] family: {pattern!r} fits no run and no system"
 
 
 def tables(found: tuple[MeasuredOpinion, ...]) -> tuple[Table, ...]:

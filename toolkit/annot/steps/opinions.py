@@ -12,7 +12,7 @@ from statistics import median_low
 from annot.base.records import Qrel
 from annot.formats.trec import MODEL_MARK, write_qrels
 from annot.judging.opinions.early import check_early, note_early
-from annot.judging.opinions.standing import Standing, standing_of
+from annot.judging.opinions.standing import Standing, opinions_on_record
 from annot.publishing.report.tables import Column, Columns
 from annot.store import opinions
 from annot.study.workspace import Workspace, write_file
@@ -22,8 +22,11 @@ OPINIONS = Columns[Standing](
         Column("opinion", lambda one: one.name, "name"),
         Column("model", lambda one: one.model),
         Column("pairs", lambda one: one.pairs),
+        Column("planned", lambda one: f"{one.planned_answered} of {one.planned}"),
+        Column("reported", lambda one: one.reported),
         Column("repeats", lambda one: one.repeats),
         Column("unreadable", lambda one: one.unreadable),
+        Column("cannot judge", lambda one: one.cannot_judge, "cannot_judge"),
         Column("requests", lambda one: one.requests),
         Column("failed", lambda one: one.failed),
         Column("tokens in", lambda one: one.tokens_in, "tokens_in"),
@@ -37,10 +40,7 @@ OPINIONS = Columns[Standing](
 
 def listing(ws: Workspace) -> tuple[Standing, ...]:
     """One row for each opinion on record."""
-    with ws.reading() as session:
-        return tuple(
-            standing_of(one, opinions.read_calls(session, one.name)) for one in opinions.read_asked_models(session)
-        )
+    return tuple(one.standing for one in opinions_on_record(ws))
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,8 @@ class WrittenOpinion:
     path: Path
     model: str
     pairs: int
-    unreadable: int
+    without_grade: int
+    """Pairs on which it gave no grade: it cannot judge them, or its answers cannot be read."""
 
 
 def write(ws: Workspace, name: str, *, before_judging: str | None) -> WrittenOpinion:

@@ -17,6 +17,7 @@ from annot.judging.plan_on_record import (
     frozen_hashes,
     plan_sha256,
     record_plan,
+    take_from_plan,
     write_plan,
 )
 from annot.judging.planning.checking import papers_by_facet, papers_shared
@@ -296,10 +297,8 @@ def withdraw(ws: Workspace, *, queries: tuple[str, ...], sent: bool, dry_run: bo
         remaining = renumbered(one for one in current if one not in leaving)
         if not dry_run:
             keep_backup(ws, "before plan withdraw")
-            if remaining:
-                record_plan(ws, session, remaining, handed_on=leaving, dropped={one.pair for one in leaving})
-            else:
-                people.withdraw_plan(session)
+            take_from_plan(ws, session, remaining, leaving, queries=chosen)
+            if not (remaining or sent):
                 replace_sample(session, None)
     if not dry_run:
         write_plan(ws, remaining)

@@ -10,7 +10,9 @@ from annot.judging.exchange.outgoing import check_outgoing
 from annot.judging.exchange.rounds import NO_WISHES, Wishes
 from annot.judging.exchange.sending import Pushed, SentProject, send_outgoing
 from annot.judging.rounds import check_wishes, round_of
+from annot.store.shown import record_versions
 from annot.study.made import note, states_of
+from annot.study.shown_changes import changes_of, refuse_unexplained
 from annot.study.workspace import Workspace
 
 
@@ -21,8 +23,13 @@ def push(ws: Workspace, *, round: str, dry_run: bool, advance: Advance, wishes: 
     """
     chosen = round_of(round)
     check_wishes(wishes, allowed=chosen.wishes, command=f"annot push {chosen.name}")
+    ws = ws.as_written() if chosen.makes_collection else ws.as_recorded()
     states = states_of(ws) if chosen.noted_as else {}
     with ws.opened() as held:
+        if chosen.makes_collection:
+            # Before any task is made: a grade that is given may have no name any more.
+            with held.reading() as session:
+                refuse_unexplained(changes_of(held, session), wishes.changed)
         prepared = chosen.prepare(held, wishes, dry_run=dry_run)
         if not prepared.checked:
             check_outgoing(held, prepared.outgoing)
@@ -35,14 +42,19 @@ def push(ws: Workspace, *, round: str, dry_run: bool, advance: Advance, wishes: 
             if not dry_run:
                 with held.writing() as session:
                     chosen.before_sending(session, mine)
-            sent = send_outgoing(held, mine, dry_run=dry_run, advance=advance, new_guidelines=prepared.new_guidelines)
+            sent = send_outgoing(held, mine, dry_run=dry_run, advance=advance, new_versions=prepared.new_versions)
             pushed = Pushed(
                 (*pushed.projects, *sent.projects),
                 (*pushed.notes, *sent.notes),
                 (*pushed.unreachable, *sent.unreachable),
+                (*pushed.without_account, *sent.without_account),
             )
+        if not prepared.outgoing and prepared.new_versions and not dry_run:
+            # Nobody is left to send it to; it is in force all the same.
+            with held.writing() as session:
+                record_versions(session, prepared.new_versions)
     if chosen.noted_as and prepared.is_made and not (dry_run or pushed.unreachable):
-        note(ws, chosen.noted_as, states, screens=states["screens"])
+        note(ws, chosen.noted_as, states, screens=states["screens"], without_account=pushed.without_account)
     return chosen.after_sending(_with(pushed, prepared.before))
 
 

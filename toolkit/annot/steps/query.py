@@ -8,17 +8,27 @@ from pathlib import Path
 
 from annot.base.errors import Faults, InputError, MissingInput
 from annot.base.names import check_name, known_query
-from annot.base.records import WHOLE, Paper, Query, Topic
+from annot.base.records import WHOLE, Assignment, Paper, Query, Topic
 from annot.corpus.corpus_facts import labels_where_asked
 from annot.corpus.facets.query_sentences import check_facet, make_query, sentence_numbers
 from annot.corpus.papers_by_id import PapersById
 from annot.formats.spreadsheet import read_columns
+from annot.judging.plan_on_record import take_from_plan, write_plan
+from annot.judging.planning.handing_on import renumbered
+from annot.judging.taking_back import take_back_tasks
 from annot.measuring.folds import as_splits, find_leaks, grouped_folds, near_copies
 from annot.publishing.report.study_tables import ListedQuery, listed_queries
 from annot.publishing.report.tables import Column, Columns, each
-from annot.store import papers, pools, runs
+from annot.store import papers, people, pools, projects, runs
 from annot.store.pools import documents_by_query
-from annot.store.queries import put_queries, read_queries, read_topics, remove_query, remove_topic
+from annot.store.queries import (
+    check_unanswered,
+    put_queries,
+    read_queries,
+    read_topics,
+    remove_query,
+    remove_topic,
+)
 from annot.study.backups import keep_backup
 from annot.study.workspace import Workspace, given_bytes
 
@@ -36,6 +46,8 @@ class RemovedQuery:
     """Whether the pool of its topic went, too: no other query needs it."""
     queries: int
     """How many queries the study has now."""
+    tasks: int
+    """Tasks that were taken back from Label Studio."""
 
 
 def add(ws: Workspace, paper_id: str, *, facet: str, sentences: str | None, dry_run: bool) -> Query:
@@ -92,14 +104,32 @@ def add_file(ws: Workspace, file: Path, *, dry_run: bool) -> tuple[Query, ...]:
     return tuple(made.values())
 
 
-def remove(ws: Workspace, name: str, *, dry_run: bool) -> RemovedQuery:
+def remove(ws: Workspace, name: str, *, sent: bool, dry_run: bool) -> RemovedQuery:
     """Take a query out of the study, and the pool of its topic with the topic's last query; a text goes, too.
 
-    Raises InputError, with the remedy, if pairs of it were judged, sent or planned.
+    sent: also if its pairs were planned or sent, as long as nobody has answered; its tasks are deleted from every
+    server first, so that a kill leaves a query that can be removed by the same command, or sent again by a push.
+    Raises InputError, with the remedy, if pairs of it were judged, and without `sent` if they were sent or planned.
     """
+    tasks = 0
+    remaining: tuple[Assignment, ...] = ()
+    leaving: set[Assignment] = set()
+    if sent:
+        with ws.reading() as session:
+            query = known_query({one.query_id: one for one in read_queries(session)}, name)
+            check_unanswered(session, query.query_id)
+        if not dry_run:
+            keep_backup(ws, "before query remove")
+        tasks = take_back_tasks(ws, query.query_id, dry_run=dry_run)
     with ws.writing() as session:
         known = {query.query_id: query for query in read_queries(session)}
         query = known_query(known, name)
+        if sent:
+            plan = people.read_assignments(session)
+            leaving = {one for one in plan if one.query_id == query.query_id}
+            remaining = renumbered(one for one in plan if one not in leaving)
+            projects.forget_query(session, query.query_id)
+            take_from_plan(ws, session, remaining, leaving, queries=[query.query_id])
         remove_query(session, query.query_id)
         last = not any(one.topic_id == query.topic_id for one in known.values() if one != query)
         pooled = last and bool(pools.read_pools(session, query.topic_id))
@@ -109,9 +139,11 @@ def remove(ws: Workspace, name: str, *, dry_run: bool) -> RemovedQuery:
             remove_topic(session, query.topic_id)
         if dry_run:
             session.rollback()
-        else:
+        elif not sent:
             keep_backup(ws, "before query remove")
-    return RemovedQuery(query.query_id, query.topic_id, pooled, len(known) - 1)
+    if leaving and not dry_run:
+        write_plan(ws, remaining)
+    return RemovedQuery(query.query_id, query.topic_id, pooled, len(known) - 1, tasks)
 
 
 def listing(ws: Workspace) -> tuple[ListedQuery, ...]:

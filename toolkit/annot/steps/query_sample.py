@@ -26,7 +26,7 @@ from annot.store import facet_labels, papers
 from annot.store.papers import known_ids
 from annot.store.queries import put_queries, read_queries
 from annot.store.runs import Imported, put_import
-from annot.study.workspace import Workspace, write_file
+from annot.study.workspace import Workspace, given_bytes, write_file
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +109,7 @@ def choose(ws: Workspace, number: int, *, sheet: Path, dry_run: bool) -> ChosenQ
         raise MissingInput(f"{path}: no such sheet", hint="write one with `annot query sample` and fill it in")
     known = set(papers.paper_ids(ws.corpus))
     rows = read_sheet(
-        path.read_bytes(),
+        given_bytes(path, expected="a rating sheet"),
         name=str(path),
         facets=tuple(ws.settings.facets),
         types=ws.settings.queries.types,

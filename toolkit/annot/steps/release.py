@@ -17,11 +17,17 @@ from annot.corpus.corpus_facts import corpus_facts
 from annot.formats.beir import dataset_id
 from annot.judging.own_words import consent, own_words
 from annot.pools.admission import drawn_citations
+from annot.publishing.judged_papers import (
+    judged_versions,
+    version_records,
+    with_judged_sentences,
+    with_judged_texts,
+)
 from annot.publishing.release.collection_facts import facts_of
 from annot.publishing.release.free_texts import free_texts, known_people, mentioned
 from annot.publishing.release.identities import secrets_of, telling_pseudonyms
 from annot.publishing.release.leaks import Secret, addresses, leaks
-from annot.publishing.release.opinion_files import opinion_files, opinions_on_record
+from annot.publishing.release.opinion_files import opinion_files
 from annot.publishing.release.questions import describe_open, open_questions, read_answers
 from annot.publishing.release.released_files import (
     bundle,
@@ -106,35 +112,44 @@ def release(
     lacking = [*_papers_missing(study, corpus), *(_texts_missing(study) if terms.with_text else ())]
     # Empty texts would be taken for the real ones.
     terms = replace(terms, with_text=terms.with_text and not lacking)
+    measured = Study(study, terms)
+    added = set(measured.added)
+    corpus = tuple(paper for paper in corpus if paper.paper_id not in added)
+    judged = judged_versions(study)
+    corpus = tuple(with_judged_texts(corpus, judged))
     runs, runs_missing, notes = run_files(study)
     asked = open_questions(answers, topics=bool(study.texts))
     there = (*_pools_missing(study), *runs_missing, *words.undecided, *unfinished(study.outcome))
+    there += tuple(line for finding in measured.findings if finding.state.refused for line in finding.lines)
     others = (*unnamed, *lacking, *there)
     missing = (*others, *describe_open(asked))
     in_full = (*others, *(f"{ANSWERS_FILE}: {one.question}: {one.text}" for one in asked))
-    measured = Study(study, terms)
-    facts = facts_of(measured, corpus_facts(ws), terms)
+    facts = facts_of(measured, corpus_facts(ws, without=added), terms)
     report = report_files(measured)
     unmeasured = {part.reason for part in (measured.evaluated, measured.effect) if isinstance(part, Undefined)}
-    notes = (*notes, *words.notes, *(f"the report: {reason}" for reason in sorted(unmeasured)))
-    pooled, asked_models = study.pooled, opinions_on_record(ws)
+    unmended = (line for finding in measured.findings if not finding.state.refused for line in finding.lines)
+    notes = (*notes, *words.notes, *unmended, *(f"the report: {reason}" for reason in sorted(unmeasured)))
+    reported = [one for one in measured.opinions_on_record if one.standing.reported]
+    pooled = study.pooled
     made, notes = release_files(
-        study,
+        replace(study, queries=with_judged_sentences(study.queries, judged)),
         corpus,
         drawn_citations(ws, {paper.paper_id: paper for paper in corpus if paper.paper_id in pooled}),
-        records.labels,
+        records.labels | {text_id: one.labels for text_id, one in judged.items() if one.labels},
         report,
         facts,
         answers,
         words=words,
         runs=runs,
-        opinions=opinion_files(asked_models, terms, currency=ws.settings.forecast.currency),
+        opinions=opinion_files(reported, terms, currency=ws.settings.forecast.currency),
         notes=notes,
+        versions=version_records(study, judged, with_text=terms.with_text),
         missing=in_full if draft else None,
     )
+    notes = (*notes, *_trials_left_out(measured))
     files = bundle(made)
     secrets = secrets_of(study, records, environ=os.environ, allowed=allowed)
-    early = [why for one in asked_models for _, _, why in one.asked.early]
+    early = [why for one in measured.opinions_on_record for _, _, why in one.asked.early]
     texts = free_texts(study, words, answers, early=early)
     revealing = tuple(_revealing(study, secrets, corpus, files, answers, allowed))
     named = mentioned(texts, known_people(study, secrets), allowed=allowed, excerpts=not revealing)
@@ -150,6 +165,12 @@ def release(
             note(ws, "release", study.states, folder=os.path.relpath(folder, ws.root))
     sizes = {path: (len(content), hashlib.sha256(content).hexdigest()) for path, content in files.items()}
     return Released(folder, terms.with_text, terms.licence, sizes, notes, missing)
+
+
+def _trials_left_out(measured: Study) -> Iterator[str]:
+    """A note on each opinion that the release does not have."""
+    for standing in (one.standing for one in measured.opinions_on_record if not one.standing.reported):
+        yield f"the opinion {standing.name} is left out: {standing.why_not_reported}"
 
 
 def _as_draft(ws: Workspace) -> Workspace:

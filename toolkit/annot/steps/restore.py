@@ -19,16 +19,18 @@ from pathlib import Path, PurePosixPath
 from sqlmodel import Session
 
 from annot.base.errors import InputError, StoreError
+from annot.base.names import counted
 from annot.base.settings import read_settings
 from annot.pools.chain import broken_links
 from annot.store.database import connect_store
 from annot.store.dump import drop_tables, load, row_counts
+from annot.store.hashes import grades_off_scale, unsound_revisions
 from annot.store.study_lock import alone
-from annot.study.archive import ASIDE, BACKUPS, DATABASE, FILES, PART, Contents, is_kept, unpack
+from annot.study.archive import BACKUPS, DATABASE, FILES, PART, Contents, is_kept, unpack
 from annot.study.backups import database_files, free_name, keep_backup, own_files, top_level
 from annot.study.doors import is_inside
 from annot.study.made import note, states_of
-from annot.study.workspace import DATABASE_VARIABLE, SETTINGS_FILE, Workspace
+from annot.study.workspace import DATABASE_VARIABLE, SETTINGS_FILE, Workspace, stage
 
 SHOWN = 5
 
@@ -57,8 +59,8 @@ def restore(path: Path, root: Path, *, replace: bool, wait_seconds: float, dry_r
     """
     now = datetime.now(UTC)
     with ExitStack() as end:
-        stage = end.enter_context(_stage(root, dry_run=dry_run))
-        unpacked = _unpacked(path, root, stage)
+        folder = end.enter_context(_stage(root, dry_run=dry_run))
+        unpacked = _unpacked(path, root, folder)
         ws = Workspace(root, unpacked.study.settings)
         _check_database(ws, unpacked.contents)
         if dry_run:
@@ -84,10 +86,10 @@ def restore(path: Path, root: Path, *, replace: bool, wait_seconds: float, dry_r
         outgoing = [*([ws.settings_file] if replaced else []), *filter(Path.exists, in_the_way)]
         try:
             if server is None:
-                findings = unpacked.load_file(stage / "new.db")
+                findings = unpacked.load_file(folder / "new.db")
                 _exchange(moves, outgoing, unpacked.incoming(), aside, unpacked.study, root)
                 assert ws.database_file is not None
-                moves.move(stage / "new.db", ws.database_file)
+                moves.move(folder / "new.db", ws.database_file)
             else:
                 with server.begin() as session:
                     drop_tables(session.connection())
@@ -151,6 +153,14 @@ class _Unpacked:
         ]
         if faults:
             raise InputError("the database does not match the backup", faults=faults)
+        faults += unsound_revisions(session.connection())
+        faults += grades_off_scale(session.connection(), self.study.settings.scale.grades)
+        if faults:
+            raise InputError(
+                f"{counted(len(faults), 'fault')} in the rows of the backup, nothing was restored",
+                faults=faults,
+                hint="it was changed after it was made, or made of a database that was; use another backup",
+            )
         return broken_links(self.study, session) if self.contents.whole else ()
 
     def load_file(self, path: Path) -> tuple[str, ...]:
@@ -196,15 +206,15 @@ class _Moves:
             target.rename(source)
 
 
-def _unpacked(path: Path, root: Path, stage: Path) -> _Unpacked:
-    contents = unpack(path, stage)
-    files = stage / FILES
+def _unpacked(path: Path, root: Path, folder: Path) -> _Unpacked:
+    contents = unpack(path, folder)
+    files = folder / FILES
     if PurePosixPath(SETTINGS_FILE) not in contents.files:
         files.mkdir(exist_ok=True)
         shutil.copy2(Workspace.open(root).settings_file, files / SETTINGS_FILE)
     if not (files / SETTINGS_FILE).is_file():
         raise InputError(f"{path}: no {SETTINGS_FILE} in it", hint="expected a backup made by `annot backup`")
-    return _Unpacked(contents, stage / DATABASE, Workspace(files, read_settings(files / SETTINGS_FILE)))
+    return _Unpacked(contents, folder / DATABASE, Workspace(files, read_settings(files / SETTINGS_FILE)))
 
 
 def _check_database(ws: Workspace, contents: Contents) -> None:
@@ -236,11 +246,10 @@ def _stage(root: Path, *, dry_run: bool) -> Iterator[Path]:
         raise InputError(f"{root}: a file, expected a folder or nothing")
     new = not root.exists()
     root.mkdir(parents=True, exist_ok=True)
-    stage = Path(tempfile.mkdtemp(dir=root, prefix=ASIDE))
     try:
-        yield stage
+        with stage(root) as folder:
+            yield folder
     finally:
-        shutil.rmtree(stage)
         if new and not any(root.iterdir()):
             root.rmdir()
 

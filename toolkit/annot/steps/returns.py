@@ -20,7 +20,7 @@ from annot.publishing.report.words import sentences
 from annot.store import judgements, people, projects
 from annot.store.queries import read_queries
 from annot.study.outcome import Outcome, outcome_of
-from annot.study.workspace import Workspace
+from annot.study.workspace import Workspace, given_bytes
 
 LONGEST_WHY = 300
 """Characters: two lines above the pair."""
@@ -77,7 +77,7 @@ def change(ws: Workspace, file: Path, *, undo: bool, dry_run: bool) -> tuple[Cha
     if not file.is_file():
         columns = ", ".join(RETURNED_COLUMNS)
         raise MissingInput(f"{file}: no such file", hint=f"expected a table with the columns {columns}")
-    lines = read_returned_lines(file.read_bytes(), name=str(file))
+    lines = read_returned_lines(given_bytes(file, expected="a table of pairs"), name=str(file))
     return _change(ws, lines, Faults(str(file)), undo=undo, dry_run=dry_run)
 
 
@@ -149,6 +149,11 @@ def _to_take_back(ws: Workspace, session: Session, outcome: Outcome, row: Return
         )
     if mine[-1].withdrawn_at is not None:
         return None
+    if any(one.pair == pair and one.assessor == assessor for one in outcome.set_aside):
+        raise InputError(
+            f"{' '.join(pair)}: goes back because its text was corrected",
+            hint="the first answer cannot count again; `annot corpus corrected` shows your decision",
+        )
     if (assessor, mine[-1].asked) in outcome.answered:
         raise InputError(
             f"{' '.join(pair)}: {assessor} has already answered", hint="return it again with another reason"

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from annot.base.errors import MissingInput
 from annot.base.records import Qrel
+from annot.judging.state_memory import remembered_findings
 from annot.measuring.evaluation.computed import MeasuresAsked
 from annot.measuring.evaluation.evaluated import PRIMARY
 from annot.measuring.evaluation.graded_pools import GradedPools
@@ -20,6 +21,7 @@ from annot.measuring.sampled_study import drawn_pairs
 from annot.pools.pool_facts import drawn_rankings
 from annot.publishing.neighbours import write_pages
 from annot.publishing.report.certificate import certificate_page, terminal
+from annot.publishing.report.notices import RESTS_ON, notices
 from annot.publishing.report.pages import markdown, page
 from annot.publishing.report.study import Study
 from annot.publishing.report.terminal import table_text
@@ -60,7 +62,10 @@ def certificate(ws: Workspace, *, tell: Callable[[str], None]) -> tuple[Certific
         level=ws.settings.agreement.level,
         estimating=_estimating(snapshot, qrels, graded) if isinstance(graded, SampledPools) else None,
     )
-    made = certificate_page(found, title=ws.settings.collection.title, notice=Study(snapshot).notice)
+    rests_on = RESTS_ON["runs"]
+    untrue = notices(remembered_findings(ws, snapshot.states, on=rests_on), rests_on)
+    notice = " ".join(filter(None, (Study(snapshot).notice, *untrue))) or None
+    made = certificate_page(found, title=ws.settings.collection.title, notice=notice)
     keep(ws, FIGURES, as_text(found), tell=tell)
     write_pages(ws.exports, {MARKDOWN: markdown(made), PAGE: page(made, overrides=ws.root / "templates")})
     return found, ws.exports / PAGE

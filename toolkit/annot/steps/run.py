@@ -15,7 +15,7 @@ from sqlmodel import Session
 
 from annot.base.errors import InputError, MissingInput
 from annot.base.names import check_name
-from annot.base.records import Advance, Paper, Query, Ranking, ScoredDoc, Source, Topic
+from annot.base.records import Advance, Paper, Query, Ranking, ScoredDoc, Source, Topic, grouped
 from annot.corpus.facets.query_sentences import check_facet
 from annot.formats.submitted_run import SubmittedRun, facet_in_name
 from annot.formats.trec import write_run
@@ -154,7 +154,8 @@ def warnings(ws: Workspace, made: Sequence[MadeRun]) -> tuple[str, ...]:
     with ws.reading() as session:
         facts = {run.tag: run.facts for run in runs.read_runs(session)}
     few = trained_on_few({one.tag: facts[one.tag] for one in made})
-    told = [sentences(f"commands.{block}", made=made) for block in ("approximate", "texts_left_out")]
+    left_out = grouped((tuple(run.left_out), run) for run in made if run.left_out)
+    told = sentences("commands.approximate", made=made), sentences("commands.texts_left_out", left_out=left_out)
     return (*chain(*told), *sentences("commands.few_abstracts", few=few))
 
 

@@ -12,7 +12,8 @@ from typing import NamedTuple
 
 from annot.base.errors import InputError, MissingInput
 from annot.base.names import called, counted
-from annot.base.records import Advance, Ranking, as_trec_eval, nested
+from annot.base.records import Advance, Ranking, nested
+from annot.base.scored import as_trec_eval
 from annot.base.stats.values import Estimate, Undefined
 from annot.judging.planning.drawing import FEWEST_FOR_REPEATS
 from annot.judging.pool_samples import Frozen, design_of, documents_to_plan, frozen_of, planned_whole, rule_of

@@ -45,8 +45,10 @@ class Status:
     """Answers that count although the server no longer has them as they were."""
     withdrawn: int
     """Answers that count no longer, because the lead accepted it."""
-    guidelines_changed: tuple[str, ...]
-    """Facets whose guidelines are no longer those that were sent."""
+    changed: tuple[str, ...]
+    """What is no longer as it was sent, such as `the names of the grades`; what was sent counts."""
+    versions: tuple[str, ...]
+    """What was sent in several versions, each with its day and reason."""
     unassigned: int
     """Pairs that lack an assessor, because a person left."""
     accepted: int
@@ -119,7 +121,8 @@ def status(ws: Workspace) -> Status:
         changed_after_adjudication=len(changed),
         lost=sum(answer.counts for answer in not_as_they_were),
         withdrawn=sum(not answer.counts for answer in not_as_they_were),
-        guidelines_changed=stage.guidelines_changed,
+        changed=tuple(dict.fromkeys(change.name for change in stage.changes)),
+        versions=stage.versions,
         unassigned=len(outcome.progress.vacant),
         accepted=len(outcome.accepted),
         not_drawn=stage.not_drawn,

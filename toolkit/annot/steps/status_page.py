@@ -7,11 +7,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import datetime, tzinfo
 from pathlib import Path
 
 from annot.judging.progress import AgreementSoFar, Look, by_day, papers_with_complete_pairs, progress_of
+from annot.judging.state_memory import remembered_findings
 from annot.publishing.neighbours import pages_in, with_links
+from annot.publishing.report.notices import RESTS_ON, notices
 from annot.publishing.report.status_page import LEAST_PAPERS, StatusWords, page
 from annot.publishing.report.terminal import bar, share_done
 from annot.study.snapshot import snapshot_of
@@ -68,6 +71,9 @@ class StatusPage:
         now = self._clock().astimezone(self._zone)
         with ws.reading() as session:
             snapshot = snapshot_of(session, ws)
+        rests_on = RESTS_ON["status"]
+        untrue = notices(remembered_findings(ws, snapshot.states, on=rests_on), rests_on)
+        said = replace(said, notices=(*untrue, *said.notices))
         look = progress_of(snapshot, now=now, agreement=self._agreement) if snapshot.assignments else None
         days = by_day(snapshot, now=now, zone=self._zone)
         papers = papers_with_complete_pairs(snapshot)

@@ -20,7 +20,7 @@ from annot.judging.trials.draws import assigned, draw_substudy, plan_lines, quer
 from annot.store import people, projects, trials
 from annot.store.queries import read_queries, read_topics
 from annot.study.outcome import outcome_of
-from annot.study.workspace import Workspace, write_file, write_manifest
+from annot.study.workspace import Workspace, given_bytes, write_file, write_manifest
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,4 +112,4 @@ def _places(texts: Path) -> dict[str, str]:
     """What is already in the table; a table that cannot be read is not overwritten."""
     if not texts.is_file():
         return {}
-    return read_full_texts(texts.read_bytes(), name=str(texts), wanted=None)
+    return read_full_texts(given_bytes(texts, expected="a table of full texts"), name=str(texts), wanted=None)

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from sqlmodel import Session
 
 from annot.base.errors import Faults, InputError
-from annot.base.records import WHOLE, Query, Topic
+from annot.base.names import counted
+from annot.base.records import WHOLE, Query, Topic, grouped
 from annot.formats import topics
+from annot.formats.same_work import folded_id
 from annot.store.queries import judged_queries, put_queries, put_topics, read_queries, read_topics
 from annot.study.workspace import Workspace
 
+SHOWN = 10
+"""Groups of ids that a note names."""
 ANOTHER = "another text has this id"
 
 
@@ -31,6 +35,8 @@ class AddedTopics:
     with_narrative: int
     new: int
     """How many the study did not have; it has the others word for word."""
+    notes: tuple[str, ...]
+    """Ids that differ only in case, Unicode form or ligatures."""
 
 
 def is_of_papers(file: str) -> bool:
@@ -53,6 +59,7 @@ def add_file(ws: Workspace, source: str, *, dry_run: bool) -> AddedTopics:
             if topic.topic_id in taken:
                 faults.add(f"topic {topic.topic_id}: {taken[topic.topic_id]}", line=line)
         faults.raise_if_any(hint=f"nothing was added; {_remedy(taken)}")
+        notes = tuple(_alike_ids(session, [topic.topic_id for topic in found]))
         new = _put(session, found, dry_run=dry_run)
     return AddedTopics(
         read.form,
@@ -61,11 +68,12 @@ def add_file(ws: Workspace, source: str, *, dry_run: bool) -> AddedTopics:
         sum(topic.description is not None for topic in found),
         sum(topic.narrative is not None for topic in found),
         new,
+        notes,
     )
 
 
-def add_text(ws: Workspace, topic: Topic, *, dry_run: bool) -> Query:
-    """Add a topic that is a text, and the query that asks it whole.
+def add_text(ws: Workspace, topic: Topic, *, dry_run: bool) -> tuple[Query, tuple[str, ...]]:
+    """Add a topic that is a text, and the query that asks it whole; the query, and notes on its id.
 
     Raises InputError for an id that cannot be one or that something else has, and for texts without a word.
     """
@@ -83,8 +91,19 @@ def add_text(ws: Workspace, topic: Topic, *, dry_run: bool) -> Query:
         taken = _taken(session, [topic])
         for problem in taken.values():
             raise InputError(f"--id {topic.topic_id}: {problem}", hint=_remedy(taken))
+        notes = tuple(_alike_ids(session, [topic.topic_id]))
         _put(session, [topic], dry_run=dry_run)
-    return _query_of(topic)
+    return _query_of(topic), notes
+
+
+def _alike_ids(session: Session, new: Sequence[str]) -> Iterator[str]:
+    """A note on ids that differ from others only in case, Unicode form or ligatures."""
+    known = {name for query in read_queries(session) for name in (query.query_id, query.topic_id)}
+    by_spelling = grouped((folded_id(name), name) for name in dict.fromkeys((*sorted(known), *new)))
+    alike = [names for names in by_spelling.values() if len(names) > 1 and not {*new}.isdisjoint(names)]
+    if alike:
+        some = "; ".join(" and ".join(names) for names in alike[:SHOWN]) + ("; ..." if len(alike) > SHOWN else "")
+        yield f"{counted(len(alike), 'group')} of ids that differ only in case, Unicode form or ligatures: {some}"
 
 
 def _query_of(topic: Topic) -> Query:

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator
-from dataclasses import asdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, replace
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
+
+from sqlmodel import Session
 
 from annot.base.errors import InputError
 from annot.base.names import close_to, known_query
-from annot.base.records import Assignment, Draw, Paper, Pool, Source
+from annot.base.records import Adjudication, Assignment, Draw, Judgement, Paper, Pool, Source
 from annot.corpus.corpus_facts import recorded_sha256
 from annot.formats.trec import TrecRun, read_run
 from annot.pools.pooling import came_in
@@ -25,16 +27,22 @@ from annot.publishing.report.traced import (
     Standing,
     Trace,
     TracedPaper,
+    TracedVersion,
 )
 from annot.store import adjudications, facet_labels, judgements, papers, projects
 from annot.store.adjudications import ShownOpinions, SourcedAdjudication, read_opinions, shown_at
 from annot.store.facet_labels import FacetLabels
 from annot.store.judgements import SourcedJudgement
 from annot.store.judging_models import PoolSample
+from annot.store.shown import Display, display_parts, read_versions
 from annot.study.exports import exported_qrels
 from annot.study.outcome import Outcome
-from annot.study.snapshot import snapshot_of
+from annot.study.shown_versions import NumberedVersion, changed_versions, versions_in
+from annot.study.snapshot import Snapshot, snapshot_of
 from annot.study.workspace import Workspace
+
+Displays = Mapping[str, Display]
+"""What answers were given on, by hash."""
 
 
 def trace(ws: Workspace, query_id: str, doc_id: str) -> Trace:
@@ -54,10 +62,15 @@ def trace(ws: Workspace, query_id: str, doc_id: str) -> Trace:
         judged = judgements.read_history(session, query_id, doc_id)
         settled = adjudications.read_history(session, query_id, doc_id)
         opinions = read_opinions(session, query_id, doc_id)
+        answers: tuple[SourcedJudgement | SourcedAdjudication, ...] = (*judged, *settled)
+        displays = display_parts(session, (one.shown_sha256 for one in answers))
+        texts_of_pair = tuple(_text_versions(session, query.topic_id, doc_id, answers, displays, snapshot))
     outcome = snapshot.outcome
     topic = snapshot.texts.get(query.topic_id)
     pool = snapshot.pools.get(query.topic_id)
     texts = papers.find_papers(ws.corpus, ids) if ws.has_corpus else {}
+    now = recorded_sha256(ws) if texts else None
+    texts |= {one.text_id: _in_version(texts[one.text_id], one) for one in texts_of_pair if one.is_shown}
     pooled = _pooled(pool, doc_id, snapshot.rankings_sha256.get(query.topic_id, ""))
     had_by = () if pooled else _had_by(ws, query.topic_id, doc_id)
     runs = _runs(ws, query_id, doc_id)
@@ -73,7 +86,7 @@ def trace(ws: Workspace, query_id: str, doc_id: str) -> Trace:
         query_paper=None if topic else _paper(ws, texts.get(query.topic_id), labels.get(query.topic_id)),
         topic=topic,
         document=_paper(ws, texts.get(doc_id), labels.get(doc_id)),
-        corpus_sha256=recorded_sha256(ws) if texts else None,
+        corpus_sha256=now,
         pool=pooled,
         had_by=had_by,
         sampled=snapshot.sample.pairs.get(pair) if snapshot.sample else None,
@@ -83,8 +96,15 @@ def trace(ws: Workspace, query_id: str, doc_id: str) -> Trace:
         returned=tuple(one for one in snapshot.outcome.returned if one.pair == pair),
         imported=bool(judged) and not any(sourced.source == Source.LABEL_STUDIO for sourced in judged),
         sent_to=tuple(sent_to),
+        versions=tuple(_versions(answers, query.facet, displays, changed_versions(snapshot.shown))),
         said=tuple(
-            sorted((*_judged(judged, outcome), *_settled(settled, outcome)), key=lambda one: one.recorded_at or "")
+            sorted(
+                (
+                    *_judged(judged, outcome, displays, texts_of_pair),
+                    *_settled(settled, outcome, displays, texts_of_pair),
+                ),
+                key=lambda one: one.recorded_at or "",
+            )
         ),
         shown=tuple(_shown(settled, judged, opinions)),
         standing=_standing(pair, outcome, snapshot.sample),
@@ -93,7 +113,67 @@ def trace(ws: Workspace, query_id: str, doc_id: str) -> Trace:
         reason=None if decision is None else decision.reason,
         qrel=next((qrel.relevance for qrel in qrels if (qrel.query_id, qrel.doc_id) == pair), None),
         runs=runs,
+        texts=texts_of_pair,
     )
+
+
+def _text_versions(
+    session: Session,
+    topic_id: str,
+    doc_id: str,
+    answers: Sequence[SourcedJudgement | SourcedAdjudication],
+    displays: Displays,
+    snapshot: Snapshot,
+) -> Iterator[TracedVersion]:
+    """Every version of the texts of the pair that were corrected."""
+    query_id = next((one.record.query_id for one in answers), "")
+    known = snapshot.judged_texts.get((query_id, doc_id))
+    recorded = read_versions(session, "text")
+    sides: tuple[tuple[Literal["query", "document"], str, str], ...]
+    sides = (("query", "topic", topic_id), ("document", "document", doc_id))
+    for side, part, text_id in sides:
+        several = recorded.get(("text", text_id), ())
+        required = known.required.get(text_id) if known else None
+        for number, one in enumerate(several if several[1:] else (), start=1):
+            text = json.loads(one.body)
+            people = dict.fromkeys(
+                _person(answer) for answer in answers if _shown_in(displays, answer).get(part) == one.sha256
+            )
+            is_shown = one.sha256 == (required or several[-1].sha256) and one.sha256 != several[-1].sha256
+            yield TracedVersion(
+                *(text_id, side, number, one.since, one.why, one.sha256, text["title"], tuple(text["sentences"])),
+                is_shown=is_shown,
+                people=tuple(people),
+            )
+
+
+def _person(answer: SourcedJudgement | SourcedAdjudication) -> str:
+    record = answer.record
+    return record.assessor if isinstance(record, Judgement) else record.adjudicator
+
+
+def _shown_in(displays: Displays, answer: SourcedJudgement | SourcedAdjudication) -> Display:
+    return displays.get(answer.shown_sha256 or "", {})
+
+
+def _in_version(paper: Paper, version: TracedVersion) -> Paper:
+    return replace(paper, title=version.title, sentences=version.sentences)
+
+
+def _versions(
+    answers: Sequence[SourcedJudgement | SourcedAdjudication],
+    facet: str,
+    displays: Mapping[str, Display],
+    changed: Sequence[NumberedVersion],
+) -> Iterator[str]:
+    """What was beside the pair when each revision of an answer was given, of what was sent in several versions."""
+    for sourced in answers:
+        settles = isinstance(sourced.record, Adjudication)
+        person = sourced.record.adjudicator if isinstance(sourced.record, Adjudication) else sourced.record.assessor
+        display = displays.get(sourced.shown_sha256 or "")
+        screen = "adjudicate" if settles else "judge"
+        if words := [str(one) for one in versions_in(display, facet, changed, screen=screen)]:
+            yield f"{person} (revision {sourced.record.revision}) was shown {'; '.join(words)}"
 
 
 def _refuse_unknown(query_id: str, doc_id: str, pool: Pool | None, plan: tuple[Assignment, ...]) -> None:
@@ -109,6 +189,8 @@ def _refuse_unknown(query_id: str, doc_id: str, pool: Pool | None, plan: tuple[A
 def _paper(ws: Workspace, paper: Paper | None, labels: FacetLabels | None) -> TracedPaper | None:
     if paper is None:
         return None
+    # The labels on record are of the newest version.
+    labels = labels if labels is not None and len(labels.labels) == len(paper.sentences) else None
     own = labels.labels if labels is not None else (None,) * len(paper.sentences)
     # Of a document that is no passage the record is what it was before there were any.
     known = {name: value for name, value in asdict(paper).items() if name != "part_of" or value is not None}
@@ -174,22 +256,35 @@ def _read_runs(folder: Path) -> Iterator[tuple[Path, TrecRun]]:
             yield path, read_run(lines, name=str(path))
 
 
-def _judged(history: tuple[SourcedJudgement, ...], outcome: Outcome) -> Iterator[GivenAnswer]:
+def _judged(
+    history: tuple[SourcedJudgement, ...], outcome: Outcome, displays: Displays, versions: Sequence[TracedVersion]
+) -> Iterator[GivenAnswer]:
     for sourced in history:
         answer = sourced.record
         # Those of earlier revisions differ at least in their number.
         counts = not answer.flags and (answer in outcome.current or answer in outcome.repeats)
         repeat = answer.asked in {known.asked for known in outcome.repeats if known.assessor == answer.assessor}
-        own = {"occasion": answer.occasion, "repeat": repeat, "counts": counts}
+        own: dict[str, Any] = {"occasion": answer.occasion, "repeat": repeat, "counts": counts}
+        own |= {"on_versions": _on_versions(sourced, displays, versions)}
         yield _said(sourced, person=answer.assessor, role="assessor", **own)
 
 
-def _settled(history: tuple[SourcedAdjudication, ...], outcome: Outcome) -> Iterator[GivenAnswer]:
+def _settled(
+    history: tuple[SourcedAdjudication, ...], outcome: Outcome, displays: Displays, versions: Sequence[TracedVersion]
+) -> Iterator[GivenAnswer]:
     for sourced in history:
         answer = sourced.record
         pair = answer.pair
         counts = answer == outcome.adjudications.get(pair) or answer in outcome.unjudgeable.get(pair, ())
-        yield _said(sourced, person=answer.adjudicator, role="adjudicator", reason=answer.reason, counts=counts)
+        own = {"reason": answer.reason, "counts": counts, "on_versions": _on_versions(sourced, displays, versions)}
+        yield _said(sourced, person=answer.adjudicator, role="adjudicator", **own)
+
+
+def _on_versions(
+    answer: SourcedJudgement | SourcedAdjudication, displays: Displays, versions: Sequence[TracedVersion]
+) -> tuple[str, ...]:
+    shown = {*map(str, _shown_in(displays, answer).values())}
+    return tuple(one.name for one in versions if one.sha256 in shown)
 
 
 def _said(sourced: SourcedJudgement | SourcedAdjudication, **own: Any) -> GivenAnswer:

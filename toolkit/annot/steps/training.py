@@ -28,7 +28,7 @@ from annot.store import people, trials
 from annot.store.queries import read_queries
 from annot.store.trials import Gold
 from annot.study.outcome import Outcome, answered_of, outcome_of
-from annot.study.workspace import Workspace, write_file
+from annot.study.workspace import Workspace, given_bytes, write_file
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +110,8 @@ def make(ws: Workspace, file: Path | None, *, dry_run: bool) -> GoldSet:
     elif not file.is_file():
         raise MissingInput(f"{file}: no such file", hint="without a file, `annot train gold` draws settled pairs")
     else:
-        lines = [*read_gold(file.read_bytes(), name=str(file), grades=ws.settings.scale.grades, queries=list(known))]
+        data = given_bytes(file, expected="a table of gold pairs")
+        lines = [*read_gold(data, name=str(file), grades=ws.settings.scale.grades, queries=list(known))]
     made = tuple(Gold(*line, position) for position, line in enumerate(lines, start=1))
     # Every text must be there before anybody is sent something.
     material_of(ws, {one.pair for one in made})

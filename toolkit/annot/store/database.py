@@ -18,7 +18,7 @@ from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, IntegrityError, SQLAlchemyError
 from sqlmodel import Session
 
-from annot.base.errors import MissingInput, StoreError
+from annot.base.errors import FREE_SOME_SPACE, MissingInput, StoreError, full_disk, is_full
 from annot.store import schema
 
 _WRITES = "annot_writes"
@@ -33,6 +33,12 @@ _FAULTS = (
         "wait until it has finished, then run the command again",
     ),
     (("not a database",), "not a SQLite database", "name another file in `store.database`, or restore a backup"),
+    (
+        ("disk i/o error",),
+        "cannot be read or written: {detail}",
+        "the disk may be full or failing, or the network that it is on: `annot doctor` looks at both",
+    ),
+    (("no space left",), "its server has no disk space left: {first_line}", "free some space on the server"),
     (("malformed",), "damaged, or not a database: {detail}", "restore a backup"),
     (("unable to open", "readonly", "read-only"), "cannot be written: {detail}", "check the permissions of the folder"),
     (
@@ -300,6 +306,8 @@ def in_words(error: SQLAlchemyError, place: str, secret: str | None) -> StoreErr
         return StoreError(f"{place}: the database refused the change: {first_line}")
     if isinstance(error, DBAPIError) and error.connection_invalidated:
         low += "connection"
+    if "is full" in low or ("disk i/o error" in low and is_full(place)):
+        return StoreError(full_disk(place), hint=FREE_SOME_SPACE)
     for words, what, hint in _FAULTS:
         if any(word in low for word in words):
             return StoreError(f"{place}: {what.format(detail=detail, first_line=first_line)}", hint=hint)

@@ -52,6 +52,16 @@ def put_corrections(session: Session, labels: Iterable[FacetLabels]) -> None:
     _insert(session, new)
 
 
+def remove_labels(session: Session, paper_ids: Iterable[str]) -> int:
+    """Take the labels of these papers away, those that people corrected too: their sentences are others now.
+
+    Returns how many of the papers had any.
+    """
+    labelled = [one.paper_id for one in read_labels(session, paper_ids)]
+    delete_where(session, FACET_LABELS_TABLE, "paper_id", labelled)
+    return len(labelled)
+
+
 def read_labels(session: Session, paper_ids: Iterable[str] | None = None) -> Iterator[FacetLabels]:
     """The labels of the papers named, or of all; in no order. A paper without labels is left out."""
     rows = FACET_LABELS_TABLE

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
 from sqlalchemy import Connection, Table, func, select
@@ -24,7 +24,7 @@ RECORDS = {"judgement": Judgement, "adjudication": Adjudication, "trial_judgemen
 """What the append-only tables hold revisions of."""
 BESIDE_RECORD = ("source", "server", "annotation", "payload")
 """What is hashed with the fields of the record."""
-LINKED = ("content_sha256", "revision", "account", "changed_at", "ruling", "guidelines_sha256", "recorded_at")
+LINKED = ("content_sha256", "revision", "account", "changed_at", "ruling", "shown_sha256", "recorded_at")
 """What a link is made of, beside the one before: the hash of what was read, and what that leaves out."""
 
 
@@ -68,6 +68,16 @@ def unsound_revisions(connection: Connection) -> Iterator[str]:
             yield f"{name}: its last row is not the last one that was recorded"
 
 
+def grades_off_scale(connection: Connection, grades: Collection[int]) -> Iterator[str]:
+    """What speaks against rows of any table: grades that the scale does not have."""
+    for table in TABLES.sorted_tables:
+        if "grade" in table.c:
+            wrong = select(table).where(table.c.grade.is_not(None), table.c.grade.not_in(grades))
+            for row in connection.execute(wrong.order_by(*table.primary_key.columns)).mappings():
+                key = " ".join(str(row[column.name]) for column in table.primary_key.columns)
+                yield f"{table.name} {key}: grade {row['grade']}, expected one of {', '.join(map(str, grades))}"
+
+
 def _link(before: str, row: Mapping[str, Any]) -> str:
     said = json.dumps([before, *(row[name] for name in LINKED)])
     return hashlib.sha256(said.encode("ascii")).hexdigest()
@@ -97,7 +107,7 @@ PARTS = {
     "judged": ("accepted",),
     "hidden": ("trial_assignment",),
     "trials": ("trial", "gold"),
-    "guidelines": ("guidelines",),
+    "shown": ("shown_version",),
     "runs": ("run",),
     "splits": ("split",),
     "imports": ("imported",),
@@ -121,7 +131,11 @@ def read_states(session: Session) -> dict[str, str]:
     of = answers.name, answers.state
     told = select(*of, func.count(), func.max(answers.sent_at)).group_by(*of).order_by(*of)
     opinions = [*_rows(session, "opinion"), *map(list, session.connection().execute(told))]
-    return found | {"labels": state([sorted(count_by_origin(session).items()), rows]), "opinions": state(opinions)}
+    # Only corrections: first versions follow from what is sent.
+    versions = [row for row in _rows(session, "shown_version") if row[0] == "text" and row[4] is not None]
+    texts = [*versions, *_rows(session, "text_ruling")]
+    labels = [sorted(count_by_origin(session).items()), rows]
+    return found | {"texts": state(texts), "labels": state(labels), "opinions": state(opinions)}
 
 
 def state(value: Any) -> str:

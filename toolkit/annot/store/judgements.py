@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from operator import attrgetter
 
-from sqlalchemy import select
+from sqlalchemy import Select, select
 from sqlmodel import Session
 
 from annot.base.records import Judgement, Returned
 from annot.store.judging_models import ASSESSOR_TABLE, JUDGEMENT_TABLE, RETURNED_TABLE
 from annot.store.models import QUERY_TABLE, check_known, insert_records, read_records
 from annot.store.revisions import Revisions, Sourced
+from annot.store.shown import SHOWN_VERSION_TABLE
 
 SourcedJudgement = Sourced[Judgement]
 
@@ -32,6 +33,22 @@ def is_judged(session: Session) -> bool:
     return session.connection().execute(select(JUDGEMENT_TABLE.c.id).limit(1)).first() is not None
 
 
+def has_corrected_texts(session: Session) -> bool:
+    """Whether a text was corrected after the study had it; without one, every answer is on the texts there are."""
+    corrected = _texts().where(SHOWN_VERSION_TABLE.c.why.is_not(None))
+    return session.connection().execute(corrected).first() is not None
+
+
+def has_texts_on_record(session: Session) -> bool:
+    """Whether the text of any paper is on record: from the first push on."""
+    return session.connection().execute(_texts()).first() is not None
+
+
+def _texts() -> Select[tuple[str]]:
+    rows = SHOWN_VERSION_TABLE.c
+    return select(rows.subject).where(rows.part == "text").limit(1)
+
+
 def add_returned(session: Session, returned: Returned) -> None:
     """Note down a pair that goes back. Raises InputError for an unknown query or assessor."""
     check_known(session, QUERY_TABLE, [returned.query_id], what="returned")
@@ -50,3 +67,8 @@ def read_returned(session: Session) -> tuple[Returned, ...]:
     """Every one, those that were taken back included, by pair, assessor and occasion."""
     found = read_records(session, RETURNED_TABLE, Returned)
     return tuple(sorted(found, key=attrgetter("query_id", "doc_id", "assessor", "occasion")))
+
+
+def sources_of_judgements(session: Session) -> set[str]:
+    """Where the judgements on record come from."""
+    return set(session.connection().execute(select(JUDGEMENT_TABLE.c.source).distinct()).scalars())

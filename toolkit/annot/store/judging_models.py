@@ -172,20 +172,6 @@ class Gold(NamedTuple):
         return self.query_id, self.doc_id
 
 
-class SentGuidelines(NamedTuple):
-    """The guidelines of one facet from one moment on."""
-
-    facet: str
-    sent_at: str
-    """ISO 8601, UTC."""
-    sha256: str
-    """Of `text`."""
-    text: str
-    """The page of the facet and the general one, Markdown."""
-    why: str | None
-    """Why they were changed, in the lead's words; None for the first."""
-
-
 ShownOpinion = tuple[str, int | None, str | None, str | None]
 """Assessor, grade, why they could not judge, comment."""
 
@@ -216,6 +202,8 @@ class AskedModel(NamedTuple):
     """ISO 8601, UTC."""
     early: tuple[tuple[str, str, str], ...] = ()
     """What was done before people had judged: the moment, `asked` or `shown`, and the lead's reason."""
+    guidelines: Mapping[str, str] = {}  # As for every NamedTuple, no one changes it.
+    """By facet, the SHA-256 of the guidelines that its prompt contains."""
 
 
 class ModelCall(NamedTuple):
@@ -228,8 +216,8 @@ class ModelCall(NamedTuple):
     """Which opinion on the pair it is for, from 1."""
     attempt: int
     """Which request for this opinion it is, from 1."""
-    state: Literal["sent", "read", "unreadable", "failed"]
-    """`sent`: nothing came back before the program ended."""
+    state: Literal["sent", "read", "cannot_judge", "unreadable", "failed"]
+    """`sent`: nothing came back before the program ended. `cannot_judge`: read, but without a grade."""
     prompt_sha256: str
     sent_at: str
     """ISO 8601, UTC."""
@@ -261,7 +249,7 @@ def answers_table(name: str, record: type, person: str) -> Table:
     counted = [one for one in ("occasion", "revision") if one in (*LINE[name], "revision")]
     columns: list[Column[Any]] = [numbered(), *columns_of(record)]
     columns += [column(one, str) for one in ("source", "server", "annotation", "recorded_at")]
-    columns += [column(one, str | None) for one in ("changed_at", "ruling", "guidelines_sha256")]
+    columns += [column(one, str | None) for one in ("changed_at", "ruling", "shown_sha256")]
     columns += [column("account", int | None), column("payload", Mapping)]
     columns += [column(one, str) for one in ("content_sha256", "chain_sha256")]
     return made(
@@ -286,7 +274,6 @@ ASSIGNMENT_TABLE = made(
     unique("position", "assessor", "position"),
     *(from_1("occasion"), from_1("position")),
 )
-GUIDELINES_TABLE = made("guidelines", columns_of(SentGuidelines, key=["facet", "sent_at"]))
 RETURNED_TABLE = made(
     "returned",
     columns_of(Returned, key=(*WHOSE, "occasion")),
@@ -331,14 +318,14 @@ TASK_TABLE = made(
     [
         *(column(name, kind, key=True) for name, kind in (("project_id", int), *dict.fromkeys(PAIR, str).items())),
         *(column("occasion", int, key=True), column("remote_id", int)),
-        column("guidelines", tuple),
+        column("shown", tuple),
     ],
     *(to(project_id="project.id"), to_query()),
     unique("remote_id", "project_id", "remote_id"),
 )
 """The server's task for one pair in one project.
 
-guidelines: `[moment, SHA-256]` of each version that was shown beside it, from that moment on, the oldest first.
+shown: `[moment, SHA-256]` of each display (`annot.store.shown`) that it had, from that moment on, the oldest first.
 """
 TASK_SECRET_TABLE = made("task_secret", [column("id", int, key=True), column("secret", str)], check("one", "id = 1"))
 """With what the keys of tasks are sealed; there is one, from the first push on."""
@@ -385,7 +372,7 @@ OPINION_CALL_TABLE = made(
     "opinion_call",
     columns_of(ModelCall, key=["name", *PAIR, "repeat", "attempt"]),
     *(to(name="opinion.name"), to_query(), from_1("repeat"), from_1("attempt")),
-    check("state", "state IN ('sent', 'read', 'unreadable', 'failed')"),
+    check("state", "state IN ('sent', 'read', 'cannot_judge', 'unreadable', 'failed')"),
     check("grade", GRADE_IN_RANGE),
     check("grade_if_read", "(state = 'read') = (grade IS NOT NULL)"),
     check("cost", "cost >= 0"),

@@ -22,6 +22,10 @@ from annot.store.judging_models import AskedModel as AskedModel
 from annot.store.judging_models import ModelCall as ModelCall
 from annot.store.models import insert_records, read_records
 
+READ = frozenset(("read", "cannot_judge"))
+"""States of a request whose answer was read: a grade, or "cannot judge"."""
+ANSWERED = READ | {"unreadable"}
+"""States of a request that the model answered."""
 UNREADABLE_AFTER = 2
 """An answer that cannot be read is asked for once more, and then kept as unreadable."""
 REFUSED = (400, 413, 422)
@@ -42,8 +46,10 @@ class Opinion:
     repeat: int
     """Which of its opinions on the pair, from 1."""
     grade: int | None
-    """None if its answers could not be read."""
+    """None if its answers could not be read, or if it cannot judge the pair."""
     reason: str
+    cannot_judge: bool = False
+    """Whether it answered that it cannot judge the pair."""
 
     @property
     def pair(self) -> tuple[str, str]:
@@ -64,10 +70,10 @@ def read_opinions(session: Session, name: str) -> tuple[Opinion, ...]:
 def opinions_from(calls: Iterable[ModelCall]) -> Iterator[Opinion]:
     """The opinion that the requests of each pair and repeat led to; none while it is still to be asked for."""
     for (query_id, doc_id, repeat), several in groupby(calls, key=attrgetter(*_KEY)):
-        answers = [call for call in several if call.state in ("read", "unreadable")]
-        read = next((call for call in answers if call.state == "read"), None)
+        answers = [call for call in several if call.state in ANSWERED]
+        read = next((call for call in answers if call.state in READ), None)
         if read is not None:
-            yield Opinion(query_id, doc_id, repeat, read.grade, read.reason or "")
+            yield Opinion(query_id, doc_id, repeat, read.grade, read.reason or "", read.state == "cannot_judge")
         elif len(answers) >= UNREADABLE_AFTER:
             yield Opinion(query_id, doc_id, repeat, None, "")
 
@@ -75,8 +81,8 @@ def opinions_from(calls: Iterable[ModelCall]) -> Iterator[Opinion]:
 def opinions_until(session: Session, name: str, moment: str | None) -> dict[tuple[str, str, int], int | None]:
     """By query, document and repeat: the grade, as settled by requests that were sent until this second, if given.
 
-    The grade is None if the answers cannot be read, or if the server refuses the question. A later request changes
-    nothing.
+    The grade is None if the answers cannot be read, if the model cannot judge the pair, or if the server refuses the
+    question. A later request changes nothing.
     """
     rows = OPINION_CALL_TABLE.c
     columns = [rows[one] for one in (*_KEY, "attempt", "state", "sent_at", "grade", "status")]
@@ -148,7 +154,7 @@ def read_model_names(session: Session) -> set[str]:
 
 def read_reasons(session: Session) -> frozenset[str]:
     """Every reason that a model gave, except those so short that a person might write them too."""
-    reasons = select(OPINION_CALL_TABLE.c.reason).where(OPINION_CALL_TABLE.c.state == "read").distinct()
+    reasons = select(OPINION_CALL_TABLE.c.reason).where(OPINION_CALL_TABLE.c.state.in_(READ)).distinct()
     found = session.connection().execute(reasons).scalars()
     return frozenset(text for text in found if text and len(text.split()) >= FEWEST_WORDS)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from pathlib import Path
 from types import TracebackType
@@ -12,7 +12,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 import numpy
 
-from annot.base.arrow_arrays import integers_of, lists_of, mask_of, strings_of, truths
+from annot.base.arrow_arrays import integers_of, lists_of, mask_of, numbers, strings_of, truths
 from annot.base.errors import InputError
 from annot.base.names import counted
 from annot.base.records import Paper
@@ -33,6 +33,15 @@ _ARRAYS: dict[str, Callable[[list[Any]], Any]] = {
     PART_OF: strings_of,
 }
 """How the values of a column become an array."""
+
+
+def table_of(papers: Sequence[Paper], *, passages: bool) -> Any:
+    """These papers with the columns of the corpus; passages: with that of their documents."""
+    import pyarrow
+
+    schema = paper_schema(passages=passages)
+    columns = {name: [getattr(paper, name) for paper in papers] for name in schema.names}
+    return pyarrow.Table.from_arrays([_ARRAYS[name](values) for name, values in columns.items()], schema=schema)
 
 
 class PaperWriter:
@@ -76,14 +85,10 @@ class PaperWriter:
             self._flush()
 
     def _flush(self) -> None:
-        import pyarrow
-
         if not self._passages and any(paper.part_of is not None for paper in self._pending):
             self._begin_again_for_passages()
-        schema = self._writer.schema
-        columns = {name: [getattr(paper, name) for paper in self._pending] for name in schema.names}
-        arrays = [_ARRAYS[name](values) for name, values in columns.items()]
-        self._writer.write_table(pyarrow.Table.from_arrays(arrays, schema=schema), row_group_size=ROWS_IN_GROUP)
+        table = table_of(self._pending, passages=self._passages)
+        self._writer.write_table(table, row_group_size=ROWS_IN_GROUP)
         self._pending, self._characters = [], 0
 
     def _begin_again_for_passages(self) -> None:
@@ -155,6 +160,42 @@ def remove_papers(folder: Path, ids: Iterable[str]) -> None:
             path.unlink()
         elif not kept.all():
             keep_rows(path, kept)
+
+
+def replace_papers(folder: Path, rows: Any) -> None:
+    """Write the files of the corpus that have papers with these ids anew, with these rows in their places.
+
+    rows: a table with the columns of the corpus, each id once. Killed half-way it leaves whole files, some of them as
+    they were; the same again finishes.
+    """
+    import pyarrow.compute
+    import pyarrow.parquet
+
+    ids = rows.column("paper_id").combine_chunks()
+    for path in files_of(folder):
+        file = open_papers(path)
+        if not truths(pyarrow.compute.is_in(file.read(columns=["paper_id"]).column(0), value_set=ids)).any():
+            continue
+        schema = paper_schema(passages=PART_OF in {*rows.schema.names, *file.schema_arrow.names})
+        new, part = _in_columns(rows, schema), path.with_suffix(".corrected")
+        with pyarrow.parquet.ParquetWriter(part, schema, compression="zstd") as writer:
+            for group in range(file.num_row_groups):
+                table = _in_columns(file.read_row_group(group), schema)
+                places = pyarrow.compute.index_in(table.column("paper_id"), value_set=ids)
+                order, replaced = numpy.arange(len(table)), truths(places.is_valid())
+                order[replaced] = len(table) + numbers(places.drop_null())
+                writer.write_table(pyarrow.concat_tables([table, new]).take(integers_of(order)))
+        part.replace(path)
+
+
+def _in_columns(table: Any, schema: Any) -> Any:
+    """The table with the columns of this schema; a column that it lacks is empty."""
+    import pyarrow
+
+    for name in schema.names:
+        if name not in table.schema.names:
+            table = table.append_column(name, pyarrow.nulls(len(table), pyarrow.string()))
+    return table.select(schema.names).cast(schema)
 
 
 def append_parts(folder: Path, parts: Iterable[Path]) -> None:

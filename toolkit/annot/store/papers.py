@@ -78,8 +78,7 @@ def find_papers(folder: Path, ids: Iterable[str]) -> dict[str, Paper]:
         return [
             paper
             for table in rows_with(open_papers(path), "paper_id", wanted, [*COLUMNS, PART_OF])
-            for batch in table.to_batches()
-            for paper in _papers(batch)
+            for paper in papers_in(table)
         ]
 
     found: dict[str, Paper] = {}
@@ -117,13 +116,45 @@ def corpus_sha256(folder: Path) -> str:
     Each column is hashed as its lengths, its validity and its values, over all papers; that of the passages only where
     there are any.
     """
-    files = [open_papers(path) for path in files_of(folder)]
-    names = [*COLUMNS, *([PART_OF] if any(map(_passages, files)) else [])]
-    return columns_sha256(
-        _with_columns(batch, names)
-        for file in files
-        for batch in file.iter_batches(batch_size=ROWS_IN_GROUP, columns=names)
-    )
+    (*_, (digest, _papers)) = beginnings(folder)
+    return digest
+
+
+def beginnings(folder: Path, instead: Any = None) -> Iterator[tuple[str, int]]:
+    """The corpus as it was after each of its files: its `corpus_sha256`, and how many papers it had.
+
+    instead: a table with rows that take the places of those with their ids, such as records before a correction.
+    """
+    hashes: ColumnHashes = {}
+    passages, papers = 0, 0
+    for path in files_of(folder):
+        file = open_papers(path)
+        passages, papers = passages + _passages(file), papers + file.metadata.num_rows
+        names = [name for name in (*COLUMNS, PART_OF) if name in file.schema_arrow.names]
+        for batch in file.iter_batches(batch_size=ROWS_IN_GROUP, columns=names):
+            for rows in _replaced(_with_columns(batch, (*COLUMNS, PART_OF)), instead):
+                _hash_columns(hashes, rows)
+        known = {key: digest for key, digest in hashes.items() if passages or key[0] != PART_OF}
+        yield _hash_of_all(known), papers
+
+
+def _replaced(batch: Any, instead: Any) -> list[Any]:
+    """The batch as record batches, with these rows in the places of those with their ids."""
+    import numpy
+    import pyarrow
+    import pyarrow.compute
+
+    if instead is None:
+        return [batch]
+    places = pyarrow.compute.index_in(batch.column("paper_id"), value_set=instead.column("paper_id").combine_chunks())
+    order, known = numpy.arange(len(batch)), truths(places.is_valid())
+    if not known.any():
+        return [batch]
+    order[known] = len(batch) + numbers(places.drop_null())
+    table = pyarrow.Table.from_batches([batch])
+    both = pyarrow.concat_tables([table, instead.select(table.schema.names).cast(table.schema)])
+    found: list[Any] = both.take(integers_of(order)).combine_chunks().to_batches()
+    return found
 
 
 def count_passages(folder: Path) -> int:
@@ -150,13 +181,25 @@ def _with_columns(batch: Any, names: Sequence[str]) -> Any:
     return batch
 
 
+ColumnHashes = dict[tuple[str, str], Any]
+"""The hash of each part of each column, which goes on with every batch."""
+
+
 def columns_sha256(batches: Iterable[Any]) -> str:
     """A hash of the values in the columns of record batches, however these are cut."""
-    hashes: dict[tuple[str, str], Any] = {}
+    hashes: ColumnHashes = {}
     for batch in batches:
-        for name in batch.schema.names:
-            for part, content in _buffers(batch.column(name)):
-                hashes.setdefault((name, part), hashlib.sha256()).update(content)
+        _hash_columns(hashes, batch)
+    return _hash_of_all(hashes)
+
+
+def _hash_columns(hashes: ColumnHashes, batch: Any) -> None:
+    for name in batch.schema.names:
+        for part, content in _buffers(batch.column(name)):
+            hashes.setdefault((name, part), hashlib.sha256()).update(content)
+
+
+def _hash_of_all(hashes: ColumnHashes) -> str:
     whole = hashlib.sha256()
     for (name, part), digest in sorted(hashes.items()):
         whole.update(f"{name} {part} {digest.hexdigest()}\n".encode())
@@ -199,6 +242,12 @@ def _text_bytes(column: Any) -> memoryview:
         return memoryview(b"")
     bounds = numpy.frombuffer(offsets, numpy.int32, len(column) + 1, column.offset * 4)
     return memoryview(values)[int(bounds[0]) : int(bounds[-1])]
+
+
+def papers_in(table: Any) -> Iterator[Paper]:
+    """The papers of a table with the columns of the corpus."""
+    for batch in table.to_batches():
+        yield from _papers(batch)
 
 
 def _papers(batch: Any) -> Iterator[Paper]:

@@ -122,7 +122,7 @@ def record_tasks(session: Session, project: int, tasks: Mapping[Asked, int]) -> 
     check_known(session, QUERY_TABLE, {asked.query_id for asked in tasks}, what="tasks")
     new = {asked: remote_id for asked, remote_id in tasks.items() if before.get(asked) != remote_id}
     forget_tasks(session, project, new)
-    rows = ({"project_id": project, **asked._asdict(), "remote_id": new[asked], "guidelines": ()} for asked in new)
+    rows = ({"project_id": project, **asked._asdict(), "remote_id": new[asked], "shown": ()} for asked in new)
     insert_rows(session, TASK_TABLE, rows)
 
 
@@ -143,6 +143,11 @@ def forget_tasks(session: Session, project: int, asked: Iterable[Asked]) -> None
     remote_ids = read_tasks(session, project)
     for chunk in in_chunks(remote_ids[one] for one in asked if one in remote_ids):
         session.connection().execute(rows.delete().where(rows.c.project_id == project, rows.c.remote_id.in_(chunk)))
+
+
+def forget_query(session: Session, query_id: str) -> None:
+    """Forget every task of a query: no server has one any more."""
+    session.connection().execute(TASK_TABLE.delete().where(TASK_TABLE.c.query_id == query_id))
 
 
 def read_tasks(session: Session, project: int) -> dict[Asked, int]:

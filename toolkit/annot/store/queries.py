@@ -13,8 +13,9 @@ from sqlalchemy import Table, select
 from sqlmodel import Session
 
 from annot.base.errors import InputError
-from annot.base.records import Query, Topic
+from annot.base.records import Query, Topic, grouped
 from annot.store.judging_models import (
+    ACCEPTED_TABLE,
     ADJUDICATION_TABLE,
     ASSIGNMENT_TABLE,
     GOLD_TABLE,
@@ -65,18 +66,37 @@ def put_queries(session: Session, queries: Iterable[Query]) -> None:
     _write(session, list(queries), keep_others=True)
 
 
+def move_sentences(session: Session, sentences: Mapping[str, tuple[int, ...]]) -> None:
+    """Change the sentences of queries, by id, judged or not: the text of their paper was corrected.
+
+    What was sent has its own sentences on record.
+    """
+    rows = QUERY_TABLE
+    for query_id, places in sentences.items():
+        session.connection().execute(rows.update().where(rows.c.query_id == query_id).values(sentences=places))
+
+
 def remove_query(session: Session, query_id: str) -> None:
-    """Take a query out of the study.
+    """Take a query out of the study, and out of its folds.
 
     Raises InputError, with what stands on it and the remedy, if pairs of it were judged, sent or planned.
     """
-    _refuse(session, [query_id], _JUDGED, "be removed")
+    check_unanswered(session, query_id)
+    back = f"if there is no answer yet, `annot query remove {query_id} --sent` takes its tasks back from Label Studio"
+    _refuse(session, [query_id], {TASK_TABLE: _IN_USE[TASK_TABLE]}, "be removed", hint=back)
     withdraw = f"take its pairs back with `annot plan --withdraw --query {query_id}`"
     _refuse(session, [query_id], {ASSIGNMENT_TABLE: _IN_USE[ASSIGNMENT_TABLE]}, "be removed", hint=withdraw)
-    others = (SPLIT_TABLE, GOLD_TABLE, TRIAL_ASSIGNMENT_TABLE, OPINION_CALL_TABLE)
-    _refuse(session, [query_id], {table: _IN_USE[table] for table in others}, "be removed")
     _take_from_sample(session, [query_id])
-    delete_where(session, QUERY_TABLE, "query_id", [query_id])
+    for table in (SPLIT_TABLE, ACCEPTED_TABLE, QUERY_TABLE):
+        delete_where(session, table, "query_id", [query_id])
+
+
+def check_unanswered(session: Session, query_id: str) -> None:
+    """Raise InputError if anybody, or a model, has answered about the query, or if its pairs are gold or under a sample
+    that the query cannot leave."""
+    answers = (JUDGEMENT_TABLE, ADJUDICATION_TABLE, GOLD_TABLE, TRIAL_ASSIGNMENT_TABLE, OPINION_CALL_TABLE)
+    _refuse(session, [query_id], {table: _IN_USE[table] for table in answers}, "be removed")
+    _refuse_shared_sample(session, [query_id])
 
 
 def read_queries(session: Session) -> tuple[Query, ...]:
@@ -154,20 +174,29 @@ def _write(session: Session, queries: Sequence[Query], *, keep_others: bool) -> 
 
 
 def _take_from_sample(session: Session, query_ids: Sequence[str]) -> None:
-    """Remove the pairs of these queries from the sample.
+    """Remove the pairs of these queries from the sample, and with the last pair the sample."""
+    _refuse_shared_sample(session, query_ids)
+    delete_where(session, SAMPLED_TABLE, "query_id", query_ids)
+    if session.connection().execute(select(SAMPLED_TABLE.c.query_id).limit(1)).first() is None:
+        session.connection().execute(SAMPLE_TABLE.delete())
 
-    Raises InputError if the share is of all pools together: the probabilities of the other pairs would change.
-    """
-    of_pair = SAMPLED_TABLE.c.query_id
-    sampled = set(session.connection().execute(select(of_pair).distinct()).scalars()) if query_ids else set()
-    across = session.connection().execute(select(SAMPLE_TABLE.c.across)).scalar()
-    if (under := sorted(sampled & {*query_ids})) and across == "study" and sampled - {*query_ids}:
+
+def _refuse_shared_sample(session: Session, query_ids: Sequence[str]) -> None:
+    """Raise InputError if the share of a sample is of several pools together and these queries were drawn with others:
+    the probabilities of the other pairs would change. Each batch is drawn by itself."""
+    if session.connection().execute(select(SAMPLE_TABLE.c.across)).scalar() != "study":
+        return
+    columns = SAMPLED_TABLE.c
+    by_chance = select(columns.query_id, columns.batch).distinct().where(columns.batch > 0)
+    queries_of = grouped((batch, query_id) for query_id, batch in session.connection().execute(by_chance))
+    shared = [{*several} for several in queries_of.values() if not {*several} <= {*query_ids}]
+    if under := sorted({*query_ids} & set().union(*shared)):
         raise InputError(
             f"{', '.join(under)}: under a sample whose share is of all pools together, so that the probabilities of "
             "all pairs depend on it",
-            hint="keep the query without planning it; before the first push, `annot plan --withdraw` takes all back",
+            hint="keep the query without planning it: `annot plan --withdraw --query QUERY --sent` and `annot push` "
+            "take its tasks back; before the first push, `annot plan --withdraw` takes all back",
         )
-    delete_where(session, SAMPLED_TABLE, "query_id", under)
 
 
 def _refuse(

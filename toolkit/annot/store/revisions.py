@@ -19,7 +19,7 @@ from sqlmodel import Session
 
 from annot.base.errors import InputError
 from annot.base.names import counted
-from annot.base.records import OLDER, SUPERSEDED, Adjudication, Judgement
+from annot.base.records import OLDER, SUPERSEDED, Adjudication, Judgement, Source
 from annot.store.hashes import BESIDE_RECORD, append_revisions, hash_of
 from annot.store.judging_models import ASSESSOR_TABLE
 from annot.store.models import HIGHEST_GRADE, LINE, QUERY_TABLE, check_known, field_names, in_chunks
@@ -31,7 +31,7 @@ WITHDRAWN, RESTORED = "withdrawn", "restored"
 GONE = "gone from the server"
 """How the flag begins of a revision that says that an annotation was not found; the reason follows."""
 
-BESIDE_CONTENT = ("account", "changed_at", "ruling", "guidelines_sha256", "recorded_at")
+BESIDE_CONTENT = ("account", "changed_at", "ruling", "shown_sha256", "recorded_at")
 """Columns that make no new revision when they alone differ, and are not hashed."""
 
 
@@ -55,8 +55,8 @@ class Sourced(NamedTuple, Generic[R]):
     """When the server saw its last change, as the server writes it; None as above."""
     ruling: str | None = None
     """`withdrawn` or `restored` where it is the lead's word; None if it was read."""
-    guidelines_sha256: str | None = None
-    """Of the guidelines that stood beside it when it was last changed; None if that is not known."""
+    shown_sha256: str | None = None
+    """Of the display that its task had when it was last changed; None if that is not known."""
 
 
 @dataclass(slots=True)
@@ -155,9 +155,12 @@ class Revisions(Generic[R]):
             revision = self._against(read, line)
             content = self._content(revision)
             sha256 = hash_of(content)
-            comes_back = line is not None and revision.record.counts and not line.counts
-            if line is not None and revision.ruling is None and line.read_sha256 == sha256 and not comes_back:
-                continue
+            if line is not None and revision.ruling is None and line.read_sha256 == sha256:
+                comes_back = revision.record.counts and not line.counts
+                # Imports of earlier versions did not record when an answer was changed, by which answers are ordered.
+                is_dated = revision.source == Source.FILE and revision.changed_at and not line.latest.changed_at
+                if not (comes_back or is_dated):
+                    continue
             number = 1 if line is None else line.latest.record.revision + 1
             revision = revision._replace(record=replace(revision.record, revision=number), recorded_at=recorded_at)
             if line is None:

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from sqlalchemy import CheckConstraint, Connection, inspect, text
 
 from annot.base.errors import StoreError
-from annot.store import judging_models
+from annot.store import judging_models, shown
 from annot.store.models import LINE, TABLES
 
 VERSION_TABLE = "annot_schema"
@@ -31,7 +31,9 @@ $$
 
 
 # A table is known once its module was imported: whoever opens a database has to know all of them.
-assert judging_models.ASSESSOR_TABLE.metadata is TABLES
+assert judging_models.ASSESSOR_TABLE.metadata is shown.SHOWN_VERSION_TABLE.metadata is TABLES
+APPEND_ONLY = {name: (*line, "revision") for name, line in LINE.items()} | shown.KEYS
+"""Of each table that only grows, the columns that no two rows share."""
 
 
 def make_tables(connection: Connection) -> None:
@@ -118,12 +120,12 @@ def schema_sha256() -> str:
 
 
 def make_triggers(connection: Connection) -> None:
-    """Make the tables of judgements append-only for everyone, whatever program writes; those of them that are there."""
+    """Make the tables that only grow append-only for every program; those of them that are there."""
     for table in _append_only(connection):
         _make_writable(connection, table)
         if connection.dialect.name == "postgresql":
             connection.exec_driver_sql(FUNCTION)
-        for statement in _triggers(connection.dialect.name, table, LINE[table]):
+        for statement in _triggers(connection.dialect.name, table, APPEND_ONLY[table]):
             # As the driver takes it: a colon begins no parameter.
             connection.exec_driver_sql(statement)
 
@@ -158,10 +160,10 @@ def _make_writable(connection: Connection, table: str) -> None:
 
 def _append_only(connection: Connection) -> tuple[str, ...]:
     there = inspect(connection).get_table_names()
-    return tuple(table for table in LINE if table in there)
+    return tuple(table for table in APPEND_ONLY if table in there)
 
 
-def _triggers(dialect: str, table: str, line: Sequence[str]) -> Iterator[str]:
+def _triggers(dialect: str, table: str, key: Sequence[str]) -> Iterator[str]:
     if dialect == "postgresql":
         yield f"""
             CREATE TRIGGER {table}_append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON {table}
@@ -177,8 +179,8 @@ def _triggers(dialect: str, table: str, line: Sequence[str]) -> Iterator[str]:
     yield f"""
         CREATE TRIGGER {table}_no_replace BEFORE INSERT ON {table}
         WHEN EXISTS (
-            SELECT 1 FROM {table} AS old WHERE old.id = NEW.id OR (
-                {" AND ".join(f"old.{column} = NEW.{column}" for column in (*line, "revision"))}
+            SELECT 1 FROM {table} AS old WHERE {"old.id = NEW.id OR" if table in LINE else ""} (
+                {" AND ".join(f"old.{column} = NEW.{column}" for column in key)}
             )
         )
         BEGIN SELECT RAISE(ABORT, '{table} is append-only: a row with this key is there'); END

@@ -11,6 +11,7 @@ before its manifest has been read and checked, and then only what the manifest n
 
 from __future__ import annotations
 
+import glob
 import gzip
 import io
 import os
@@ -19,17 +20,18 @@ import tarfile
 import tempfile
 import zlib
 from collections.abc import Iterator, Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Annotated, ClassVar, NamedTuple
 
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 
-from annot.base.errors import InputError
+from annot.base.errors import FULL, InputError
 from annot.base.names import counted, verb
 from annot.store.dump import Dumped, check_version
 from annot.store.models import TABLES
-from annot.study.workspace import CACHE, SETTINGS_FILE, sha256_of
+from annot.study.workspace import ASIDE, CACHE, SETTINGS_FILE, held, remove_dead, sha256_of
 
 MANIFEST = "annot-backup.json"
 DATABASE, FILES, SERVER = "database", "files", "server"
@@ -37,8 +39,6 @@ BACKUPS = "backups"
 """Where the program itself puts backups, and what a restore replaces."""
 PART = (SETTINGS_FILE, "pools/plan.jsonl", "pools/plan.manifest.json")
 """The files that a backup of the database alone has beside it, those of them that there are."""
-ASIDE = ".annot-restore-"
-"""How the folder begins in which a restore unpacks."""
 MOST_PACKED = 100
 """What is in a backup is at most so many times the size of its file."""
 LONGEST_MANIFEST = 64 << 20
@@ -123,8 +123,14 @@ def write_archive(path: Path, contents: Contents, sources: Mapping[str, Path]) -
             f"{path}: found a file, expected a new name", hint="name another file; backups are never overwritten"
         )
     path.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
+    beginning = f".{path.name}."
+    remove_dead(path.parent.glob(f"{glob.escape(beginning)}*"))
+    with ExitStack() as end:
+        with held(path.parent, wait=True):
+            handle, name = tempfile.mkstemp(dir=path.parent, prefix=beginning)
+            temporary = Path(name)
+            end.callback(temporary.unlink, missing_ok=True)
+            end.enter_context(held(temporary))
         with os.fdopen(handle, "wb") as file:
             with tarfile.open(fileobj=file, mode="w:gz", compresslevel=SMALL) as tar:
                 manifest = _FORM.dump_json(contents, indent=1)
@@ -135,10 +141,8 @@ def write_archive(path: Path, contents: Contents, sources: Mapping[str, Path]) -
                     _add(tar, name, source, contents.entries[name])
             file.flush()
             os.fsync(file.fileno())
-        _check_sizes(path, contents, packed=Path(temporary).stat().st_size)
-        Path(temporary).rename(path)
-    finally:
-        Path(temporary).unlink(missing_ok=True)
+        _check_sizes(path, contents, packed=temporary.stat().st_size)
+        temporary.rename(path)
 
 
 def unpack(path: Path, folder: Path) -> Contents:
@@ -157,7 +161,8 @@ def unpack(path: Path, folder: Path) -> Contents:
                 source.left = contents.size + AROUND_ENTRY * (len(contents.entries) + 2)
                 found = dict(_unpacked(path, tar, contents, folder))
     except _BROKEN as error:
-        if isinstance(error, OSError) and error.filename is not None:
+        if isinstance(error, OSError) and (error.filename is not None or error.errno in FULL):
+            error.filename = error.filename or str(folder)
             raise
         raise InputError(f"{path}: not a complete backup: {error}", hint=HINT) from None
     faults = [f"{name}: missing" for name in contents.entries.keys() - found.keys()]

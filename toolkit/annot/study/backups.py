@@ -14,7 +14,6 @@ from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from itertools import chain, count
 from pathlib import Path, PurePosixPath
-from tempfile import TemporaryDirectory
 
 from sqlalchemy import select
 
@@ -42,7 +41,7 @@ from annot.study.archive import (
     write_archive,
 )
 from annot.study.doors import is_inside
-from annot.study.workspace import Workspace
+from annot.study.workspace import Workspace, remove_dead, stage
 
 LINKED = ("corpus", "weights")
 """Folders whose files may be links to files elsewhere, which are large and have one place."""
@@ -68,7 +67,7 @@ def write_backup(
 
     unlike: a backup; if it holds the same, nothing is written, and None comes back.
     """
-    with _dumped(store) as (dumped, folder):
+    with _dumped(ws.root, store) as (dumped, folder):
         sources = {f"{DATABASE}/{name}.jsonl": folder / f"{name}.jsonl" for name in dumped.rows}
         sources |= {f"{FILES}/{file.relative_to(ws.root).as_posix()}": file for file in files}
         if snapshots is not None:
@@ -107,6 +106,7 @@ def keep_backup(ws: Workspace, why: str, *, apart: timedelta = timedelta(0)) -> 
             folder.mkdir(mode=0o700, exist_ok=True)
             if write_backup(ws, store, path, files=files, whole=False, unlike=newest) is None:
                 return None
+        remove_dead(folder.glob(f".{AUTOMATIC}*"))
         _drop_old(ws, now)
     except MissingInput:
         return None
@@ -231,11 +231,11 @@ def _drop_old(ws: Workspace, now: datetime) -> None:
 
 
 @contextmanager
-def _dumped(store: Store) -> Iterator[tuple[Dumped, Path]]:
-    with TemporaryDirectory(prefix="annot-") as folder:
+def _dumped(root: Path, store: Store) -> Iterator[tuple[Dumped, Path]]:
+    with stage(root) as folder:
         with store.read() as session:
-            dumped = dump(session.connection(), Path(folder))
-        yield dumped, Path(folder)
+            dumped = dump(session.connection(), folder)
+        yield dumped, folder
 
 
 SHARED = "annot.toml, corpus/, guidelines/, pools/, exports/, training/, substudy/ and made.json"
@@ -253,7 +253,9 @@ def _lost_database(ws: Workspace) -> MissingInput | None:
     if path is None or path.exists():
         return None
     kept = backups(ws)
-    beside = [name for name, there in (("corpus/", _has_corpus(ws)), ("pools/", any(ws.pools.rglob("*.*")))) if there]
+    made = {"pools/": ws.pools, "exports/": ws.exports}
+    beside = ["corpus/"] if _has_corpus(ws) else []
+    beside += [name for name, folder in made.items() if any(folder.rglob("*.*"))]
     if not (beside or kept):
         return None
     beside += [counted(len(kept), "backup")] if kept else []

@@ -22,7 +22,7 @@ from annot.formats.trec import (
 from annot.study.adjudication import Pair
 from annot.study.outcome import Outcome
 from annot.study.snapshot import Snapshot, no_judgements
-from annot.study.workspace import Workspace, sha256_of, write_file, write_manifest
+from annot.study.workspace import Workspace, given_bytes, sha256_of, write_file, write_manifest
 
 DECISIONS_FILE, JUDGEMENTS_FILE = "decisions.jsonl", "judgements.jsonl"
 HINT = "write them with `annot qrels`"
@@ -37,7 +37,7 @@ def export_judgements(ws: Workspace, outcome: Outcome) -> None:
 
     An answer that was given because the pair was returned is marked with `returned`.
     """
-    again = set(outcome.again)
+    again = outcome.given_again
     lines = (
         judgement_record(
             judgement, judgement in again, comment=judgement.comment, flags=[*map(without_ids, judgement.flags)]
@@ -150,7 +150,9 @@ def read_entered(ws: Workspace) -> Mapping[Pair, tuple[str, str]]:
     path = ws.root / SHEET
     if not path.is_file():
         return {}
-    return read_error_sheet(path.read_bytes(), name=str(path), kinds=ws.settings.evaluation.error_kinds)
+    return read_error_sheet(
+        given_bytes(path, expected="a sheet of errors"), name=str(path), kinds=ws.settings.evaluation.error_kinds
+    )
 
 
 def read_kinds(ws: Workspace) -> dict[Pair, str]:

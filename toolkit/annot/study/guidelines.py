@@ -5,16 +5,16 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from importlib.resources import files
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from annot.base.errors import FindingError, InputError
+from annot.base.errors import InputError
 from annot.base.names import check_name
 from annot.base.records import WHOLE
 from annot.base.settings import Kind
-from annot.store.guidelines import SentGuidelines
-from annot.study.workspace import Workspace
+from annot.base.templating import overriding
+from annot.store.shown import SentGuidelines
+from annot.study.workspace import Workspace, sha256_of
 
 if TYPE_CHECKING:
     from annot.labelstudio.controls import Screen
@@ -78,17 +78,33 @@ def screen(ws: Workspace, kind: Screen = "judge") -> str:
     """The labelling configuration of a screen, checked without a server."""
     from annot.labelstudio.screens import screen_of
 
-    words = ws.settings.release.reasons if kind == "adjudicate" else ws.settings.release.comments
-    with_opinions = kind == "adjudicate" and ws.settings.adjudication.ratings != "hidden"
+    inputs = screen_inputs(ws, kind)
     return screen_of(
         kind,
-        scale_names=ws.settings.scale.names,
-        labels=labels_shown(ws),
-        language=ws.settings.collection.language,
-        opinions=ws.settings.judging.per_pair if with_opinions else 0,
+        scale_names=inputs["scale"],
+        labels=inputs["labels"],
+        language=inputs["language"],
+        opinions=inputs["opinions"],
         overrides=ws.root / "templates",
-        published=kind in ("judge", "adjudicate") and words != "left out",
+        published=inputs["published"],
     )
+
+
+def screen_inputs(ws: Workspace, kind: Screen) -> dict[str, Any]:
+    """What the configuration of a screen follows from, besides the program's own templates."""
+    settings = ws.settings
+    words = settings.release.reasons if kind == "adjudicate" else settings.release.comments
+    with_opinions = kind == "adjudicate" and settings.adjudication.ratings != "hidden"
+    own = overriding(f"{kind}.xml.j2", overrides=ws.root / "templates")
+    return {
+        "scale": list(settings.scale.names),
+        "labels": list(labels_shown(ws)),
+        "language": settings.collection.language,
+        "opinions": settings.judging.per_pair if with_opinions else 0,
+        "published": kind in ("judge", "adjudicate") and words != "left out",
+        "screen": settings.screen.model_dump(mode="json"),
+        "templates": {path.name: sha256_of(path) for path in own},
+    }
 
 
 def labels_shown(ws: Workspace) -> tuple[str, ...]:
@@ -118,35 +134,6 @@ def definition_of(text: str) -> str:
         if lines:
             return " ".join(lines)
     return ""
-
-
-Versions = Mapping[str, tuple[SentGuidelines, ...]]
-"""By facet, the oldest first."""
-
-
-def changed(ws: Workspace, facets: Iterable[str], versions: Versions) -> list[str]:
-    """Facets whose guidelines are no longer those that were sent last."""
-    return [facet for facet in facets if facet in versions and versions[facet][-1].text != shown(ws, facet).text]
-
-
-def to_send(ws: Workspace, facets: Iterable[str], versions: Versions, *, why: str | None) -> list[SentGuidelines]:
-    """The guidelines of these facets that are not on record as they are now.
-
-    Raises FindingError if some have changed since they were sent and no reason is given.
-    """
-    facets = sorted(facets)
-    others = changed(ws, facets, versions)
-    if others and not (why or "").strip():
-        raise FindingError(
-            f"the guidelines of {', '.join(others)} have changed since they were sent",
-            hint='send the new ones with --guidelines-changed "why"',
-        )
-    now = datetime.now(UTC).isoformat(timespec="milliseconds")
-    texts = {facet: shown(ws, facet).text for facet in facets if facet not in versions or facet in others}
-    return [
-        SentGuidelines(facet, now, _sha256(text), text, why if facet in others else None)
-        for facet, text in texts.items()
-    ]
 
 
 def distinct(versions: Iterable[SentGuidelines]) -> list[SentGuidelines]:

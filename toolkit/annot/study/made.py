@@ -21,13 +21,25 @@ ANSWERS_FILE = "datasheet.toml"
 
 MEASURED = ("queries", "planned", "judged", "measuring")
 EVALUATED = (*MEASURED, "evaluating", "pools", "runs", "splits")
-TOLD = (*EVALUATED, "people", "hidden", "trials", "guidelines", "imports", "labels", "corpus", "publishing", "errors")
+TOLD = (
+    *EVALUATED,
+    "people",
+    "hidden",
+    "trials",
+    "shown",
+    "texts",
+    "imports",
+    "labels",
+    "corpus",
+    "publishing",
+    "errors",
+)
 MADE_OF: dict[str, tuple[str, ...]] = {
     "facets": ("corpus", "labelling"),
     "pool": ("drawing",),
     "guidelines": ("pages",),
-    "push": ("queries", "planned", "hidden", "people", "screens"),
-    "push adjudication": ("queries", "planned", "judged", "people", "screens"),
+    "push": ("queries", "planned", "hidden", "people", "screens", "texts"),
+    "push adjudication": ("queries", "planned", "judged", "people", "screens", "texts"),
     "run": ("queries", "pools", "corpus"),
     "agreement": MEASURED,
     "evaluate": EVALUATED,

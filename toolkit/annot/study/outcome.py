@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sqlmodel import Session
 
@@ -14,10 +14,13 @@ from annot.base.names import counted
 from annot.base.records import Adjudication, Asked, Assignment, Decision, Judgement, Qrel, Returned, grouped
 from annot.base.settings import Settings
 from annot.store.adjudications import ADJUDICATIONS, SourcedAdjudication, read_accepted, read_current
-from annot.store.judgements import JUDGEMENTS, read_judgements, read_returned
+from annot.store.judgements import JUDGEMENTS, has_corrected_texts, read_judgements, read_returned
 from annot.store.people import Plan, read_assignments, read_plan
 from annot.store.revisions import RESTORED, Sourced
 from annot.study.adjudication import Pair, Settlement, rulings_of, settle
+
+if TYPE_CHECKING:
+    from annot.study.judged_texts import JudgedTexts
 
 Ask = tuple[str, Asked]
 """(assessor, what they were asked)."""
@@ -116,11 +119,19 @@ class Outcome:
     """Pairs that count although they have fewer judgements than planned, with the lead's reason."""
     per_pair: int | None
     """How many judgements each pair is to have; None if the judgements were imported."""
+    set_aside: tuple[Judgement, ...] = ()
+    """Answers on another version of a text than the pair is judged on. They settle nothing, and in `judgements` an
+    answer that was asked for again takes the place of the first."""
 
     @property
     def everything(self) -> tuple[Judgement, ...]:
         """All answers that are chosen, by pair, assessor and occasion."""
-        return tuple(sorted((*self.judgements, *self.repeats, *self.again), key=_key))
+        return tuple(sorted((*self.judgements, *self.repeats, *self.again, *self.set_aside), key=_key))
+
+    @property
+    def given_again(self) -> set[Judgement]:
+        """The answers to pairs that were put before their assessor again."""
+        return {*self.again, *(one for one in self.judgements if one.occasion > 1)}
 
     @property
     def answered(self) -> set[tuple[str, Asked]]:
@@ -154,7 +165,18 @@ def outcome_of(session: Session, settings: Settings) -> Outcome:
         asked=settings.adjudication.asked,
         drawn=read_plan(session),
         accepted=read_accepted(session),
+        texts=texts_of(session).values(),
     )
+
+
+def texts_of(session: Session) -> dict[Pair, JudgedTexts]:
+    """The answered pairs of which a text was corrected, as `annot.study.judged_texts` has them."""
+    if not has_corrected_texts(session):
+        return {}
+    # Only here: most studies have none.
+    from annot.study.judged_texts import judged_texts
+
+    return judged_texts(session)
 
 
 def answered_of(session: Session) -> set[tuple[str, Asked]]:
@@ -171,11 +193,12 @@ def outcome_from(
     asked: int,
     drawn: Plan | None = None,
     accepted: Mapping[Pair, str] | None = None,
+    texts: Iterable[JudgedTexts] = (),
 ) -> Outcome:
     """The state of every planned pair.
 
     drawn: what is known of the plan besides its assignments. accepted: the pairs that may have fewer judgements than
-    it wants, and the reasons.
+    it wants, and the reasons. texts: the pairs of which a text was corrected.
     asked: see `annot.study.adjudication.rulings_of`. A grade from an adjudicator stands once it is given, also where an
     assessor changed a grade afterwards and the two now agree. Where the lead put the pair before an assessor after
     that, the adjudicator's grade no longer stands: the new answers are agreed or in dispute. An adjudicator who could
@@ -184,18 +207,24 @@ def outcome_from(
     """
     per_pair, vacant = (drawn.per_pair, drawn.vacant) if drawn else (None, ())
     planned: dict[Pair, tuple[str, ...]] = dict.fromkeys(vacant, ()) | assessors_by_pair(plan)
-    latest = current_judgements(judgements)
-    first = tuple(one for one in latest if one.occasion == 1)
     every = tuple(returned)
     sent_back = {(one.asked, one.assessor) for one in every}
-    again = tuple(one for one in latest if (one.asked, one.assessor) in sent_back)
     back = tuple(one for one in every if one.withdrawn_at is None)
-    current = _current(first, again, back)
+    corrected = list(texts)
+    latest, set_aside = current_judgements(judgements), tuple[Judgement, ...]()
+    first = tuple(one for one in latest if one.occasion == 1)
+    if corrected:
+        from annot.study.judged_texts import on_required_texts
+
+        latest, set_aside, first = on_required_texts(latest, corrected, back)
+    rulings_aside = {(pair.pair, name) for pair in corrected for name in pair.rulings_aside}
+    again = tuple(one for one in latest if (one.asked, one.assessor) in sent_back and one not in first)
+    current = _current(first, (*first, *again), back)
     contested = {one.pair for one in every if one.contested}
     answered = {(one.assessor, one.asked) for one in latest if one.counts}
     progress = planned_judgements(plan, planned, back, answered, per_pair=per_pair, accepted=accepted or ())
     settlement = settle(planned, current, unfinished=progress.unfinished, contested=contested)
-    ruled, reopened = _since_returned([one for one in settled if one.record.pair in planned], back)
+    ruled, reopened = _since_returned([one for one in settled if one.record.pair in planned], back, rulings_aside)
     rulings = rulings_of(ruled, asked=asked)
     adjudications = rulings.graded
     decisions = {decision.pair: decision for decision in settlement.agreed}
@@ -211,6 +240,7 @@ def outcome_from(
         planned=planned,
         judgements=first,
         repeats=tuple(one for one in latest if one.occasion > 1 and (one.asked, one.assessor) not in sent_back),
+        set_aside=set_aside,
         returned=back,
         again=again,
         current=current,
@@ -269,9 +299,12 @@ def planned_judgements(
 
 
 def _since_returned(
-    settled: Iterable[SourcedAdjudication], returned: Iterable[Returned]
+    settled: Iterable[SourcedAdjudication], returned: Iterable[Returned], set_aside: Collection[tuple[Pair, str]]
 ) -> tuple[list[Adjudication], dict[Pair, int]]:
-    """The adjudications given since their pair was last returned, and how often each pair was returned after one."""
+    """The adjudications given since their pair was last returned, and how often each pair was returned after one.
+
+    set_aside: the pairs and adjudicators whose decision is on another version of a text, as if the pair had gone back.
+    """
     times = grouped((one.pair, datetime.fromisoformat(one.returned_at)) for one in returned)
     ruled: list[Adjudication] = []
     ended_by: dict[Pair, set[datetime]] = {}
@@ -279,9 +312,10 @@ def _since_returned(
         moment = ruling.changed_at or ruling.record.judged_at
         at = None if moment is None else datetime.fromisoformat(moment)
         later = [time for time in times.get(ruling.record.pair, ()) if at is not None and time > at]
-        if later and ruling.record.counts:
-            ended_by.setdefault(ruling.record.pair, set()).add(min(later))
-        elif not later:
+        aside = (ruling.record.pair, ruling.record.adjudicator) in set_aside
+        if (later or (aside and at is not None)) and ruling.record.counts:
+            ended_by.setdefault(ruling.record.pair, set()).add(min(later, default=at or datetime.min))
+        elif not later and not aside:
             ruled.append(ruling.record)
     return ruled, {pair: len(moments) for pair, moments in ended_by.items()}
 

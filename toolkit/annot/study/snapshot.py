@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sqlmodel import Session
 
@@ -14,7 +14,6 @@ from annot.base.records import WHOLE, Assessor, Assignment, Judgement, Pool, Que
 from annot.labelstudio.studio_records import Payload
 from annot.store import adjudications, facet_labels, judgements, people, pools, projects, runs, trials
 from annot.store.adjudications import read_accepted
-from annot.store.guidelines import SentGuidelines, read_guidelines
 from annot.store.judgements import read_returned
 from annot.store.judging_models import PoolSample
 from annot.store.people import Notice, Plan, read_notices
@@ -23,10 +22,23 @@ from annot.store.projects import Project
 from annot.store.queries import read_queries, read_topics
 from annot.store.revisions import Sourced
 from annot.store.runs import Imported, StoredRun
+from annot.store.shown import (
+    OF_SETTINGS,
+    Display,
+    SentGuidelines,
+    ShownVersion,
+    display_parts,
+    read_guidelines,
+    read_versions,
+)
 from annot.study.adjudication import Pair
 from annot.study.made import States, states_of
-from annot.study.outcome import Outcome, outcome_from
+from annot.study.outcome import Outcome, outcome_from, texts_of
+from annot.study.shown_versions import Versions
 from annot.study.workspace import Workspace
+
+if TYPE_CHECKING:
+    from annot.study.judged_texts import JudgedTexts
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +78,14 @@ class Snapshot:
     """The topics that are texts, by id; all others are papers."""
     sample: PoolSample | None = None
     """Where a sample of the pools is judged."""
+    judged_texts: dict[Pair, JudgedTexts] = field(default_factory=dict)
+    """The answered pairs of which a text was corrected."""
+    text_versions: dict[str, tuple[ShownVersion, ...]] = field(default_factory=dict)
+    """The versions of the papers that were corrected, by id, the oldest first."""
+    shown: Versions = field(default_factory=dict)
+    """The versions of scale, facets, guidelines and screens that were sent."""
+    displays: dict[Judgement, Display] = field(default_factory=dict)
+    """What the task of each judgement showed when it was given, of those of which it is known."""
     states: States = field(default_factory=dict)
     """By which it is told, later, whether what is made of this is old."""
 
@@ -169,11 +189,22 @@ def refuse_unjudged(snapshot: Snapshot) -> None:
         raise no_judgements()
 
 
+def _text_versions(session: Session) -> dict[str, tuple[ShownVersion, ...]]:
+    if not judgements.has_corrected_texts(session):
+        return {}
+    from annot.study.judged_texts import corrected_versions
+
+    return corrected_versions(session)
+
+
 def snapshot_of(session: Session, ws: Workspace) -> Snapshot:
     """The study as this transaction sees it."""
     judged = judgements.read_current(session)
     assignments, plan = people.read_assignments(session), people.read_plan(session)
     answers = [sourced.record for sourced in judged]
+    texts = texts_of(session)
+    bodies = display_parts(session, (sourced.shown_sha256 for sourced in judged))
+    displays = {one.record: bodies[one.shown_sha256] for one in judged if one.shown_sha256 in bodies}
     return Snapshot(
         ws=ws,
         label_origins=facet_labels.count_by_origin(session),
@@ -191,13 +222,16 @@ def snapshot_of(session: Session, ws: Workspace) -> Snapshot:
             asked=ws.settings.adjudication.asked,
             drawn=plan,
             accepted=read_accepted(session),
+            texts=texts.values(),
         ),
+        judged_texts=texts,
+        text_versions=_text_versions(session),
         flagged=tuple(answer for answer in answers if answer.flags),
         sources=tuple(sorted({sourced.source for sourced in judged})),
         projects=projects.read_projects(session),
         splits=runs.read_splits(session),
         guidelines=read_guidelines(session),
-        guidelines_of={one.record: one.guidelines_sha256 for one in judged},
+        guidelines_of={answer: displays.get(answer, {}).get("guidelines") for answer in answers},
         runs=runs.read_runs(session),
         imports=runs.read_imports(session),
         trials=trials.read_trials(session),
@@ -205,5 +239,7 @@ def snapshot_of(session: Session, ws: Workspace) -> Snapshot:
         notices=read_notices(session),
         texts=read_topics(session),
         sample=read_sample(session),
+        shown=read_versions(session, *OF_SETTINGS),
+        displays=displays,
         states=states_of(ws, session),
     )

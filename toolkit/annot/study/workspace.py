@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import json
 import os
+import shutil
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from annot.base.errors import InputError, MissingInput
+from annot.base.errors import AnnotError, InputError, MissingInput
 from annot.base.names import counted
+from annot.base.records import WHOLE
 from annot.base.settings import Settings, read_settings
 from annot.base.settings.sections import MachineSettings
 from annot.study.doors import check_door, check_links, is_inside, is_named_inside
@@ -47,6 +50,8 @@ class Workspace:
     studio_url: str | None = None
     """The Label Studio to talk to, where one is named; None is the one that the study knows."""
     studio_token: str | None = field(default=None, repr=False)
+    written: Settings | None = field(default=None, repr=False, compare=False)
+    """annot.toml's own, where names of grades or facets on record are others: those on record are in `settings`."""
     given: frozenset[str] = frozenset()
     """Settings that were given on the command line: an address among them needs no other permission."""
     held: Store | None = field(default=None, repr=False, compare=False)
@@ -54,7 +59,7 @@ class Workspace:
 
     @classmethod
     def open(cls, root: Path) -> Workspace:
-        """The workspace at `root`.
+        """The workspace at `root`, with the names of the grades and the facets on record.
 
         Raises MissingInput when the folder has no settings file, InputError for links that lead out of it.
         """
@@ -62,7 +67,7 @@ class Workspace:
         if not path.is_file():
             raise MissingInput(f"{root}: not a study (no {SETTINGS_FILE})", hint="make one with `annot init`")
         check_links(root)
-        return cls(root, read_settings(path))
+        return cls(root, read_settings(path)).as_recorded()
 
     settings_file = _Place(SETTINGS_FILE)
     corpus = _Place("corpus")
@@ -93,9 +98,42 @@ class Workspace:
         """
         values = {name: value for name, value in given.items() if value is not None}
         named = self.given | {value for value in values.values() if isinstance(value, str)}
-        if section:
-            values = {section: getattr(self.settings, section).model_copy(update=values)}
-        return replace(self, settings=self.settings.model_copy(update=values), given=named)
+        written = None if self.written is None else _updated(self.written, section, values)
+        return replace(self, settings=_updated(self.settings, section, values), written=written, given=named)
+
+    @property
+    def in_file(self) -> Settings:
+        """The settings as annot.toml has them."""
+        return self.written or self.settings
+
+    def as_recorded(self) -> Workspace:
+        """The study with the names of the grades and the facets that were sent, whatever annot.toml says by now.
+
+        Where no record can be read, annot.toml counts; what reads the record next says why.
+        """
+        from annot.store.shown import facets_that_count, scale_that_counts
+
+        written = self.in_file
+        try:
+            if self.database_file is not None and not self.database_file.exists():
+                return self
+            with self.reading() as session:
+                names, recorded = scale_that_counts(session, written.scale.names), facets_that_count(session)
+        except AnnotError:
+            return self
+        others = {
+            facet: labels
+            for facet, labels in recorded.items()
+            if facet != WHOLE and {*labels} != {*written.facets.get(facet, (None,))}
+        }
+        if names == written.scale.names and not others:
+            return self
+        return replace(self, settings=written.with_record(names, written.facets | others), written=written)
+
+    def as_written(self) -> Workspace:
+        """The study as annot.toml has it, for what sends it: a facet that was removed keeps the labels on record."""
+        facets = {**self.settings.facets, **self.in_file.facets}
+        return replace(self, settings=self.in_file.model_copy(update={"facets": facets}), written=self.in_file)
 
     def run_file(self, tag: str) -> Path:
         """Where the run of this tag is."""
@@ -181,6 +219,72 @@ class Workspace:
         return all((folder / "manifest.json").is_file() for folder in (self.corpus, self.pools))
 
 
+ASIDE = ".annot-restore-"
+"""How the name of a stage began before stages were in `.annot/`."""
+_STAGE = "stage-"
+
+
+@contextmanager
+def stage(root: Path) -> Iterator[Path]:
+    """A private folder in the study's `.annot/`, on the disk of the study and in no repository, to work in.
+
+    It is removed at the end; if this process is killed, by the next command.
+    """
+    remove_dead_stages(root)
+    cache = root / CACHE
+    if not is_inside(cache, root):
+        check_door(root, str(cache.resolve()), asked_by=f"{CACHE}, a link,")
+    new = not cache.exists()
+    cache.mkdir(parents=True, exist_ok=True)
+    with ExitStack() as end:
+        if new:
+            end.callback(_remove_empty, cache)
+        # Between making a stage and holding it, no other command may take it for a dead one.
+        with held(cache, wait=True):
+            folder = Path(tempfile.mkdtemp(dir=cache, prefix=_STAGE))
+            end.callback(shutil.rmtree, folder, ignore_errors=True)
+            end.enter_context(held(folder))
+        (folder / ".gitignore").write_text("*\n", encoding="utf-8")
+        yield folder
+
+
+def remove_dead_stages(root: Path) -> None:
+    """Remove the stages of processes that were killed."""
+    remove_dead((*root.glob(f"{ASIDE}*"), *(root / CACHE).glob(f"{_STAGE}*")))
+
+
+def remove_dead(paths: Iterable[Path]) -> None:
+    """Remove the files and folders that no process holds any more."""
+    for path in paths:
+        with suppress(OSError), held(path.parent), held(path):
+            if path.is_dir():
+                shutil.rmtree(path, ignore_errors=True)
+            else:
+                path.unlink()
+
+
+@contextmanager
+def held(path: Path, *, wait: bool = False) -> Iterator[None]:
+    """Hold a file or a folder for this process alone. Raises OSError if another holds it; wait: until it lets go."""
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+        yield
+    finally:
+        os.close(handle)
+
+
+def _remove_empty(folder: Path) -> None:
+    with suppress(OSError):
+        folder.rmdir()
+
+
+def _updated(settings: Settings, section: str, values: Mapping[str, Any]) -> Settings:
+    """The settings with these values, of a section or of none."""
+    named = {section: getattr(settings, section).model_copy(update=values)} if section else values
+    return settings.model_copy(update=named)
+
+
 def write_file(path: Path, content: str | bytes, *, private: bool = False) -> None:
     """Write `content` to `path` so that a reader sees the old file or the new one, never a part.
 
@@ -202,8 +306,10 @@ def write_file(path: Path, content: str | bytes, *, private: bool = False) -> No
             os.umask(umask)
             Path(temporary).chmod(0o666 & ~umask)
         Path(temporary).replace(path)
-    except BaseException:
+    except BaseException as error:
         Path(temporary).unlink(missing_ok=True)
+        if isinstance(error, OSError) and error.filename is None:
+            error.filename = str(path)  # which the system does not say of a full disk
         raise
 
 
@@ -256,19 +362,25 @@ def check_files(paths: Iterable[Path]) -> None:
 
 
 def given_bytes(path: Path, *, expected: str) -> bytes:
-    """The content of the file. Raises InputError if there is none; expected: what it was to hold, in words."""
-    if not path.is_file():
-        found = "a folder" if path.is_dir() else "no such file"
-        raise InputError(f"{path}: {found}, expected {expected}")
-    return path.read_bytes()
+    """The content of the file, decompressed. expected: in words. Raises InputError if there is no such file."""
+    from annot.formats.input_files import content_of
+
+    return content_of(path, expected=expected)
 
 
 def given_text(path: Path, *, expected: str) -> str:
-    """The text of the file, without a byte order mark. Raises InputError if there is none, or it is not UTF-8."""
+    """The text of the file, in UTF-8 or as a byte order mark says, which is left out.
+
+    Raises InputError if there is no such file, or it is not in that encoding.
+    """
+    from annot.formats.input_files import unicode_of_start
+
+    data = given_bytes(path, expected=expected)
+    encoding = unicode_of_start(data)
     try:
-        return given_bytes(path, expected=expected).decode("utf-8-sig")
+        return data.decode(encoding).removeprefix("\ufeff")
     except UnicodeDecodeError as error:
-        raise InputError(f"{path}: not UTF-8 text at byte {error.start}, expected {expected}") from None
+        raise InputError(f"{path}: not {encoding.upper()} text at byte {error.start}, expected {expected}") from None
 
 
 def sha256_of(path: Path) -> str:

@@ -86,8 +86,11 @@ class OpinionSettings(Section):
     most_money: Annotated[float, Field(gt=0)] | None = None
     """The most that all requests under this name may cost together. Asking stops before it would be exceeded. Hidden
     reasoning that a server counts beyond `longest_answer` can exceed it, by one answer for each connection at most."""
-    family: tuple[sections.FileName, ...] = ()
-    """Runs of systems that are related to the model, besides those with its name: reports mark them."""
+    family: tuple[str, ...] = ()
+    """Runs or systems of the model's own family, by name or by a pattern such as `llama_*`: reports mark them."""
+    report: bool = False
+    """Whether report, datasheet and release have this opinion although it has not answered all planned pairs. Other
+    incomplete opinions count as trials, and only `annot opinion list` and `annot opinion report` show them."""
 
     @model_validator(mode="after")
     def _can_be_asked(self) -> OpinionSettings:
@@ -190,7 +193,17 @@ class Settings(Section):
                 f"evaluation.relevant_from: found {evaluation.relevant_from}, expected at most {highest}, the highest"
                 " grade of scale.names; correct the line, or delete it"
             )
-        self.__dict__["evaluation"] = evaluation.model_copy(update={"relevant_from": highest})
+        fitted = evaluation.model_copy(update={"relevant_from": highest})
+        fitted.model_fields_set.discard("relevant_from")
+        self.__dict__["evaluation"] = fitted
+
+    def with_record(self, names: tuple[str, ...], facets: dict[str, tuple[str, ...]]) -> Settings:
+        """The settings with these names of the grades and these facets, which are on record."""
+        evaluation = self.evaluation
+        if "relevant_from" not in evaluation.model_fields_set:
+            evaluation = evaluation.model_copy(update={"relevant_from": min(sections.RELEVANT_FROM, len(names) - 1)})
+        scale = self.scale.model_copy(update={"names": names})
+        return self.model_copy(update={"scale": scale, "facets": facets, "evaluation": evaluation})
 
     @property
     def faceted(self) -> bool:

@@ -22,6 +22,7 @@ from annot.base.errors import InputError
 from annot.base.names import counted
 from annot.corpus.facets.attributes import FEATURE_SET, AttributeReader, Ints, features
 from annot.corpus.facets.training import LabelledAbstract
+from annot.formats.input_files import without_xz
 
 _MAGIC = b"lCRF"
 _HEADER = struct.Struct("<4sI4sIIIIIIIII")
@@ -85,7 +86,6 @@ def _names(raw: bytes, start: int) -> list[str]:
 SHIPPED_MODEL = "csabstruct.crfsuite.xz"
 """The model in this package; `MODEL.md` beside it says where it comes from."""
 
-_XZ_MAGIC = b"\xfd7zXZ\x00"
 AT_ONCE = 1_000
 """Abstracts that are labelled together: enough for whole arrays, and few enough for the processor's cache."""
 
@@ -133,7 +133,8 @@ class Labeller:
         """
         self.name = name
         self.sha256 = hashlib.sha256(model).hexdigest()
-        self._weights = read_weights(_uncompressed(model, name), name=name)
+        content = without_xz(model, name=name, expected="a model made by `annot facets train`")
+        self._weights = read_weights(content, name=name)
         if FEATURE_SET not in self._weights.attributes:
             raise InputError(
                 f"{name}: trained on other features than {FEATURE_SET!r}",
@@ -208,14 +209,3 @@ def viterbi(state: NDArray[np.float64], transition: NDArray[np.float64], counts:
         items = first[counts > at] + at
         path[items - 1] = came_from[items, path[items]]
     return path
-
-
-def _uncompressed(model: bytes, name: str) -> bytes:
-    if not model.startswith(_XZ_MAGIC):
-        return model
-    try:
-        return lzma.decompress(model, format=lzma.FORMAT_XZ)
-    except lzma.LZMAError as error:
-        raise InputError(
-            f"{name}: the model file is damaged: {error}", hint="use another copy of it, or train it again"
-        ) from None

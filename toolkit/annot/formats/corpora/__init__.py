@@ -36,7 +36,7 @@ FORMATS = {
 }
 """The formats that people name, in the order in which they are listed."""
 _ALL = FORMATS | {JOINED.name: JOINED}
-_TEXTS = {form.name for form in (RIS, MEDLINE, BIBTEX, CSV)}
+_TEXTS = {form.name for form in (RIS, MEDLINE, BIBTEX, CSV, CORD19)}
 """The text formats that may be in an encoding other than UTF-8."""
 
 

@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 
 from annot.formats.corpora.cutting import Broken, Format, Piece, Records, in_one_piece
 from annot.formats.corpora.heads import PROLOG
-from annot.formats.corpora.xml_records import xml_records
+from annot.formats.xml_records import xml_records
 
 
 def anthology_id(collection: str, volume: str, number: str) -> str:

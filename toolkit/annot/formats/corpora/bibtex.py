@@ -19,9 +19,10 @@ from typing import Any, NamedTuple, TextIO
 from urllib.parse import unquote
 
 from annot.base.errors import InputError
-from annot.formats.corpora.cutting import LONGEST_LINE, Broken, Format, Head, Piece, Records, in_one_piece, opened
+from annot.formats.corpora.cutting import Broken, Format, Head, Piece, Records, in_one_piece
 from annot.formats.corpora.tex import unicode_of
 from annot.formats.corpora.text_encoding import WINDOWS_1252, encoding_of, not_utf8, text_of
+from annot.formats.input_files import LONGEST_LINE, opened
 
 _BLOCK = 1 << 20
 _INDENT = 200

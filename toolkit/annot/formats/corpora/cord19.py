@@ -15,18 +15,9 @@ from pathlib import Path
 from typing import Any
 
 from annot.formats.corpora import columns
-from annot.formats.corpora.cutting import (
-    Broken,
-    Format,
-    Head,
-    Piece,
-    Records,
-    cut_lines,
-    in_one_piece,
-    json_records,
-    opened,
-)
+from annot.formats.corpora.cutting import Broken, Format, Head, Piece, Records, cut_lines, in_one_piece, json_records
 from annot.formats.corpora.tables import csv_rows
+from annot.formats.input_files import opened
 
 FULL_TEXTS = "document_parses"
 _FILES = ("pdf_json_files", "pmc_json_files")

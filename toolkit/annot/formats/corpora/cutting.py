@@ -5,13 +5,9 @@ A piece is small enough to be one shard of work, and says all that another proce
 
 from __future__ import annotations
 
-import gzip
-import io
 import itertools
 import json
-import zlib
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, NamedTuple
@@ -20,17 +16,12 @@ from pydantic_core import from_json
 
 from annot.base.errors import InputError, json_problem
 from annot.formats.corpora.json_texts import NotJson, entries, is_json_text
+from annot.formats.input_files import LONGEST_LINE, is_gzip, opened
 
 PIECE_BYTES = 1 << 24
 """16 MiB: some 14,000 abstracts with their sentences."""
-LONGEST_LINE = 1 << 25
-"""32 MiB: the longest full texts have a tenth of that."""
-UNPACKED = 100
-"""A compressed file holds at most so many times its size, and `LONGEST_LINE`: text has about ten times."""
-NOT_WHOLE = "the file may be incomplete; download it again"
 _FIRST = 100
 """The first readable record among so many decides the format of a file."""
-_GZIP = b"\x1f\x8b"
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _DECODER = json.JSONDecoder(parse_constant=lambda _: None)
 
@@ -167,52 +158,6 @@ def _line(file: IO[bytes], path: str, place: int) -> bytes:
             hint="is the file in another format?",
         )
     return line
-
-
-def is_gzip(path: Path) -> bool:
-    """Whether the file is compressed, whatever its name."""
-    with path.open("rb") as file:
-        return file.read(2) == _GZIP
-
-
-class _Unpacking(io.RawIOBase):
-    """The content of a compressed file, up to `UNPACKED` times its size."""
-
-    def __init__(self, path: Path) -> None:
-        self.name = str(path)
-        self._left = UNPACKED * path.stat().st_size + LONGEST_LINE
-        self._file = gzip.open(path)  # noqa: SIM115 - closed with this one
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        n = self._file.readinto(buffer)
-        self._left -= n
-        if self._left < 0:
-            raise InputError(
-                f"{self.name}: unpacks to more than {UNPACKED} times its size, expected text",
-                hint="if the file is genuine, unpack it yourself",
-            )
-        return n
-
-    def close(self) -> None:
-        self._file.close()
-        super().close()
-
-
-def _unpacked(path: Path) -> IO[bytes]:
-    return io.BufferedReader(_Unpacking(path), 1 << 20)
-
-
-@contextmanager
-def opened(path: Path) -> Iterator[IO[bytes]]:
-    """The bytes of a file, decompressed where it is. Raises InputError if it cannot be decompressed to its end."""
-    try:
-        with _unpacked(path) if is_gzip(path) else path.open("rb") as file:
-            yield file
-    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise InputError(f"{path}: cannot be decompressed: {error}", hint=NOT_WHOLE) from None
 
 
 class Head(NamedTuple):

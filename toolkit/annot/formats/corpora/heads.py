@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from annot.base.errors import InputError
-from annot.formats.corpora.cutting import Head, first_object, opened
+from annot.formats.corpora.cutting import Head, first_object
+from annot.formats.input_files import opened, unicode_of_start
 
 HEAD_BYTES = 1 << 16
 _SHOWN = 40
@@ -19,11 +20,11 @@ _ROOT = re.compile(PROLOG + rb"<([^\s<>/?!]+)", re.DOTALL)
 
 
 def head_of(name: str) -> Head:
-    """The head of a file: its start without a byte order mark and, of UTF-16, as UTF-8."""
+    """The head of a file: its start without a byte order mark and, of UTF-16 and UTF-32, as UTF-8."""
     with opened(Path(name)) as file:
         start = file.read(HEAD_BYTES)
-    if start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        start = start.decode("utf-16", "ignore").encode()
+    if (unicode := unicode_of_start(start)) != "utf-8":
+        start = start.decode(unicode, "ignore").encode()
     start = start.removeprefix(codecs.BOM_UTF8)
     text = start.lstrip()
     return Head(name, start, {} if b"\0" in start or text.startswith(b"<") else _first_object(name))

@@ -13,7 +13,7 @@ from typing import Any
 from xml.etree.ElementTree import Element
 
 from annot.formats.corpora.cutting import Broken, Format, Head, Piece, Records, in_one_piece
-from annot.formats.corpora.xml_records import xml_records
+from annot.formats.xml_records import xml_records
 
 _SETS = ("PubmedArticleSet", "PubmedBookArticleSet", "MedlineCitationSet")
 _ROOT = re.compile(rf"<(?:{'|'.join(_SETS)})[\s>]".encode())

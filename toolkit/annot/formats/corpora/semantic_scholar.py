@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from annot.base.errors import MOST_FAULTS
-from annot.formats.corpora.cutting import Broken, Format, Piece, Records, in_one_piece, is_gzip, json_records
+from annot.formats.corpora.cutting import Broken, Format, Piece, Records, in_one_piece, json_records
+from annot.formats.input_files import is_gzip
 
 SHARE_BYTES = 1 << 28
 """What the text of one share comes to, about; its tables take several times as much memory while they are joined."""

@@ -16,8 +16,9 @@ from typing import TextIO
 
 from annot.base.errors import InputError
 from annot.formats.corpora.columns import HEADER_WITHIN, meaning, table, unusable
-from annot.formats.corpora.cutting import LONGEST_LINE, NOT_WHOLE, Broken, Head, Piece, Records, in_one_piece
+from annot.formats.corpora.cutting import Broken, Head, Piece, Records, in_one_piece
 from annot.formats.corpora.text_encoding import not_utf8, text_of
+from annot.formats.input_files import LONGEST_LINE, NOT_WHOLE, parquet_file
 
 DELIMITERS = ",;\t|"
 _LONGEST = 1 << 24
@@ -164,21 +165,14 @@ def _has_known_columns(head: Head) -> bool:
 
 def row_groups(name: str) -> list[tuple[int, int | None]]:
     """One piece for each group of rows. Raises InputError if the file is not Parquet."""
-    import pyarrow
-    import pyarrow.parquet
-
-    try:
-        return [(at, at + 1) for at in range(pyarrow.parquet.ParquetFile(name).metadata.num_row_groups)] or [(0, 0)]
-    except (pyarrow.ArrowInvalid, OSError) as error:
-        raise InputError(f"{name}: not a Parquet file: {error}") from None
+    return [(at, at + 1) for at in range(parquet_file(Path(name)).metadata.num_row_groups)] or [(0, 0)]
 
 
 def parquet_rows(piece: Piece) -> Records:
     """The rows of a group; only the columns that mean something are read."""
     import pyarrow
-    import pyarrow.parquet
 
-    file = pyarrow.parquet.ParquetFile(piece.path)
+    file = parquet_file(Path(piece.path))
     columns = [*meaning(tuple(file.schema_arrow.names))]
     stop = file.metadata.num_row_groups if piece.stop is None else piece.stop
     number = 0

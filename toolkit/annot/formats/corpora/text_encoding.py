@@ -2,7 +2,7 @@
 
 The whole file decides, once, by this rule:
 
-1. A byte order mark: UTF-8 or UTF-16, as Excel's "Unicode text" is.
+1. A byte order mark, or the zeros of a text that has none: UTF-8, UTF-16 (as Excel's "Unicode text" is) or UTF-32.
 2. Valid UTF-8 from beginning to end: UTF-8, ASCII among it.
 3. More bytes that continue a valid UTF-8 character than broken ones: UTF-8 with broken places. A record with one is
    left out and reported (`not_utf8`).
@@ -24,14 +24,15 @@ from pathlib import Path
 from typing import TextIO
 
 from annot.base.errors import InputError
-from annot.formats.corpora.cutting import LONGEST_LINE, Broken, opened
+from annot.formats.corpora.cutting import Broken
+from annot.formats.input_files import LONGEST_LINE, opened, unicode_of_start
 
-UTF_8, UTF_16, WINDOWS_1252 = "utf-8", "utf-16", "windows-1252"
+UTF_8, WINDOWS_1252 = "utf-8", "windows-1252"
 _CHUNK, _AT_ONCE = 1 << 18, 1 << 14
 
 
 def encoding_of(path: Path) -> str:
-    """`utf-8`, `utf-16` or `windows-1252`: the encoding of the file's text, decompressed if it is compressed."""
+    """The encoding of the file's text, decompressed if it is compressed, such as `utf-8` or `windows-1252`."""
     state = path.stat()
     return _encoding_of(path, state.st_mtime_ns, state.st_size)
 
@@ -42,10 +43,8 @@ def _encoding_of(path: Path, _changed: int, _size: int) -> str:
     continuing, broken = 0, 0
     with opened(path) as file:
         chunk = file.read(_CHUNK)
-        if chunk.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-            return UTF_16
-        if chunk.startswith(codecs.BOM_UTF8):
-            return UTF_8
+        if (unicode := unicode_of_start(chunk)) != UTF_8 or chunk.startswith(codecs.BOM_UTF8):
+            return unicode
         while chunk:
             if decoder.getstate()[0] or not chunk.isascii():
                 text = decoder.decode(chunk)
@@ -74,7 +73,6 @@ def _as_latin_1(error: UnicodeError) -> tuple[str, int]:
 codecs.register_error("annot-latin-1", _as_latin_1)
 _DECODED = {
     UTF_8: ("utf-8-sig", "surrogateescape"),
-    UTF_16: ("utf-16", "replace"),
     WINDOWS_1252: ("windows-1252", "annot-latin-1"),
 }
 
@@ -102,7 +100,8 @@ def text_of(path: Path, newline: str | None = None) -> Iterator[TextIO]:
 
     A byte that is not UTF-8 in a file that is comes as a lone surrogate: `not_utf8` finds it.
     """
-    encoding, errors = _DECODED[encoding_of(path)]
+    encoding = encoding_of(path)
+    encoding, errors = _DECODED.get(encoding, (encoding, "replace"))
     with opened(path) as file, _Text(file, encoding, errors=errors, newline=newline) as text:
         yield text
 

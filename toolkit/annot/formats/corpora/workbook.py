@@ -23,18 +23,9 @@ from xml.etree import ElementTree
 
 from annot.base.errors import InputError
 from annot.formats.corpora.columns import HEADER_WITHIN, meaning, table, unusable
-from annot.formats.corpora.cutting import (
-    LONGEST_LINE,
-    NOT_WHOLE,
-    UNPACKED,
-    Broken,
-    Head,
-    Piece,
-    Records,
-    in_one_piece,
-    is_gzip,
-)
-from annot.formats.corpora.xml_records import XmlRecord, records_in, refuse_entities_in
+from annot.formats.corpora.cutting import Broken, Head, Piece, Records, in_one_piece
+from annot.formats.input_files import LONGEST_LINE, NOT_WHOLE, UNPACKED, is_gzip
+from annot.formats.xml_records import XmlRecord, records_in, refuse_entities_in
 
 _WHOLE = 1 << 23
 """Parts that are read whole, such as styles, have at most so many bytes."""

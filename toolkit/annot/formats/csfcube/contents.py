@@ -20,7 +20,8 @@ from pydantic import AfterValidator, AllowInfNan, BaseModel, ConfigDict, Field, 
 
 from annot.base.errors import Faults, InputError, MissingInput, json_problem
 from annot.base.names import counted
-from annot.base.records import Paper, Ranking, ScoredDoc, ranked
+from annot.base.records import Paper, Ranking
+from annot.base.scored import in_order
 from annot.formats.cleaning import Cleaned
 from annot.formats.csfcube.readable import RatedPair, ReadableFile, read_readable
 from annot.formats.json_lines import checked
@@ -258,7 +259,7 @@ def _read_pools(text: str, faults: Faults) -> dict[str, dict[str, tuple[str, ...
 def _read_ranked(text: str, faults: Faults) -> dict[str, Ranking]:
     """`...-ranked.json`: by query paper, its candidates, smallest distance first; the score is the negated distance."""
     return {
-        query: ranked(ScoredDoc(doc_id, -distance) for doc_id, distance in rows)
+        query: in_order((doc_id, -distance) for doc_id, distance in rows)
         for query, rows in (_parsed(_RANKED, text, faults) or {}).items()
     }
 

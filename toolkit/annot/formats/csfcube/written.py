@@ -5,8 +5,6 @@ Mysore, O'Gorman, McCallum, Zamani: CSFCube, NeurIPS 2021 Datasets and Benchmark
 
 from __future__ import annotations
 
-import csv
-import io
 import re
 from collections import defaultdict
 from collections.abc import Collection, Mapping
@@ -17,7 +15,7 @@ from annot.base.names import counted
 from annot.base.records import Decision, Judgement, Paper, Pool, PoolEntry, Query
 from annot.formats.csfcube.contents import PAPERS_FILE, POOLS_FILE, QUERIES_FILE, SPLITS_FILE, ratings_name
 from annot.formats.json_lines import json_lines
-from annot.formats.spreadsheet import guarded
+from annot.formats.spreadsheet import csv_of
 
 HIGHEST_GRADE = 3
 MISSING = -1
@@ -162,15 +160,13 @@ def _query_list(material: Material, papers: Mapping[str, Paper], with_text: bool
         query.sentences != positions_of(papers[query.topic_id], material.facet_labels.get(query.facet, ()))
         for query in material.queries
     )
-    buffer = io.StringIO(newline="")
-    writer = csv.writer(buffer, lineterminator="\r\n")
-    writer.writerow(["pid", "facet", "year", "title", "paper type", *(["sentences"] if chosen else [])])
+    rows: list[list[object]] = [["pid", "facet", "year", "title", "paper type", *(["sentences"] if chosen else [])]]
     for query in material.queries:
         paper = papers[query.topic_id]
         title = paper.title if with_text else ""
-        row = [guarded(query.topic_id), query.facet, paper.year, guarded(title), guarded(query.paper_type or "")]
-        writer.writerow([*row, *([" ".join(map(str, query.sentences))] if chosen else [])])
-    return buffer.getvalue()
+        row = [query.topic_id, query.facet, paper.year, title, query.paper_type or ""]
+        rows.append([*row, *([" ".join(map(str, query.sentences))] if chosen else [])])
+    return csv_of(rows)
 
 
 def positions_of(paper: Paper, labels: Collection[str]) -> tuple[int, ...]:

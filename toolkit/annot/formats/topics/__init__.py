@@ -11,8 +11,8 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from annot.base.errors import Faults, InputError
-from annot.formats.corpora.cutting import opened
+from annot.base.errors import Faults
+from annot.formats.input_files import content_of
 from annot.formats.json_lines import read_objects
 from annot.formats.spreadsheet import decoded, plain
 from annot.formats.topics.decoding import text_of
@@ -39,15 +39,8 @@ def read_topics(source: str) -> TopicFile:
 
 
 def given_topics(path: Path) -> bytes:
-    """The content of the file, unpacked. Raises InputError if there is none, or more than topics can have."""
-    if not path.is_file():
-        found = "a folder" if path.is_dir() else "no such file"
-        raise InputError(f"{path}: {found}, expected {EXPECTED}")
-    with opened(path) as file:
-        data = file.read(LARGEST + 1)
-    if len(data) > LARGEST:
-        raise InputError(f"{path}: more than {LARGEST >> 20} MiB, expected {EXPECTED}", hint="is it a file of topics?")
-    return data
+    """The content of the file, decompressed. Raises InputError if there is none, or more than topics can have."""
+    return content_of(path, expected=EXPECTED, most=LARGEST)
 
 
 def names_papers(path: Path) -> bool:

@@ -38,9 +38,9 @@ from annot.labelstudio.task_lint import is_prediction_of_ours
 from annot.labelstudio.tasks import pair_key
 from annot.measuring.results import AUDIT_FILE, as_text, judgements_sha256
 from annot.store import people, projects, trials
-from annot.store.guidelines import read_guidelines, read_shown
 from annot.store.projects import Project, read_hidden
 from annot.store.revisions import Line
+from annot.store.shown import display_parts, read_shown, read_sources
 from annot.study.outcome import outcome_of
 from annot.study.workspace import Workspace, write_file
 
@@ -135,19 +135,32 @@ def _of_guidelines(ws: Workspace, project: Project, audited: Audited) -> Iterato
     """Answers by guidelines that nobody sent, and open tasks beside which earlier ones stand than were sent last."""
     if project.round != "judge":
         return
-    with ws.reading() as session:
-        shown = read_shown(session, project.project)
-        known = {sent.sha256 for versions in read_guidelines(session).values() for sent in versions}
-    answered = {
-        line.record.asked: line.current.guidelines_sha256 for line in lines_of(ws, project).values() if line.counts
-    }
-    unknown = [asked for asked, sha256 in answered.items() if shown.by_query[asked.query_id] and sha256 not in known]
+    lines = [line for line in lines_of(ws, project).values() if line.counts]
     waiting = {task.key for task in audited.tasks if not task.annotations}
-    last = {query_id: history[-1][1] for query_id, history in shown.by_query.items() if history}
+    with ws.reading() as session:
+        sources = read_sources(session)
+        shown = read_shown(session, project.project, sources)
+        now_shown = {asked: history[-1][1] for asked, history in shown.by_task.items() if history}
+        displays = display_parts(session, {*now_shown.values(), *(line.current.shown_sha256 for line in lines)})
+    known = {key: {sha256 for _, sha256 in history} for key, history in sources.histories.items()}
+    last = {key: history[-1][1] for key, history in sources.histories.items()}
+
+    def guidelines_key(asked: Asked) -> tuple[str, str]:
+        return "guidelines", sources.queries[asked.query_id][1]
+
+    def guidelines_in(sha256: str | None) -> str | None:
+        return displays.get(sha256 or "", {}).get("guidelines")
+
+    unknown = [
+        line.record.asked
+        for line in lines
+        if (key := guidelines_key(line.record.asked)) in known
+        and guidelines_in(line.current.shown_sha256) not in known[key]
+    ]
     earlier = [
         asked
-        for asked, history in shown.by_task.items()
-        if pair_key(*asked) in waiting and history and history[-1][1] != last.get(asked.query_id)
+        for asked, sha256 in now_shown.items()
+        if pair_key(*asked) in waiting and guidelines_in(sha256) != last.get(guidelines_key(asked))
     ]
     for name, kind, found in (
         ("unknown guidelines", UNKNOWN_GUIDELINES, unknown),

@@ -14,14 +14,15 @@ from annot.base.records import OLDER, SUPERSEDED, Advance, Asked
 from annot.judging.exchange.rounds import ANSWERS, PARTS, Round, own_tasks
 from annot.judging.exchange.sending import counting
 from annot.judging.exchange.server_projects import locate, marker_of
+from annot.judging.exchange.text_changes import with_texts_on_server
 from annot.labelstudio.annotations import EDITED, SKIPPED, Reading, read_task
 from annot.labelstudio.gateway import Gateway
 from annot.labelstudio.studio_records import PulledTask
 from annot.labelstudio.tasks import pair_key
 from annot.store import people, projects
-from annot.store.guidelines import ShownGuidelines, read_shown
 from annot.store.projects import Project
 from annot.store.revisions import GONE, Line
+from annot.store.shown import NOTHING_SHOWN, ShownTasks, read_shown, read_sources
 from annot.study.workspace import Workspace
 
 PROJECT_GONE = "its project was deleted"
@@ -56,6 +57,8 @@ class Collected(NamedTuple):
     edited: int
     """Answers that somebody else changed; the person's own answer stands."""
     notes: tuple[str, ...]
+    shown: ShownTasks = NOTHING_SHOWN
+    """What its tasks showed, and when."""
 
     @property
     def not_counting(self) -> int:
@@ -100,7 +103,8 @@ def collect(
         pushed = [project for project in every if project.server == server and project.remote_id is not None]
         tasks = {project.project: projects.read_tasks(session, project.project) for project in pushed}
         own = {project.project: own_tasks(session, project.round, project.assessor) for project in pushed}
-        shown = {project.project: read_shown(session, project.project) for project in pushed}
+        sources = read_sources(session)
+        shown = {project.project: read_shown(session, project.project, sources) for project in pushed}
         addresses = {person.assessor: person.account for person in people.read_assessors(session)}
     if not pushed:
         raise MissingInput(f"nothing was sent to {gateway.url}", hint=round.hint)
@@ -186,7 +190,7 @@ def _collected(
     pulled: Sequence[PulledTask],
     ours: Mapping[str, Asked],
     sent: Set[Asked],
-    shown: ShownGuidelines,
+    shown: ShownTasks,
     lines: Mapping[tuple[Asked, str], Line[Any]],
     accounts: Sequence[int],
     why_all: str | None,
@@ -203,10 +207,13 @@ def _collected(
         readings = read_task(
             task.annotations, asked=asked, grades=ws.settings.scale.grades, accounts=accounts, on_record=known_of_task
         )
-        found += [replace(one, guidelines_sha256=shown.at(asked, one.changed_at)) for one in readings]
+        found += [replace(one, shown_sha256=shown.at(asked, one.changed_at)) for one in readings]
+    if project.round in ANSWERS:
+        with ws.reading() as session:
+            found = with_texts_on_server(session, shown, found, by_asked)
     gone, lost, edited = _compare(found, lines, by_asked, why_all)
     notes = _notes(project, accounts, why_all, len(sent - by_asked.keys()), len(pulled) - len(known))
-    return Collected(project, len(known), accounts, tuple(found), tuple(gone), tuple(lost), edited, tuple(notes))
+    return Collected(project, len(known), accounts, tuple(found), tuple(gone), tuple(lost), edited, tuple(notes), shown)
 
 
 def _compare(

@@ -5,13 +5,19 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from sqlmodel import Session
 
-from annot.base.errors import InputError, LeakError
+from annot.base.errors import FindingError, InputError, LeakError
+from annot.base.names import counted, verb
 from annot.base.records import MANUAL, Asked, Judgement, Paper, Query, Topic, grouped
 from annot.corpus.corpus_facts import labels_of, papers_of
+from annot.corpus.correcting import differing_texts
+from annot.corpus.uncorrected import UNCORRECTED
+from annot.judging.exchange.displays import Contents, contents_of
+from annot.judging.exchange.earlier_texts import ShownPair, earlier_texts
 from annot.judging.exchange.rounds import RoundPart
 from annot.judging.exchange.server_projects import marker_of
 from annot.judging.planning.checking import follows
@@ -26,6 +32,7 @@ from annot.store.opinions import read_model_names, read_reasons
 from annot.store.queries import read_queries, read_topics
 from annot.study import guidelines
 from annot.study.outcome import outcome_of
+from annot.study.shown_contents import labels_asked
 from annot.study.workspace import Workspace
 
 TITLE_LONGEST = 50
@@ -45,6 +52,10 @@ class TaskForm(NamedTuple):
     label_config: str
     instructions: str
     """What they read first, as HTML."""
+    material: TaskMaterial | None = None
+    """What the tasks are made of; None if no pair is judged."""
+    contents: Contents = MappingProxyType({})
+    """All that the tasks show, by part and subject."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +97,8 @@ def spec_of(ws: Workspace, outgoing: Outgoing) -> ProjectSpec:
 
 def check_outgoing(ws: Workspace, everything: Iterable[Outgoing]) -> None:
     """Prove, before anything is sent, that no task carries what it must not and that predictions fit the screen."""
+    everything = list(everything)
+    _refuse_uncorrected(ws, everything)
     for part, several in grouped((outgoing.part, outgoing) for outgoing in everything).items():
         with ws.reading() as session:
             private = private_words(ws, session)
@@ -109,6 +122,22 @@ def check_outgoing(ws: Workspace, everything: Iterable[Outgoing]) -> None:
                     else "set another seed in annot.toml and draw again",
                 )
             check_predictions(outgoing.form.label_config, tasks)
+
+
+def _refuse_uncorrected(ws: Workspace, everything: Sequence[Outgoing]) -> None:
+    """Raise FindingError if a text is another one than on record, and no correction says so."""
+    papers: dict[str, Paper] = {}
+    for material in (outgoing.form.material for outgoing in everything):
+        papers |= {} if material is None else material.papers
+    with ws.reading() as session:
+        faults = differing_texts(session, papers.values())
+    if faults:
+        raise FindingError(
+            f"{counted(len(faults), 'text')} changed since {verb(len(faults), 'it was', 'they were')} sent; nothing "
+            "was sent",
+            faults=[f"{paper_id}: the corpus has another text than the one on record" for paper_id in faults],
+            hint=UNCORRECTED,
+        )
 
 
 def _refuse_reasons(tasks: Iterable[Mapping[str, Any]], reasons: Collection[str]) -> None:
@@ -184,6 +213,16 @@ class TaskMaterial:
     papers: Mapping[str, Paper]
     """All others and the documents, with the labels of their sentences where a facet is judged."""
     guidelines: Mapping[str, guidelines.Guidelines]
+    asked: frozenset[str]
+    """The queries that are asked."""
+    earlier: Mapping[tuple[str, str], ShownPair] = field(default_factory=dict)
+    """The pairs that stay with an earlier version of a text."""
+
+    def shown(self, pair: tuple[str, str]) -> ShownPair:
+        """What the tasks of a pair show."""
+        query_id, doc_id = pair
+        newest = ShownPair(self.queries[query_id], self.topic_of(query_id), self.papers[doc_id])
+        return self.earlier.get(pair, newest)
 
     def topic_of(self, query_id: str) -> Paper | Topic:
         """What the query asks."""
@@ -198,23 +237,22 @@ def material_of(ws: Workspace, pairs: set[tuple[str, str]]) -> TaskMaterial:
         queries = {query.query_id: query for query in read_queries(session)}
         texts = read_topics(session)
         of_papers = [pair for pair in pairs if queries[pair[0]].topic_id not in texts]
-        by_facet = [pair for pair in of_papers if labels_asked(ws, queries[pair[0]].facet)]
+        labelled = [pair for pair in of_papers if labels_asked(ws, queries[pair[0]].facet)]
         found = papers_of(ws, _ids(queries, of_papers) | {doc_id for _, doc_id in pairs})
-        labels = labels_of(session, _ids(queries, by_facet))
+        labels = labels_of(session, _ids(queries, labelled))
     check_labels(ws, labels)
     papers = {paper_id: replace(paper, labels=labels.get(paper_id)) for paper_id, paper in found.items()}
     facets = sorted({queries[query_id].facet for query_id, _ in pairs})
-    return TaskMaterial(queries, texts, papers, {facet: guidelines.read(ws, facet) for facet in facets})
+    by_facet = {facet: guidelines.read(ws, facet) for facet in facets}
+    material = TaskMaterial(queries, texts, papers, by_facet, frozenset(query_id for query_id, _ in pairs))
+    with ws.reading() as session:
+        earlier = earlier_texts(session, {pair: material.shown(pair) for pair in pairs}, labelled=labelled)
+    return replace(material, earlier=earlier)
 
 
 def _ids(queries: Mapping[str, Query], pairs: Iterable[tuple[str, str]]) -> set[str]:
     """The topics and documents of these pairs."""
     return {name for query_id, doc_id in pairs for name in (queries[query_id].topic_id, doc_id)}
-
-
-def labels_asked(ws: Workspace, facet: str) -> list[str]:
-    """The sentence labels of a facet, in the order of the study's; none if the whole is judged."""
-    return [label for label in ws.settings.labels.names if label in ws.settings.facets.get(facet, ())]
 
 
 def check_labels(ws: Workspace, labels: Mapping[str, Sequence[str]]) -> None:
@@ -240,9 +278,8 @@ def tasks_of(
     tasks = {}
     facet_labels = {facet: labels_asked(ws, facet) for facet in material.guidelines}
     for position, asked in enumerate(sequence, start=1):
-        query = material.queries[asked.query_id]
+        query, topic, document = material.shown(asked.pair)
         seen[query.query_id] += 1
-        topic = material.topic_of(query.query_id)
         words = words_of(topic)
         at = f"{words.topic} {numbers[query.query_id]}, {words.document} {seen[query.query_id]}".lower()
         place = f"{position} of {len(sequence)}" + (LAST_FOR_NOW if position == len(sequence) and not more else "")
@@ -250,7 +287,7 @@ def tasks_of(
             asked=asked,
             query=query,
             topic=topic,
-            document=material.papers[asked.doc_id],
+            document=document,
             facet_help=material.guidelines[query.facet].definition,
             facet_labels=facet_labels[query.facet],
             progress=f"{place} · {at} of {sizes[query.query_id]}",
@@ -277,4 +314,6 @@ def form_of(ws: Workspace, part: RoundPart, material: TaskMaterial | None) -> Ta
         screen=part.screen,
         fold_after=ws.settings.screen.fold_after if whole else None,
     )
-    return TaskForm(part, guidelines.screen(ws, part.screen), instructions)
+    label_config = guidelines.screen(ws, part.screen)
+    contents = {} if material is None else contents_of(ws, part, label_config, material)
+    return TaskForm(part, label_config, instructions, material, contents)

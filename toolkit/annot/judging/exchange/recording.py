@@ -21,6 +21,7 @@ from annot.labelstudio.gateway import Gateway
 from annot.store import projects, trials
 from annot.store.projects import Project
 from annot.store.revisions import R, Sourced
+from annot.store.shown import keep_composed
 from annot.study.workspace import Workspace
 
 SHOWN_PAIRS = 3
@@ -141,6 +142,7 @@ def record_counting(
     person = collected.project.assessor
     recorded_at = moment_now()
     with ws.writing() as session:
+        _keep_displays(session, collected)
         read = revisions.record(
             session, [sourced(found, collected.project) for found in collected.found], recorded_at=recorded_at
         )
@@ -170,6 +172,7 @@ def record_beside(
     """
     part, person = PARTS[collected.project.round], collected.project.assessor
     with ws.writing() as session:
+        _keep_displays(session, collected)
         source = (lambda _: part.stored) if source_of is None else source_of(session)
         recorded = trials.record_answers(
             session,
@@ -181,6 +184,11 @@ def record_beside(
     counts = (assigned, len(current), recorded.added, recorded.revised, collected.not_counting, 0)
     notes = [*collected.notes, *collected.flagged("answer")]
     return RecordedProject(PulledProject(person, *counts, part.title), notes)
+
+
+def _keep_displays(session: Session, collected: Collected) -> None:
+    """Keep what tasks displayed that a killed push did not note down."""
+    keep_composed(session, collected.shown, (reading.shown_sha256 for reading in collected.found))
 
 
 def sourced_judgement(reading: Reading, project: Project, *, source: str) -> Sourced[Judgement]:
@@ -209,7 +217,7 @@ def sourced(record: R, reading: Reading, project: Project, *, source: str) -> So
         server=project.server,
         account=reading.account,
         changed_at=reading.changed_at,
-        guidelines_sha256=reading.guidelines_sha256,
+        shown_sha256=reading.shown_sha256,
     )
 
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from annot.judging.exchange.recording import RecordedProject
     from annot.judging.exchange.sending import Pushed, SentProject
     from annot.judging.exchange.servers import Unreachable
-    from annot.store.guidelines import SentGuidelines
+    from annot.store.shown import ShownVersion
 
 RoundName = Literal["judging", "adjudication", "training", "substudy", "labels"]
 
@@ -91,8 +91,11 @@ ANSWERS: dict[StoredRound, Any] = {"judge": JUDGEMENTS, "adjudicate": ADJUDICATI
 class Wishes:
     """What somebody wants of a push or a pull; each is for some rounds only."""
 
-    guidelines_changed: str | None = None
-    """Why they are others than before; without it, changed ones stop a push."""
+    changed: str | None = None
+    """Why names of grades, facets, guidelines, templates or [screen] have changed; without it, a push stops if they
+    have."""
+    new_screen: bool = False
+    """Send the screens of this version of the program, not those that were sent."""
     assessor: tuple[str, ...] = ()
     """Whom to train, or who corrects labels."""
     view: str | None = None
@@ -116,8 +119,8 @@ class Prepared(NamedTuple):
     unreachable: tuple[Unreachable, ...] = ()
     checked: bool = False
     """Whether `check_outgoing` has passed all of it."""
-    new_guidelines: Sequence[SentGuidelines] = ()
-    """To be noted down as sent from now on."""
+    new_versions: Sequence[ShownVersion] = ()
+    """To be noted down as in force from now on, before anything is sent."""
     before: Sequence[SentProject] = ()
     """What of each project was withdrawn already."""
     is_made: bool = True
@@ -146,6 +149,8 @@ class Round(ABC):
     """The fields of `Wishes` that it knows."""
     hint: str
     """How its tasks are sent, for when none were."""
+    makes_collection = False
+    """Whether what it sends is as annot.toml has it, each change put on record; others send what is on record."""
     noted_as = ""
     """Under which name a push is noted as made; empty if it is not."""
 

@@ -9,10 +9,12 @@ from datetime import UTC, datetime
 from annot.base.errors import FindingError
 from annot.base.names import counted, moment_now
 from annot.base.records import Advance, Asked, Judgement
+from annot.judging.exchange.displays import displays_of
 from annot.judging.exchange.outgoing import Outgoing, spec_of
 from annot.judging.exchange.rounds import RoundPart, answered_tasks, own_tasks
 from annot.judging.exchange.server_projects import bring_project
 from annot.judging.exchange.servers import Unreachable, on_servers, unreachable_finding, unreachable_notes
+from annot.judging.exchange.text_changes import as_displayed, has_earlier_text
 from annot.labelstudio.controls import PUBLISHED
 from annot.labelstudio.delivery import behind, deliver
 from annot.labelstudio.gateway import Gateway
@@ -20,11 +22,9 @@ from annot.labelstudio.studio_records import StudioTask
 from annot.labelstudio.tasks import opinions_in, pair_key
 from annot.store import people, projects
 from annot.store.adjudications import note_opinions
-from annot.store.guidelines import SentGuidelines, note_shown, record_guidelines
 from annot.store.people import Kind, Notice, record_notices
 from annot.store.projects import StoredRound
-from annot.store.queries import read_queries
-from annot.study.guidelines import hashes
+from annot.store.shown import ShownVersion, keep_contents, note_shown, record_versions
 from annot.study.workspace import Workspace
 
 
@@ -56,6 +56,8 @@ class Pushed:
     projects: tuple[SentProject, ...]
     notes: tuple[str, ...] = ()
     unreachable: tuple[Unreachable, ...] = ()
+    without_account: tuple[str, ...] = ()
+    """People who got nothing because their account is not on the server yet."""
 
     def finding(self, command: str) -> FindingError | None:
         """What ends the command if a server could not be reached."""
@@ -68,11 +70,11 @@ def send_outgoing(
     *,
     dry_run: bool,
     advance: Advance,
-    new_guidelines: Sequence[SentGuidelines] = (),
+    new_versions: Sequence[ShownVersion] = (),
 ) -> Pushed:
     """Bring what `check_outgoing` has passed, all of one part, to its projects. With `dry_run` nothing is sent.
 
-    new_guidelines: to be noted down as sent from now on.
+    new_versions: to be noted down, before anything is sent, as in force from now on.
     """
     part = outgoing[0].part
     if dry_run:
@@ -81,17 +83,19 @@ def send_outgoing(
     notes: list[str] = []
     waiting: list[str] = []
     places: list[str] = []
-    unrecorded = list(new_guidelines)
+    without_account: list[str] = []
+    unrecorded = list(new_versions)
 
     def send(gateway: Gateway, names: Sequence[str]) -> None:
         here = [one for one in outgoing if one.assessor in names]
         places.append(gateway.url)
         accounts, faults = accounts_on(ws, gateway, [one.assessor for one in here])
         waiting.extend(faults)
+        without_account.extend(one.assessor for one in here if one.assessor not in accounts)
         if not accounts:
             return
         with ws.writing() as session:
-            record_guidelines(session, unrecorded)
+            record_versions(session, unrecorded)
         unrecorded.clear()
         mine = [one for one in here if one.assessor in accounts]
         for row, told in _send(ws, gateway, mine, accounts, part=part, advance=advance):
@@ -104,7 +108,8 @@ def send_outgoing(
             f"{counted(len(waiting), 'person', 'people')} without access to {', '.join(places)}", faults=waiting
         )
     later = tuple(f"{fault}, then run `{part.push}` again" for fault in waiting)
-    return Pushed(tuple(rows), (*later, *notes, *unreachable_notes(unreachable)), unreachable)
+    every_note = (*later, *notes, *unreachable_notes(unreachable))
+    return Pushed(tuple(rows), every_note, unreachable, tuple(without_account))
 
 
 def _promised(ws: Workspace, outgoing: Sequence[Outgoing], part: RoundPart) -> Iterator[SentProject]:
@@ -134,10 +139,8 @@ def _send(
     server, version, stored = gateway.identity(), gateway.version(), part.stored
     # What asks about a paper is on record nowhere.
     of_pairs = stored != "labels"
-    with ws.reading() as session:
-        facets = {query.query_id: query.facet for query in read_queries(session)}
-    asked_facets = {facets[asked.query_id] for one in several for asked in one.tasks} if of_pairs else set()
-    guidelines = hashes(ws, asked_facets)
+    with ws.writing() as session:
+        keep_contents(session, several[0].form.contents.values())
     more = counting(advance, total=sum(len(one.tasks) for one in several))
     for outgoing in several:
         person = outgoing.assessor
@@ -166,7 +169,11 @@ def _send(
         if of_pairs:
             with ws.writing() as session:
                 projects.renew_tasks(session, project.project, outgoing.tasks, ids)
-                note_shown(session, project.project, guidelines, since=since)
+                untouched = [task for task in listed if task not in stale]
+                shown = as_displayed(session, project.project, displays_of(ws, outgoing), outgoing.tasks, untouched)
+                there = {task.key for task in untouched}
+                made = [asked for asked in outgoing.tasks if pair_key(*asked) not in there]
+                note_shown(session, project.project, shown, since=since, fresh=made)
                 record_notices(session, _notices(outgoing, since))
                 note_opinions(session, person, _now_shown(outgoing, listed, ids), sent_at=since)
                 if stored == "adjudicate":
@@ -246,17 +253,26 @@ def _stale(
 ) -> list[StudioTask]:
     """Unanswered tasks that have to go, and where they are still asked, to be sent again.
 
-    Of judging those that stand before what comes earlier; of disputes those that are none any more, and those whose
-    opinions have changed.
+    Those with a text that was corrected since. Of judging also those that stand before what comes earlier; of disputes
+    those that are none any more, and those whose opinions have changed.
     """
+    wanted = {pair_key(*asked): task for asked, task in outgoing.tasks.items()}
+    earlier = {
+        task.task_id
+        for task in listed
+        if not task.annotations and task.key in wanted and has_earlier_text(task, wanted[task.key])
+    }
     if outgoing.part.stored == "judge":
         new = {pair_key(*asked) for asked in outgoing.tasks if asked not in noted}
-        return behind(listed, list(outgoing.tasks.values()), new=new)
+        following = {task.task_id for task in behind(listed, list(outgoing.tasks.values()), new=new)}
+        return [task for task in listed if task.task_id in earlier | following]
     if outgoing.part.stored != "adjudicate":
         return []
     shown = {pair_key(*asked): opinions_in(task["data"]) for asked, task in outgoing.tasks.items()}
     return [
         task
         for task in listed
-        if task.key in own and not task.annotations and shown.get(task.key or "") != opinions_in(task.data)
+        if task.key in own
+        and not task.annotations
+        and (task.task_id in earlier or shown.get(task.key or "") != opinions_in(task.data))
     ]

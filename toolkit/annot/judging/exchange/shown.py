@@ -1,7 +1,8 @@
-"""What the tasks of a project show, held against what they were sent with: recomputed from what is on record."""
+"""What the tasks of a project show, compared with what was sent: made again from what is on record."""
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -10,16 +11,25 @@ from typing import Any, NamedTuple
 
 from sqlmodel import Session
 
-from annot.base.records import Asked, Judgement
+from annot.base.records import Asked, Judgement, Paper, Query, Topic
 from annot.corpus.corpus_facts import papers_of
 from annot.judging.exchange.outgoing import material_of, tasks_of
-from annot.labelstudio.columns import REST
+from annot.labelstudio.columns import Layout, same_texts
 from annot.labelstudio.studio_records import TEXT_FIELD, Payload, PulledTask
-from annot.labelstudio.tasks import PLACE, comment_text, facets_task, opinion_text, opinions_in, returned_task
+from annot.labelstudio.tasks import (
+    PLACE,
+    comment_text,
+    facets_task,
+    judge_task,
+    opinion_text,
+    opinions_in,
+    returned_task,
+)
 from annot.store import trials
-from annot.store.guidelines import read_guidelines
 from annot.store.judgements import JUDGEMENTS, read_returned
 from annot.store.projects import Project
+from annot.store.queries import read_queries
+from annot.store.shown import Display, content, display_parts, hash_of_text, read_shown, read_versions
 from annot.study.guidelines import definition_of
 from annot.study.workspace import Workspace
 
@@ -30,57 +40,95 @@ _KNOWN_TAG = re.compile(
     r'|<summary accesskey="[a-z]">|<(?:div|p)(?: class="a-[\w -]*"| tabindex="0"| accesskey="[a-z]")*>'
     r'|<a href="https?://[^<>"\s]+" target="_blank" rel="noopener noreferrer"(?: accesskey="[a-z]")?>'
 )
-_BY_SETTING = re.compile(
-    rf'</?mark>|<details class="a-rest"><summary accesskey="[a-z]">{REST}: [\d,]+ words?</summary>|</details>'
-)
-"""What comes and goes with the settings of the screen."""
 _HEADING = re.compile(r"<h2>.*?</h2>", re.DOTALL)
+
+FOLD_AFTER = 1_000_000
+"""Words: nothing is folded; what the settings fold is compared without the fold."""
 
 Shown = tuple[str, str]
 """A grade in words, and the comment with it."""
 
 
 class OnRecord(NamedTuple):
-    """What a project's tasks may show beside the pair, each thing in every version that was ever on record."""
+    """What a project's tasks may show, each thing in every version that was ever on record."""
 
+    displays: Mapping[Asked, Sequence[Display]]
+    """What each task showed, by its parts; nothing if its texts are not on record."""
+    contents: Mapping[str, str]
+    """The parts, by hash."""
+    queries: Mapping[str, Query]
     help: Mapping[str, Collection[str]] | None
-    """The line above the pair, by facet; None if it is not on record."""
+    """The line above the pair, by facet; None if any may have been sent."""
     opinions: Mapping[tuple[str, str], Mapping[str, Sequence[Shown]]]
     """What each assessor said, by pair."""
-    gold: Mapping[tuple[str, str], str]
+    gold: Mapping[tuple[str, str], Collection[str]]
     """The gold grade in words, by pair."""
     per_pair: int
     """How many opinions an adjudicator sees, where they see any."""
+
+    def part(self, display: Display, name: str) -> Any:
+        """The content of a part of a display, read from JSON; None if it is not on record."""
+        body = self.contents.get(display.get(name, ""))
+        return None if body is None else json.loads(body)
+
+
+TEXTS = {"topic", "document"}
 
 
 def changed_tasks(
     ws: Workspace, project: Project, tasks: Iterable[PulledTask], own: Mapping[str, Asked]
 ) -> tuple[str, ...]:
-    """The keys of the tasks that show something that was never to be shown.
+    """The keys of the tasks that show something that was never sent with them.
 
-    What changes with time is no finding: the place in the order, guidelines and grades of an earlier day, and which
-    sentences are marked, since labels may have been corrected.
+    Tasks are compared with the record, whatever corpus, guidelines and annot.toml say by now. Anything that a task ever
+    showed may still be there, and so may another place in the order and other marks, as labels may have been corrected.
     """
     known = {task.key: own[task.key] for task in tasks if task.key is not None and task.key in own}
     if not known:
         return ()
     if project.round == "labels":
         return _changed_labels(ws, tasks, known)
-    asked = list(dict.fromkeys(known.values()))
-    expected = tasks_of(ws, material_of(ws, {one.pair for one in asked}), asked)
     with ws.reading() as session:
         why = {
             back.asked: back.why
             for back in read_returned(session)
             if project.round == "judge" and back.assessor == project.assessor
         }
-        record = _on_record(ws, session, project)
-    expected = {one: returned_task(task, why[one]) if one in why else task for one, task in expected.items()}
-    return tuple(
-        task.key
-        for task in tasks
-        if task.key in known and not _as_sent(project, task.data, known[task.key], expected[known[task.key]], record)
+        record = _on_record(ws, session, project, {*known.values()})
+    # Training may come before the first push that puts texts on record.
+    unrecorded = [asked for asked, displays in record.displays.items() if not displays]
+    today = tasks_of(ws, material_of(ws, {asked.pair for asked in unrecorded}), unrecorded)
+
+    def expected(asked: Asked) -> list[dict[str, Any]]:
+        sent = [_as_recorded(record, asked, display) for display in record.displays[asked]] or [today[asked]]
+        return [returned_task(task, why[asked]) for task in sent] if asked in why else sent
+
+    def is_as_sent(task: PulledTask, asked: Asked) -> bool:
+        return any(_as_sent(project, task.data, asked, sent, record) for sent in expected(asked))
+
+    return tuple(task.key for task in tasks if task.key in known and not is_as_sent(task, known[task.key]))
+
+
+def _as_recorded(record: OnRecord, asked: Asked, display: Display) -> dict[str, Any]:
+    """The task of judging made of what is on record of its display."""
+    query, text = record.queries[asked.query_id], record.part(display, "topic")
+    by_paper = "sentences" in text
+    return judge_task(
+        asked=asked,
+        query=query,
+        topic=_paper(query.topic_id, text, display, "topic") if by_paper else Topic(query.topic_id, **text),
+        document=_paper(asked.doc_id, record.part(display, "document"), display, "document"),
+        facet_help=definition_of(record.contents.get(display.get("guidelines", ""), "")),
+        facet_labels=record.part(display, "facet") or (),
+        progress="",
+        layout=Layout(True, FOLD_AFTER, False),
     )
+
+
+def _paper(paper_id: str, text: Mapping[str, Any], display: Display, side: str) -> Paper:
+    sentences = tuple(text["sentences"])
+    labels = tuple(display.get(f"{side}_labels", ())) or ("",) * len(sentences)
+    return Paper(paper_id, text["title"], sentences, labels=labels)
 
 
 def _changed_labels(ws: Workspace, tasks: Iterable[PulledTask], known: Mapping[str, Asked]) -> tuple[str, ...]:
@@ -98,25 +146,40 @@ def _changed_labels(ws: Workspace, tasks: Iterable[PulledTask], known: Mapping[s
     return tuple(changed)
 
 
-def _on_record(ws: Workspace, session: Session, project: Project) -> OnRecord:
-    names = ws.settings.scale.names
+def _on_record(ws: Workspace, session: Session, project: Project, asked: Collection[Asked]) -> OnRecord:
+    shown = read_shown(session, project.project)
+    histories = {one: shown.by_task.get(one) or shown.composed(one) for one in asked}
+    keep = {sha256 for history in histories.values() for _, sha256 in history}
+    bodies = display_parts(session, keep) | {hash_of_text(body): json.loads(body) for body in shown.bodies(keep)}
+    displays = {
+        one: [bodies[sha256] for _, sha256 in history if bodies.get(sha256, {}).keys() >= TEXTS]
+        for one, history in histories.items()
+    }
+    every = (part for several in displays.values() for display in several for part in display.values())
+    parts = {part for part in every if isinstance(part, str)}
+    versions = read_versions(session, "scale", "guidelines")
+    scales = [json.loads(one.body) for one in versions.get(("scale", ""), ())] or [list(ws.settings.scale.names)]
     opinions: dict[tuple[str, str], dict[str, list[Shown]]] = {}
-    gold: dict[tuple[str, str], str] = {}
+    gold: dict[tuple[str, str], set[str]] = {}
     answers: Iterable[Judgement] = ()
     if project.round == "adjudicate":
         answers = (revision.record for revision in JUDGEMENTS.answers(session))
     elif project.round == "train-feedback":
         answers = (revision.record for revision in trials.read_given(session, project.assessor))
-        gold = {one.pair: f"{one.grade} {names[one.grade]}" for one in trials.read_gold(session)}
+        gold = {one.pair: {f"{one.grade} {names[one.grade]}" for names in scales} for one in trials.read_gold(session)}
     for one in answers:
         said = opinions.setdefault(one.pair, {}).setdefault(one.assessor, [])
-        said.append((opinion_text(one, names), comment_text(one.comment)))
-    versions = {
-        facet: {definition_of(sent.text) for sent in every} for facet, every in read_guidelines(session).items()
+        said += dict.fromkeys((opinion_text(one, names), comment_text(one.comment)) for names in scales)
+    help = {
+        facet: {definition_of(one.body) for one in several}
+        for (part, facet), several in versions.items()
+        if part == "guidelines"
     }
     # Training may come before the first push that puts the guidelines on record.
-    known = versions if project.round in ("judge", "adjudicate") else None
-    return OnRecord(known, opinions, gold, ws.settings.judging.per_pair)
+    known = help if project.round in ("judge", "adjudicate") else None
+    queries = {query.query_id: query for query in read_queries(session)}
+    per_pair = ws.settings.judging.per_pair
+    return OnRecord(displays, content(session, parts), queries, known, opinions, gold, per_pair)
 
 
 def _as_sent(project: Project, shown: Payload, asked: Asked, expected: Payload, record: OnRecord) -> bool:
@@ -144,11 +207,7 @@ def _same_text(shown: str, wanted: str, *, headings: bool) -> bool:
         return False
     if headings:
         return _HEADING.findall(shown) == _HEADING.findall(wanted)
-    return _texts_in(shown) == _texts_in(wanted)
-
-
-def _texts_in(shown: str) -> list[str]:
-    return _TAG.split(_BY_SETTING.sub("", shown))
+    return same_texts(shown, wanted)
 
 
 def _said(project: Project, shown: Mapping[str, Any], asked: Asked, record: OnRecord) -> bool:
@@ -158,7 +217,7 @@ def _said(project: Project, shown: Mapping[str, Any], asked: Asked, record: OnRe
         own = (shown.get("rating_own"), shown.get("comment_own"))
         fields = {"rating_own", "comment_own", "rating_gold", "comment_gold"}
         known = by_person.get(project.assessor, ())
-        return shown.keys() == fields and own in known and shown["rating_gold"] == record.gold.get(asked.pair)
+        return shown.keys() == fields and own in known and shown["rating_gold"] in record.gold.get(asked.pair, ())
     if project.round != "adjudicate":
         return not shown
     letters = sorted(name.removeprefix("rating_") for name in shown if name.startswith("rating_"))

@@ -11,9 +11,8 @@ such answer for each connection can exceed the limit; every later request sets a
 from __future__ import annotations
 
 import asyncio
-import time
 from collections import deque
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import NamedTuple
@@ -22,27 +21,33 @@ from annot.base.errors import ModelError
 from annot.base.names import counted
 from annot.base.records import Advance
 from annot.base.settings import OpinionSettings
-from annot.judging.opinions.answers import completion_of, read_answer
+from annot.judging.opinions.answers import (
+    UnreadableAnswer,
+    completion_of,
+    read_answer,
+    unreadable_answer,
+    why_no_completion,
+)
 from annot.judging.opinions.model_server import KEY_VARIABLE, ModelServer, ServerReply, address_of
+from annot.judging.opinions.pacing import A_GLANCE, MOST_FAILURES, Clock, Pacing
 from annot.judging.opinions.prompts import sha256_of
 from annot.store import opinions
-from annot.store.opinions import UNREADABLE_AFTER, ModelCall
+from annot.store.opinions import ANSWERED, READ, UNREADABLE_AFTER, ModelCall
 from annot.study.adjudication import Pair
 from annot.study.workspace import Workspace
 
-MOST_TRIES = 6
-"""Asking stops after so many requests for one opinion have failed in a row."""
-FIRST_WAIT, LONGEST_WAIT = 1.0, 600.0
-"""Seconds before a request is sent again, doubled each time; and the longest wait that a server may ask for."""
-A_MOMENT = 0.5
-"""Seconds; waits that differ by less are one wait to a reader."""
+LONGEST_WAIT, LONGEST_WAIT_IF_ASKED = 60.0, 86_400.0
+"""Seconds that a server may ask to wait; and if the lead lets it ask for more."""
+A_NOTE_FROM = 10.0
+"""Seconds; shorter pauses for too many requests are announced once."""
 REFUSED_IN_A_ROW = 5
 """After so many refusals in a row asking stops: the pair is not their reason."""
+UNREADABLE_IN_A_ROW = 20
+"""After so many answers in a row that cannot be read asking stops: all of them are paid for."""
 FORM_OF_A_CHAT = 64
 """Tokens that a server may put around a prompt."""
 BYTES_OF_A_TOKEN = 4
 """In English, about so many."""
-A_MINUTE = 60.0
 PER = 1_000_000
 """Prices are for so many tokens."""
 
@@ -68,7 +73,7 @@ def open_questions(pairs: Iterable[Pair], repeats: int, calls: Iterable[ModelCal
         for pair in pairs:
             own = known.get((*pair, repeat), [])
             states = [call.state for call in own]
-            if "read" not in states and states.count("unreadable") < UNREADABLE_AFTER:
+            if not READ & {*states} and states.count("unreadable") < UNREADABLE_AFTER:
                 attempts = max((call.attempt for call in own), default=0)
                 found.append(ToAsk(pair, repeat, attempts, states.count("unreadable")))
     return found
@@ -95,14 +100,6 @@ def about_tokens(text: str) -> int:
 
 
 @dataclass
-class Clock:
-    """What time it is, and waiting; a test has its own."""
-
-    now: Callable[[], float] = time.monotonic
-    sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
-
-
-@dataclass
 class Asking:
     """Asks all questions of one opinion."""
 
@@ -119,16 +116,21 @@ class Asking:
     advance: Advance = lambda done, total: None
     tell: Callable[[str], None] = lambda text: None
     clock: Clock = field(default_factory=Clock)
+    longest_wait: float = LONGEST_WAIT
+    """Seconds that the server may ask to wait."""
     stopped: str = ""
     """Why asking ended before all was asked."""
     refused: dict[Pair, str] = field(default_factory=dict)
-    """Pairs that the server refuses to be asked about, with its words."""
+    """Pairs on which no opinion came, with the server's words."""
+    readable: int = 0
+    """Answers that could be read."""
+    unreadable: UnreadableAnswer | None = None
+    """The last answer that could not be read."""
 
     def __post_init__(self) -> None:
         self._left: deque[ToAsk] = deque()
-        self._done = self._total = self._under_way = self._in_a_row = 0
-        self._not_before = 0.0
-        self._sent: deque[tuple[float, float]] = deque()
+        self._done = self._total = self._under_way = self._refused_in_a_row = self._unreadable_in_a_row = 0
+        self._pacing = Pacing(self.clock, self.settings.tokens_a_minute)
         self._error: ModelError | None = None
 
     async def all(self, questions: Iterable[ToAsk]) -> None:
@@ -153,72 +155,63 @@ class Asking:
 
     async def _work(self) -> None:
         while self._left and not self._over:
-            await self._settle(self._left.popleft())
-            if not self._over:
+            question = self._left.popleft()
+            if await self._ask(question) and not self._over:
                 self._done += 1
                 self.advance(self._done, self._total)
 
-    async def _settle(self, question: ToAsk) -> None:
-        """Ask one question until it is answered, refused, or unreadable too often."""
+    async def _ask(self, question: ToAsk) -> bool:
+        """Send one request; whether the question is settled. If not, it is back among those that are left."""
         prompt = self.prompt_of(question.pair)
-        attempts, unreadable, failed = question.attempts, question.unreadable, 0
-        while not self._over:
-            if not await self._may_send(prompt):
-                return
-            attempts += 1
-            call, reply = await self._send(question, attempts, prompt)
-            if call.state == "read":
-                self._in_a_row = 0
-                return
-            if call.state == "unreadable":
-                self._in_a_row = 0
-                unreadable += 1
-                if unreadable >= UNREADABLE_AFTER:
-                    return
-            elif reply.for_now and not reply.came:
-                failed += 1
-                self._put_off(reply, failed)
-            else:
-                self._refuse(question, reply)
-                return
+        number = await self._turn(prompt)
+        if number is None:
+            return False
+        question = question._replace(attempts=question.attempts + 1)
+        call, reply = await self._send(question, prompt)
+        if call.state in ANSWERED:
+            self._pacing.note_answer()
+            self._refused_in_a_row = 0
+            if call.state in READ:
+                self.readable += 1
+                self._unreadable_in_a_row = 0
+                return True
+            self._count_unreadable(reply)
+            question = question._replace(unreadable=question.unreadable + 1)
+            if question.unreadable < UNREADABLE_AFTER:
+                self._left.appendleft(question)
+            return question.unreadable >= UNREADABLE_AFTER
+        if reply.came or not reply.for_now:
+            self._refuse(question, reply)
+            return True
+        self._put_off(reply, number)
+        # Last, so that a question on which the server always fails does not hold up the others.
+        self._left.append(question)
+        return False
 
-    async def _may_send(self, prompt: str) -> bool:
-        """Wait until the server, tokens and money allow a request; False if not enough money is left."""
+    async def _turn(self, prompt: str) -> int | None:
+        """Wait until the server, tokens and money allow a request; its number, or None if none is to be sent."""
         tokens = about_tokens(prompt) + self.longest
         while not self._over:
-            now = self.clock.now()
             most = self.settings.most_money
             if most is not None and self.spent + self._most_cost(prompt) > most:
                 if not self._under_way:
                     self.stopped = "most_money"
-                    return False
-                await self.clock.sleep(0.05)  # What comes back may cost less than was set aside for it.
-            elif now < self._not_before:
-                await self.clock.sleep(self._not_before - now)
-            elif wait := self._wait_for_tokens(tokens, now):
+                    return None
+                await self.clock.sleep(A_GLANCE)  # What comes back may cost less than was set aside for it.
+            elif wait := self._pacing.wait(tokens, under_way=self._under_way):
                 await self.clock.sleep(wait)
             else:
-                self._sent.append((now, tokens))
-                return True
-        return False
-
-    def _wait_for_tokens(self, tokens: float, now: float) -> float:
-        """Seconds until so many tokens may be sent, 0 for now. A request with more than a minute's is sent alone."""
-        most = self.settings.tokens_a_minute
-        while self._sent and self._sent[0][0] <= now - A_MINUTE:
-            self._sent.popleft()
-        if most is None or not self._sent or sum(count for _, count in self._sent) + tokens <= most:
-            return 0.0
-        return self._sent[0][0] + A_MINUTE - now
+                return self._pacing.take_turn(tokens)
+        return None
 
     def _most_cost(self, prompt: str) -> float:
         return cost_of(self.settings, most_tokens(prompt), self.longest)
 
-    async def _send(self, question: ToAsk, attempt: int, prompt: str) -> tuple[ModelCall, ServerReply]:
+    async def _send(self, question: ToAsk, prompt: str) -> tuple[ModelCall, ServerReply]:
         """One request, on record before it is sent and as soon as it is answered."""
         most = self._most_cost(prompt)
         sent_at = datetime.now(UTC).isoformat(timespec="milliseconds")
-        key = (self.name, *question.pair, question.repeat, attempt)
+        key = (self.name, *question.pair, question.repeat, question.attempts)
         call = ModelCall(*key, "sent", sha256_of(prompt), sent_at, most)
         with self.ws.writing() as session:
             opinions.note_sent(session, call)
@@ -239,43 +232,78 @@ class Asking:
         """The request with its result. It keeps its highest cost if the server may have answered unheard."""
         noted = call._replace(state="failed", seconds=reply.seconds, status=reply.status, answer=reply.body)
         if not reply.came:
-            return noted if reply.status is None else noted._replace(cost=0.0)
+            return noted if reply.status is None or reply.unread else noted._replace(cost=0.0)
         said = completion_of(reply.body)
         if said.text is None:
             return noted
-        read = read_answer(said.text, self.ws.settings.scale.grades)
+        answer = read_answer(said.text, self.ws.settings.scale.grades)
         estimated = said.tokens_in is None or said.tokens_out is None
         tokens_in = about_tokens(prompt) if said.tokens_in is None else said.tokens_in
         tokens_out = about_tokens(said.text) if said.tokens_out is None else said.tokens_out
-        return noted._replace(
-            state="unreadable" if read is None else "read",
+        # Decoding may have put the key together again.
+        without_key = self.server.without_key
+        noted = noted._replace(
+            state="unreadable",
             cost=cost_of(self.settings, tokens_in, tokens_out),
             estimated=estimated,
             tokens_in=tokens_in,
             tokens_out=tokens_out,
-            served=said.model,
-            version=said.version,
-            grade=None if read is None else read.grade,
-            reason=None if read is None else read.reason,
+            served=None if said.model is None else without_key(said.model),
+            version=None if said.version is None else without_key(said.version),
+        )
+        if answer is None:
+            return noted
+        return noted._replace(
+            state="cannot_judge" if answer.grade is None else "read",
+            grade=answer.grade,
+            reason=without_key(answer.reason),
         )
 
-    def _put_off(self, reply: ServerReply, failed: int) -> None:
+    def _count_unreadable(self, reply: ServerReply) -> None:
+        """Keep an answer that cannot be read as an example; stop if there were too many in a row."""
+        answer = unreadable_answer(completion_of(reply.body), self.ws.settings.scale.grades)
+        self.unreadable = UnreadableAnswer(*(self.server.without_key(text) for text in answer))
+        self._unreadable_in_a_row += 1
+        if self._unreadable_in_a_row >= UNREADABLE_IN_A_ROW and self._error is None:
+            self._error = ModelError(
+                f"opinion {self.name}: {self._unreadable_in_a_row} answers in a row cannot be read",
+                faults=[f"the last one: {self.unreadable.text or 'no text'}", f"why: {self.unreadable.why}"],
+                hint=f"{self.unreadable.remedy}. The settings of this opinion are fixed: ask under another name, in a "
+                "section of its own in annot.toml",
+            )
+
+    def _put_off(self, reply: ServerReply, number: int) -> None:
         """Let all connections wait before the next request; stop if the server has failed too often."""
-        wait = reply.wait if reply.wait is not None else FIRST_WAIT * 2 ** (failed - 1)
-        if failed >= MOST_TRIES or wait > LONGEST_WAIT:
-            self._error = self._unusable(reply, f"{counted(failed, 'request')} failed one after the other")
+        slowed = self._pacing.slowed
+        if reply.wait is not None and reply.wait > self.longest_wait:
+            self._error = self._asks_for_long_wait(reply)
             return
-        until = self.clock.now() + wait
-        if until > self._not_before + A_MOMENT:  # Else another connection has said so just now.
-            self.tell(f"{_words(reply)}; asking again in {wait:.0f} s")
-        self._not_before = max(self._not_before, until)
+        pause = self._pacing.note_failure(number, asked_wait=reply.wait, too_many=reply.too_many)
+        if pause is None:
+            return
+        if self._pacing.failures >= MOST_FAILURES:
+            what = f"no answer to {counted(self._pacing.failures, 'request')} in a row"
+            self._error = self._unusable(reply, what)
+        elif not (reply.too_many and slowed and pause < A_NOTE_FROM):
+            slower = ", and more slowly from then on" if reply.too_many and not slowed else ""
+            self.tell(f"{_words(reply)}; asking again in {pause:.0f} s{slower}")
+
+    def _asks_for_long_wait(self, reply: ServerReply) -> ModelError:
+        wait = f"{reply.wait:,.0f} s" if reply.wait is not None else ""
+        hint = "run the same command again then; what was answered is on record"
+        if self.longest_wait < LONGEST_WAIT_IF_ASKED:
+            hint += ". With --long-waits it waits by itself, for a day at most"
+        return ModelError(f"{address_of(self.settings)}: the server asks to wait {wait}: {_words(reply)}", hint=hint)
 
     def _refuse(self, question: ToAsk, reply: ServerReply) -> None:
-        """Leave out a pair that the server refuses; stop if the pair is not the reason."""
-        self._in_a_row += 1
+        """Leave out a pair on which the server gives no answer; stop if the pair is not the reason."""
+        self._refused_in_a_row += 1
         self.refused[question.pair] = _words(reply)
-        if reply.status in (401, 403, 404) or self._in_a_row >= REFUSED_IN_A_ROW:
-            self._error = self._unusable(reply, "the server refuses the question")
+        if reply.status in (401, 403, 404) or self._refused_in_a_row >= REFUSED_IN_A_ROW:
+            what = "the server refuses the question"
+            if reply.came or reply.unread:
+                what = "the server answers, but not as OpenAI's chat completions do"
+            self._error = self._unusable(reply, what)
 
     def _unusable(self, reply: ServerReply, what: str) -> ModelError:
         hint = "run the same command again when the server answers; what was answered is on record"
@@ -286,22 +314,26 @@ class Asking:
                 f"check that the server runs and that url in [opinions.{self.name}] of annot.toml is right. Then run "
                 "the same command again; what was answered is on record"
             )
-        elif 300 <= reply.status < 500 and reply.status != 429:
-            hint = f"check url and model in [opinions.{self.name}] of annot.toml"
+        elif 200 <= reply.status < 500 and not reply.too_many:
+            hint = f"check url and model in [opinions.{self.name}] of annot.toml; most addresses end in /v1"
         return ModelError(f"{address_of(self.settings)}: {what}: {_words(reply)}", hint=hint)
 
 
 def _words(reply: ServerReply) -> str:
     """What went wrong, in one line."""
     body = " ".join(reply.body.split())[:200]
-    return body if reply.status is None else f"HTTP {reply.status}" + (f": {body}" if body else "")
+    if reply.status is None or reply.unread:
+        return body
+    if reply.came:
+        return why_no_completion(reply.body)
+    return f"HTTP {reply.status}: {body or 'without a word'}"
 
 
 def served_models(calls: Iterable[ModelCall]) -> Mapping[tuple[str, str], tuple[str, int]]:
     """By the name and version that the server gave: the moment of the first answer, and how many there are."""
     found: dict[tuple[str, str], tuple[str, int]] = {}
     for call in sorted(calls, key=lambda one: one.sent_at):
-        if call.state in ("read", "unreadable"):
+        if call.state in ANSWERED:
             key = call.served or "", call.version or ""
             first, count = found.get(key, (call.sent_at, 0))
             found[key] = first, count + 1

@@ -38,9 +38,7 @@ def check_early(ws: Workspace, session: Session, what: What, *, why: str | None)
         return None
     reason = " ".join((why or "").split())
     if not reason:
-        raise InputError(
-            _WHY[what], hint=f'wait, or give the reason: {OPTION} "why"; the datasheet and the report repeat it'
-        )
+        raise InputError(_WHY[what], hint=f'wait, or give the reason: {OPTION} "why"; the datasheet repeats it')
     return reason
 
 

@@ -1,13 +1,17 @@
 """A server that speaks OpenAI's chat completions: one request, and what came of it. By httpx alone.
 
 https://platform.openai.com/docs/api-reference/chat/create; ollama, vLLM, llama.cpp and `transformers serve` speak it
-too. The key comes from the environment and goes into one header. It is removed from whatever the server sends back.
+too. The key comes from the environment and goes into one header. It is removed from whatever the server sends back,
+also if it comes back with JSON's escapes.
+
+Answers are asked for as they are. One in another encoding is refused unread: unpacked, a few bytes can be gigabytes.
 """
 
 from __future__ import annotations
 
 import asyncio
 import ipaddress
+import re
 import time
 from collections.abc import Mapping
 from contextlib import suppress
@@ -26,8 +30,11 @@ KEY_VARIABLE = "ANNOT_OPINION_KEY"
 LONGEST_BODY = 1_000_000
 """Bytes of one answer; no grade with a reason needs more."""
 BLOTTED = "[the key]"
-TO_COME_AGAIN = (408, 409, 425, 429)
+TOO_MANY = 429
+TO_COME_AGAIN = (408, 409, 425, TOO_MANY)
 """Refusals that are temporary, as are those of 500 and above."""
+DEEPEST = 8
+"""Backslashes before one letter of an escaped key: JSON within JSON doubles them."""
 
 
 class ServerReply(NamedTuple):
@@ -40,16 +47,25 @@ class ServerReply(NamedTuple):
     seconds: float
     wait: float | None = None
     """Seconds that the server asks to wait."""
+    unread: bool = False
+    """Whether the answer was not read to its end, because of its encoding or length."""
 
     @property
     def came(self) -> bool:
         """Whether the model answered."""
-        return self.status == 200
+        return self.status == 200 and not self.unread
 
     @property
     def for_now(self) -> bool:
         """Whether the same request may succeed later."""
+        if self.unread:
+            return False
         return self.status is None or self.status in TO_COME_AGAIN or self.status >= 500
+
+    @property
+    def too_many(self) -> bool:
+        """Whether the server refuses because it gets too many requests."""
+        return self.status == TOO_MANY or (self.status == 503 and self.wait is not None)
 
 
 class ModelServer:
@@ -58,9 +74,10 @@ class ModelServer:
     def __init__(self, settings: OpinionSettings, key: str, transport: httpx.AsyncBaseTransport | None = None) -> None:
         if not key.isascii() or any(letter.isspace() or not letter.isprintable() for letter in key):
             raise InputError(f"{KEY_VARIABLE} is not a key", hint="set it to the key alone, without blanks and quotes")
-        self._settings, self._key = settings, key
+        self._settings = settings
+        self._key = _in_any_escape(key) if key else None
         self._http = httpx.AsyncClient(
-            headers={"Authorization": f"Bearer {key}"} if key else {},
+            headers={"Accept-Encoding": "identity"} | ({"Authorization": f"Bearer {key}"} if key else {}),
             timeout=settings.timeout,
             transport=transport,
             # A proxy from the environment must not get requests to this machine.
@@ -75,24 +92,26 @@ class ModelServer:
     async def ask(self, prompt: str, *, repeat: int) -> ServerReply:
         """Send one prompt and wait for the whole answer."""
         begun = time.monotonic()
-        status, wait, body = None, None, ""
+        status, wait, body, unread = None, None, "", False
         try:
-            async with asyncio.timeout(self._settings.timeout):
-                async with self._http.stream(
-                    "POST", address_of(self._settings), json=self._request(prompt, repeat)
-                ) as got:
-                    content = bytearray()
-                    async for piece in got.aiter_bytes():
-                        content += piece
-                        if len(content) > LONGEST_BODY:
-                            raise httpx.DecodingError(f"an answer of more than {LONGEST_BODY:,} bytes")
-                status, wait = got.status_code, _asked_to_wait(got.headers)
-                body = content.decode("utf-8", "replace")
+            async with (
+                asyncio.timeout(self._settings.timeout),
+                self._http.stream("POST", address_of(self._settings), json=self._request(prompt, repeat)) as answer,
+            ):
+                body, unread = await _read(answer)
+                status, wait = answer.status_code, _asked_to_wait(answer.headers)
+                if answer.has_redirect_location and not body:
+                    body = f"it sends on to {answer.headers['Location']}, which is not followed"
         except TimeoutError:
             body = f"no answer within {self._settings.timeout:g} s"
         except httpx.HTTPError as error:
             body = f"{type(error).__name__}: {error}".rstrip(": ")
-        return ServerReply(status, self._without_key(body), time.monotonic() - begun, wait)
+        body = self.without_key(body.replace("\0", "\ufffd"))
+        return ServerReply(status, body, time.monotonic() - begun, wait, unread)
+
+    def without_key(self, text: str) -> str:
+        """The text with the key blotted out, whether plain or with JSON's escapes."""
+        return self._key.sub(BLOTTED, text) if self._key else text
 
     def _request(self, prompt: str, repeat: int) -> Mapping[str, Any]:
         return {
@@ -104,9 +123,26 @@ class ModelServer:
             "stream": False,
         }
 
-    def _without_key(self, text: str) -> str:
-        text = text.replace("\0", "\ufffd")
-        return text.replace(self._key, BLOTTED) if self._key else text
+
+async def _read(answer: httpx.Response) -> tuple[str, bool]:
+    """The body as text, or why it is not read, and whether that is so."""
+    encoding = answer.headers.get("Content-Encoding", "").strip()
+    if encoding.lower() not in ("", "identity"):
+        return f"an answer in the encoding {encoding[:40]!r}, which was not asked for", True
+    content = bytearray()
+    async for piece in answer.aiter_raw():
+        content += piece
+        if len(content) > LONGEST_BODY:
+            return f"an answer of more than {LONGEST_BODY:,} bytes", True
+    return content.decode("utf-8", "replace"), False
+
+
+def _in_any_escape(key: str) -> re.Pattern[str]:
+    """A pattern of the key, each letter of which may be plain or escaped as JSON does it."""
+    letters = (
+        rf"(?:\\{{0,{DEEPEST}}}{re.escape(letter)}|\\{{1,{DEEPEST}}}u00(?i:{ord(letter):02x}))" for letter in key
+    )
+    return re.compile("".join(letters))
 
 
 def address_of(settings: OpinionSettings) -> str:

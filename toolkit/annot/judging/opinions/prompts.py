@@ -19,6 +19,7 @@ from annot.base.records import Asked
 from annot.base.templating import render
 from annot.judging.exchange.outgoing import TaskMaterial, material_of, tasks_of
 from annot.labelstudio.columns import cleaned
+from annot.labelstudio.controls import CANNOT_JUDGE
 from annot.store.trials import Gold
 from annot.study import guidelines
 from annot.study.adjudication import Pair
@@ -40,6 +41,8 @@ class Prompts:
     """By facet, the prompt without any text of a paper or topic."""
     examples: Mapping[str, Sequence[Gold]]
     """By facet, the gold pairs that its prompt shows."""
+    guidelines: Mapping[str, str]
+    """By facet, the SHA-256 of the guidelines that its prompt contains."""
 
     def of(self, pair: Pair) -> str:
         """The whole prompt that asks for an opinion of this pair."""
@@ -68,7 +71,9 @@ def prompts_of(ws: Workspace, pairs: Iterable[Pair], *, template: str, gold: Ite
     for one in gold:
         examples.setdefault(material.queries[one.query_id].facet, []).append(one)
     frames = {facet: _frame(ws, facet, template, examples.get(facet, [])) for facet in material.guidelines}
-    return Prompts(ws, material, frames, examples)
+    sent = {facet: guidelines.shown(ws, facet).text for facet in frames}
+    held = [facet for facet, text in sent.items() if text.strip() in frames[facet]]
+    return Prompts(ws, material, frames, examples, guidelines.hashes(ws, held))
 
 
 def _frame(ws: Workspace, facet: str, template: str, examples: Sequence[Gold]) -> str:
@@ -81,6 +86,7 @@ def _frame(ws: Workspace, facet: str, template: str, examples: Sequence[Gold]) -
         "guidelines": shown.text.strip(),
         "grades": [{"grade": grade, "name": name} for grade, name in enumerate(names)],
         "highest": len(names) - 1,
+        "cannot_judge": CANNOT_JUDGE if CANNOT_JUDGE in shown.text.lower() else "",
         "marks": bool(ws.settings.facets.get(facet)),
         "quote": QUOTE.strip(),
         "marked": MARKED.strip(),

@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from sqlmodel import Session
+
 from annot.base.names import counted
 from annot.judging.opinions.asking import served_models
 from annot.judging.opinions.prompts import sha256_of
-from annot.store import opinions
-from annot.store.opinions import AskedModel, ModelCall
+from annot.store import opinions, people
+from annot.store.opinions import ANSWERED, READ, REFUSED, AskedModel, ModelCall, Opinion
+from annot.study.workspace import Workspace
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +26,8 @@ class Standing:
     """Pairs with an opinion that could be read."""
     repeats: int
     unreadable: int
+    cannot_judge: int
+    """Opinions that say that the pair cannot be judged."""
     requests: int
     failed: int
     """Requests without an answer, including those that were on their way when the program ended."""
@@ -37,19 +42,44 @@ class Standing:
     since: str
     early: tuple[str, ...]
     """Why it was asked or shown before people had judged."""
+    planned: int
+    """Planned pairs, without those that its prompt shows."""
+    planned_answered: int
+    """Those of them that it has answered, or that the server refuses."""
+    named: bool
+    """Whether it is reported in any case: `report` in its section says so, or it predicts grades."""
+
+    @property
+    def reported(self) -> bool:
+        """Whether report, datasheet and release have it: all others are trials."""
+        return self.named or 0 < self.planned == self.planned_answered
+
+    @property
+    def why_not_reported(self) -> str:
+        """What a trial lacks, and how it is reported all the same."""
+        return (
+            f"it has answered {self.planned_answered} of {counted(self.planned, 'planned pair')}; to include it, set "
+            f"report = true in [opinions.{self.name}]"
+        )
 
 
-def standing_of(record: AskedModel, calls: Sequence[ModelCall]) -> Standing:
+def standing_of(ws: Workspace, session: Session, record: AskedModel, calls: Sequence[ModelCall]) -> Standing:
     """The figures of one opinion. calls: every request under its name."""
+    settings = ws.settings.opinions.get(record.name)
+    plan = people.read_plan(session)
+    planned = {one.pair for one in people.read_assignments(session)} | {*(plan.vacant if plan else ())}
+    planned -= {*record.examples}
+    settled = {(call.query_id, call.doc_id) for call in calls if call.state in READ or call.status in REFUSED}
     found = list(opinions.opinions_from(calls))
-    answered = [call for call in calls if call.state in ("read", "unreadable")]
+    answered = [call for call in calls if call.state in ANSWERED]
     return Standing(
         record.name,
         record.model,
         record.url,
         len({one.pair for one in found if one.grade is not None}),
         max((one.repeat for one in found), default=0),
-        sum(one.grade is None for one in found),
+        sum(one.grade is None and not one.cannot_judge for one in found),
+        sum(one.cannot_judge for one in found),
         len(calls),
         len(calls) - len(answered),
         sum(call.tokens_in or 0 for call in answered),
@@ -60,7 +90,34 @@ def standing_of(record: AskedModel, calls: Sequence[ModelCall]) -> Standing:
         sha256_of("\n".join(text for _, text in sorted(record.prompts.items()))),
         record.since,
         tuple(f"{what}: {why}" for _, what, why in record.early),
+        len(planned),
+        len(planned & (settled | {one.pair for one in found})),
+        (settings is not None and settings.report) or ws.settings.sample.cheap_label == record.name,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class OpinionOnRecord:
+    """One opinion with every request for it."""
+
+    asked: AskedModel
+    calls: Sequence[ModelCall]
+    standing: Standing
+
+    @property
+    def settled(self) -> tuple[Opinion, ...]:
+        """What the model finally said of each pair."""
+        return tuple(opinions.opinions_from(self.calls))
+
+
+def opinions_on_record(ws: Workspace) -> tuple[OpinionOnRecord, ...]:
+    """All opinions of a study, by name."""
+    records = []
+    with ws.reading() as session:
+        for asked in opinions.read_asked_models(session):
+            calls = opinions.read_calls(session, asked.name)
+            records.append(OpinionOnRecord(asked, calls, standing_of(ws, session, asked, calls)))
+    return tuple(records)
 
 
 def changes_of_model(calls: Sequence[ModelCall]) -> Iterator[str]:

@@ -35,17 +35,18 @@ def faults_of(
     answered: Collection[tuple[str, Asked]],
     settling: Mapping[Pair, Collection[str]],
     may_assess: bool,
+    accepted: Collection[Pair],
 ) -> tuple[str, ...]:
     """Every fault of the plan, in words.
 
     documents: the pool of each query; a query without one is not held against it, since its judgements were imported.
     per_pair: None if the plan is what was imported. left: people who left. answered: (assessor, what was asked)
     with an answer that counts. settling: by pair, the adjudicators who have it as a task or settled it. may_assess:
-    whether they may be its assessors, too.
+    whether they may be its assessors, too. accepted: pairs that count with fewer judgements, by the lead's word.
     """
     plan = tuple(plan)
     return (
-        *_of_pairs(plan, documents, per_pair),
+        *_of_pairs(plan, documents, per_pair, accepted),
         *_of_positions(plan),
         *_of_repeats(plan, answered),
         *_of_people(plan, left, answered),
@@ -66,11 +67,15 @@ def overlaps(plan: Iterable[Assignment], assessors: Sequence[str]) -> tuple[Plan
 
 
 def _of_pairs(
-    plan: Sequence[Assignment], documents: Mapping[str, Collection[str]], per_pair: int | None
+    plan: Sequence[Assignment],
+    documents: Mapping[str, Collection[str]],
+    per_pair: int | None,
+    accepted: Collection[Pair],
 ) -> Iterator[str]:
     members = grouped((one.pair, one.assessor) for one in plan if one.occasion == 1)
     for pair, names in sorted(members.items()):
-        if per_pair is not None and len(names) != per_pair:
+        fewer = pair in accepted and per_pair is not None and len(names) < per_pair
+        if per_pair is not None and len(names) != per_pair and not fewer:
             found = counted(len(names), "assessor")
             yield f"{' '.join(pair)}: {found} ({', '.join(sorted(names))}), expected {per_pair}"
         if pair[0] in documents and pair[1] not in documents[pair[0]]:

@@ -10,10 +10,12 @@ from annot.base.errors import MissingInput
 from annot.base.names import counted
 from annot.base.records import Adjudication, Asked, Source
 from annot.judging.exchange.collecting import Collected
+from annot.judging.exchange.displays import next_versions
 from annot.judging.exchange.outgoing import Outgoing, form_of, material_of, tasks_of
 from annot.judging.exchange.recording import RecordedProject, record_counting, sourced
 from annot.judging.exchange.rounds import PARTS, Afterwards, Prepared, Round, Wishes
 from annot.judging.exchange.sending import Pushed
+from annot.judging.text_decisions import waiting_in_words, waiting_pairs
 from annot.labelstudio.annotations import Reading
 from annot.labelstudio.tasks import adjudicate_task
 from annot.store import adjudications, people, projects
@@ -40,8 +42,9 @@ class AdjudicationRound(Round):
     parts = (PART,)
     person = "adjudicator"
     answer = "decision"
-    wishes = frozenset({"accept_deletions"})
+    wishes = frozenset({"changed", "new_screen", "accept_deletions"})
     hint = "send the disputes with `annot push adjudication`"
+    makes_collection = True
     noted_as = "push adjudication"
 
     def prepare(self, ws: Workspace, wishes: Wishes, *, dry_run: bool) -> Prepared:
@@ -50,8 +53,12 @@ class AdjudicationRound(Round):
             outcome = outcome_of(session, ws.settings)
         if not outcome.judgements:
             raise MissingInput("no judgements", hint="fetch them with `annot pull`")
-        outgoing = outgoing_of(ws)
-        return Prepared(outgoing, list(_waiting(outcome, outgoing)), is_made=bool(outgoing))
+        with ws.reading() as session:
+            told = waiting_in_words(session)
+            shown = partial(next_versions, ws, session, why=wishes.changed, new_screen=wishes.new_screen)
+            outgoing, new, notes = shown(outgoing_of(ws))
+        notes += [*_waiting(outcome, outgoing), *told]
+        return Prepared(outgoing, notes, is_made=bool(outgoing), new_versions=new)
 
     def after_sending(self, pushed: Pushed) -> Pushed:
         """With a note on tasks that ended."""
@@ -90,6 +97,7 @@ def outgoing_of(ws: Workspace) -> list[Outgoing]:
         left = people.who_left(session)
         adjudicators = [person.assessor for person in everyone if person.adjudicator and person.assessor not in left]
         sent = [(name, asked.pair) for name, asked in projects.read_asked(session, round="adjudicate")]
+        waiting = waiting_pairs(session)
     sent_before = {person for person, _ in sent}
     # Who settled a pair keeps it; so does, of those who were sent it, the first.
     passed_on = {pair: {one.adjudicator for one in said} for pair, said in outcome.passed_on.items()}
@@ -97,7 +105,9 @@ def outgoing_of(ws: Workspace) -> list[Outgoing]:
     current = {pair: person for person, pair in reversed(sent) if person not in gone_on.get(pair, left)}
     current |= {pair: said[-1].adjudicator for pair, said in outcome.unjudgeable.items()}
     current |= {pair: one.adjudicator for pair, one in outcome.adjudications.items()}
-    disputes = outcome.settlement.disputed
+    # A settled pair keeps its task: its answer is there.
+    ended = outcome.adjudications.keys() | outcome.unjudgeable.keys()
+    disputes = tuple(one for one in outcome.settlement.disputed if one.pair not in waiting or one.pair in ended)
     if not disputes and not sent_before:
         return []
     given = assign_adjudicators(

@@ -10,26 +10,28 @@ from sqlmodel import Session
 
 from annot.base.errors import MissingInput, StudioError
 from annot.base.names import counted, moment_now
-from annot.base.records import Asked, Source
+from annot.base.records import Asked, Returned, Source
 from annot.judging.exchange.collecting import Collected
+from annot.judging.exchange.displays import next_versions, with_sent_screens
 from annot.judging.exchange.outgoing import Outgoing, check_outgoing, form_of, material_of, tasks_of
 from annot.judging.exchange.recording import RecordedProject, record_counting, sourced_judgement
 from annot.judging.exchange.rounds import PARTS, Afterwards, Prepared, Round, Wishes
 from annot.judging.exchange.sending import SentProject
 from annot.judging.exchange.servers import on_servers
+from annot.judging.exchange.text_changes import open_elsewhere, withdraw_earlier_texts, without_pairs
 from annot.judging.plan_on_record import record_plan, write_plan
 from annot.judging.planning.handing_on import give_back
+from annot.judging.text_decisions import send_back, waiting_in_words, waiting_pairs
 from annot.judging.trial_answers import hidden_gold_of, hidden_on_record
 from annot.judging.trials.draws import with_hidden
 from annot.labelstudio.gateway import Gateway
 from annot.labelstudio.tasks import pair_key, returned_task
 from annot.store import people, pools, projects, trials
-from annot.store.guidelines import read_guidelines
 from annot.store.judgements import read_returned
 from annot.store.projects import Project, read_hidden
-from annot.store.queries import read_queries
+from annot.store.shown import read_versions
 from annot.study.exports import export_judgements
-from annot.study.guidelines import to_send
+from annot.study.judged_texts import Pair
 from annot.study.outcome import answered_of, changed_after_adjudication, changes_in_words, outcome_of
 from annot.study.workspace import Workspace
 
@@ -56,43 +58,54 @@ class JudgingRound(Round):
     name = "judging"
     parts = (PART,)
     answer = "annotation"
-    wishes = frozenset({"guidelines_changed", "accept_deletions"})
+    wishes = frozenset({"changed", "new_screen", "accept_deletions"})
     hint = "send the tasks with `annot push`"
+    makes_collection = True
     noted_as = "push"
 
     def prepare(self, ws: Workspace, wishes: Wishes, *, dry_run: bool) -> Prepared:
         """What is planned, for all who have not left; what was handed on is withdrawn first."""
+        if not dry_run:
+            with ws.writing() as session:
+                send_back(session, now=moment_now())
         outgoing = outgoing_of(ws)
         with ws.reading() as session:
-            planned = {assignment.query_id for assignment in people.read_assignments(session)}
-            facets = {query.facet for query in read_queries(session) if query.query_id in planned}
-            notes = [*_not_passed(trials.read_trials(session), {one.assessor for one in outgoing})]
+            shown = partial(next_versions, ws, session, why=wishes.changed, new_screen=wishes.new_screen)
+            outgoing, new, notes = shown(outgoing)
+            notes += _not_passed(trials.read_trials(session), {one.assessor for one in outgoing})
+            notes += waiting_in_words(session)
             sent_before = {one.assessor for one in projects.read_projects(session, round="judge")}
-            new = to_send(ws, facets, read_guidelines(session), why=wishes.guidelines_changed)
         if dry_run:
-            return Prepared(outgoing, notes, new_guidelines=new)
+            return Prepared(outgoing, notes, new_versions=new)
         # Before anything is withdrawn, too.
         check_outgoing(ws, outgoing)
         withdrawn: list[WithdrawnTasks] = []
+        answered_late: set[Pair] = set()
 
         def withdraw(gateway: Gateway, _names: Sequence[str]) -> None:
             done, told = withdraw_handed_on(ws, gateway)
             withdrawn.extend(done)
             notes.extend(told)
+            answered_late.update(withdraw_earlier_texts(ws, gateway, outgoing))
 
         everyone = sorted({*sent_before, *(one.assessor for one in outgoing)})
         unreachable = on_servers(ws, everyone, withdraw)
         late = {person.assessor: person.answered for person in withdrawn if person.answered}
         if late:
             notes += _given_back(ws, late)
-            outgoing = outgoing_of(ws)
+            with ws.reading() as session:
+                outgoing = with_sent_screens(ws, outgoing_of(ws), read_versions(session), new=wishes.new_screen)
         away = {one.assessor for one in unreachable}
+        held = answered_late | open_elsewhere(ws, away)
+        if held:
+            notes.append(_held(held))
+            outgoing = [without_pairs(one, held) for one in outgoing]
         return Prepared(
             [one for one in outgoing if one.assessor not in away],
             notes,
             unreachable,
             checked=not late,
-            new_guidelines=new,
+            new_versions=new,
             before=tuple(
                 SentProject(one.assessor, 0, 0, 0, one.tasks, 0, one.address, part=PART.title) for one in withdrawn
             ),
@@ -115,8 +128,11 @@ class JudgingRound(Round):
             for probed in hidden_gold_of(ws, session):
                 trials.put_trial(session, f"hidden-gold/{probed.assessor}", hidden_on_record(probed))
             changed = changes_in_words(changed_after_adjudication(session))
+            returned = send_back(session, now=moment_now())
+            outcome = outcome_of(session, ws.settings) if returned else outcome
+            notes = [*([changed] if changed else []), *_returned_in_words(returned), *waiting_in_words(session)]
         export_judgements(ws, outcome)
-        return Afterwards([changed] if changed else [], outcome.progress.left_by_assessor.total())
+        return Afterwards(notes, outcome.progress.left_by_assessor.total())
 
 
 def outgoing_of(ws: Workspace) -> list[Outgoing]:
@@ -130,6 +146,7 @@ def outgoing_of(ws: Workspace) -> list[Outgoing]:
         sent = projects.was_sent(session)
         returned = [back for back in read_returned(session) if back.withdrawn_at is None and back.assessor not in left]
         hidden = {name: pairs for name, pairs in read_hidden(session).items() if name not in left}
+        waiting = waiting_pairs(session)
         probed = [one.record for one in trials.read_answers(session, "hidden-gold") if one.record.counts]
         answered = answered_of(session) | {(one.assessor, one.asked) for one in probed}
     plan = [one for one in planned if one.assessor not in left]
@@ -150,7 +167,11 @@ def outgoing_of(ws: Workspace) -> list[Outgoing]:
         back = {one.asked: one.why for one in returned if one.assessor == assessor}
         tasks = tasks_of(ws, material, sequence, more=bool(back))
         tasks |= {asked: returned_task(task, back[asked]) for asked, task in tasks_of(ws, material, list(back)).items()}
-        found.append(Outgoing(form, assessor, tasks))
+        # What waits for a decision is sent to nobody; an answered task stays where it is.
+        kept = {
+            asked: task for asked, task in tasks.items() if asked.pair not in waiting or (assessor, asked) in answered
+        }
+        found.append(Outgoing(form, assessor, kept))
     return found
 
 
@@ -161,6 +182,21 @@ def _without_hidden_gold(session: Session, collected: Collected) -> Collected:
     sourced = [sourced_judgement(found, collected.project, source="hidden-gold") for found in answers]
     trials.record_answers(session, sourced, recorded_at=moment_now())
     return collected._replace(found=tuple(found for found in collected.found if found.asked.pair not in hidden))
+
+
+def _returned_in_words(returned: Collection[Returned]) -> tuple[str, ...]:
+    if not returned:
+        return ()
+    answers = counted(len(returned), "answer")
+    return (f"{answers} came in on a text before its correction; `annot push` asks for them again",)
+
+
+def _held(pairs: Collection[Pair]) -> str:
+    several = counted(len(pairs), "pair")
+    return (
+        f"not sent: {several} that may have an answer on the text before its correction; fetch it with `annot pull`, "
+        "then run `annot push` again"
+    )
 
 
 def _given_back(ws: Workspace, late: Mapping[str, Collection[Asked]]) -> tuple[str, ...]:
@@ -211,6 +247,7 @@ def withdraw_handed_on(ws: Workspace, gateway: Gateway) -> tuple[tuple[Withdrawn
         left = people.who_left(session)
         recorded = {project.project: projects.read_tasks(session, project.project) for project in here}
         hidden = read_hidden(session)
+        waiting, given = waiting_pairs(session), answered_of(session)
         pooled = pools.documents_by_query(session)
     # A push that was killed may have sent what it did not note down: whatever the pools hold can be ours.
     possible = {Asked(query_id, doc_id, at) for query_id in pooled for doc_id in pooled[query_id] for at in REPEATED}
@@ -220,13 +257,16 @@ def withdraw_handed_on(ws: Workspace, gateway: Gateway) -> tuple[tuple[Withdrawn
         own |= {returned.asked for returned in back if returned.assessor == project.assessor}
         gold = {Asked(*pair) for pair in hidden.get(project.assessor, ())}
         own |= gold if project.assessor not in left else set()
+        own -= {asked for asked in own if asked.pair in waiting and (project.assessor, asked) not in given}
         tasks = recorded[project.project]
         if not (tasks.keys() - own) and project.assessor not in left:
             continue
         try:
             done = _withdraw(ws, gateway, project, own, {*possible, *tasks})
-            # Hidden gold is nobody's pair: an answer to it stays where it is, and gives nothing back.
-            withdrawn.append(done._replace(answered=done.answered - gold))
+            # Hidden gold is nobody's pair: an answer to it stays where it is, and gives nothing back. An answer to
+            # a pair that waits for a decision is one more of them.
+            late = {asked for asked in done.answered if asked not in gold and asked.pair not in waiting}
+            withdrawn.append(done._replace(answered=frozenset(late)))
         except StudioError as error:
             if project.assessor not in left:
                 raise

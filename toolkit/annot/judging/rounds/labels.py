@@ -14,7 +14,7 @@ from annot.base.records import Asked, Paper, Query, Source, grouped
 from annot.corpus.corpus_facts import labels_of, papers_of
 from annot.corpus.facets.query_sentences import facet_sentences
 from annot.judging.exchange.collecting import Collected
-from annot.judging.exchange.outgoing import Outgoing, check_labels, check_outgoing, form_of, labels_asked
+from annot.judging.exchange.outgoing import Outgoing, check_labels, check_outgoing, form_of
 from annot.judging.exchange.recording import PulledProject, RecordedProject
 from annot.judging.exchange.rounds import PARTS, Prepared, Round, Wishes
 from annot.judging.exchange.sending import accounts_on
@@ -28,6 +28,7 @@ from annot.labelstudio.tasks import LABELS_SHOWN, facets_task, pair_key
 from annot.store import people, projects
 from annot.store.facet_labels import FacetLabels, put_corrections, read_labels
 from annot.store.queries import put_queries, read_queries, read_topics
+from annot.study.shown_contents import labels_asked
 from annot.study.workspace import Workspace
 
 PART = PARTS["labels"]

@@ -12,6 +12,7 @@ from annot.base.names import check_name, counted
 from annot.base.records import Asked
 from annot.formats.spreadsheet import read_full_texts
 from annot.judging.exchange.collecting import Collected
+from annot.judging.exchange.displays import scale_version
 from annot.judging.exchange.outgoing import Outgoing, TaskMaterial, form_of, material_of, tasks_of
 from annot.judging.exchange.recording import RecordedProject, record_beside
 from annot.judging.exchange.rounds import PARTS, Afterwards, Prepared, Round, Wishes
@@ -19,7 +20,7 @@ from annot.judging.substudy import HINT, ON_RECORD, ROUNDS, on_record, plan_of, 
 from annot.judging.trial_answers import current_answers
 from annot.labelstudio.tasks import full_text_task
 from annot.store import trials
-from annot.study.workspace import Workspace
+from annot.study.workspace import Workspace, given_bytes
 
 
 class SubstudyRound(Round):
@@ -56,9 +57,12 @@ class SubstudyRound(Round):
                 raise MissingInput(
                     f"{path}: no such file", hint="this table lists the full text of each paper; " + HINT
                 )
-            where = read_full_texts(path.read_bytes(), name=str(path), wanted=sorted(material.papers))
+            data = given_bytes(path, expected="a table of full texts")
+            where = read_full_texts(data, name=str(path), wanted=sorted(material.papers))
             tasks = {asked: _with_full_texts(task, asked, material, where) for asked, task in tasks.items()}
-        return Prepared([Outgoing(form_of(ws, part, material), assessor, tasks)])
+        with ws.reading() as session:
+            new = scale_version(ws, session)
+        return Prepared([Outgoing(form_of(ws, part, material), assessor, tasks)], new_versions=new)
 
     def record(self, ws: Workspace, collected: Collected, wishes: Wishes) -> RecordedProject:
         """Every annotation an answer beside the collection."""

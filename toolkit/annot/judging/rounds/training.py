@@ -12,6 +12,7 @@ from annot.base.errors import MissingInput
 from annot.base.names import check_name, counted
 from annot.base.records import WHOLE, Asked, Judgement
 from annot.judging.exchange.collecting import Collected
+from annot.judging.exchange.displays import scale_version
 from annot.judging.exchange.outgoing import Outgoing, form_of, material_of, tasks_of
 from annot.judging.exchange.recording import RecordedProject, record_beside
 from annot.judging.exchange.rounds import PARTS, Afterwards, Prepared, Round, Wishes
@@ -82,7 +83,9 @@ class TrainingRound(Round):
                 trials.replace_assignments(session, TRAIN, rows)
         present = {person.assessor for person in everyone}
         still_here = {name: sequence for name, sequence in sequences.items() if name in present}
-        return Prepared(_outgoing(ws, still_here, golden, facet_of, answers), notes)
+        with ws.reading() as session:
+            new = scale_version(ws, session)
+        return Prepared(_outgoing(ws, still_here, golden, facet_of, answers), notes, new_versions=new)
 
     def before_sending(self, session: Session, outgoing: Sequence[Outgoing]) -> None:
         """Which gold grades can be seen: from now on an answer that changes has come too late."""

@@ -12,7 +12,8 @@ import numpy.typing as npt
 
 from annot.base.errors import InputError
 from annot.base.names import counted
-from annot.base.records import Decision, Judgement, Qrel, Ranking, as_trec_eval, grouped
+from annot.base.records import Decision, Judgement, Qrel, Ranking, grouped
+from annot.base.scored import as_trec_eval
 from annot.base.stats.arrays import Array, Integers, Mask
 from annot.base.stats.seeding import generator
 from annot.base.stats.significance import tau_b_of_rows

@@ -111,7 +111,7 @@ def compare_runs(
     how many queries these are. unit: what a row is, a topic or a query. A run's mean is the mean of its folds'
     means. seed: of tests that draw their signs.
     """
-    share = {run: (of_run / sizes.sum(axis=0)).mean(axis=1) for run, of_run in sums.items()}
+    share = {run: shares_of(of_run, sizes) for run, of_run in sums.items()}
     mean = {run: round(float(of_run.sum()), _FIGURES) for run, of_run in share.items()}
     order = sorted(sums, key=lambda run: (-mean[run], run))
     pairs = list(itertools.combinations(range(len(order)), 2))
@@ -157,6 +157,23 @@ def compare_runs(
         detectable=_detectable(differences, decided),
     )
     return comparisons, verdict
+
+
+def shares_of(sums: Array, sizes: Array) -> Array:
+    """The part that each topic has of the mean of the folds' means: shape (P,). sums, sizes: as in `compare_runs`."""
+    return np.asarray((sums / sizes.sum(axis=0)).mean(axis=1))
+
+
+def p_over_chance(sums: Mapping[str, Array], sizes: Array, *, seed: int) -> dict[str, float]:
+    """The p of each run's difference from a random order, corrected for the number of runs as `compare_runs` is.
+
+    sums: by run, the sums of these differences over the queries of each topic in each fold, shape (P, S).
+    """
+    if not sums:
+        return {}
+    differences = len(sizes) * np.stack([shares_of(of_run, sizes) for of_run in sums.values()])
+    tests = max_t_tests(differences, alpha=ALPHA, permutations=MAX_T_PERMUTATIONS, seed=seed)
+    return dict(zip(sums, tests.p_values.tolist(), strict=True))
 
 
 def _detectable(differences: Array, decided: MaxT) -> float | None:

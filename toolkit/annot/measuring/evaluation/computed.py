@@ -3,8 +3,7 @@
 The expected value is the mean over all orders of those that tie, and exact. What is linear in the gains at each rank
 takes the mean gain of the tie there; average precision is by McSherry and Najork 2008, Computing Information Retrieval
 Performance Measures Efficiently in the Presence of Tied Scores, ECIR, section 2. A list without ties has its plain
-value. A list in which all tie is a random order: what chance reaches. trec_eval's measures, and all others that
-ir_measures knows, come from ir_measures.
+value. trec_eval's measures, and all others that ir_measures knows, come from ir_measures.
 """
 
 from __future__ import annotations
@@ -12,14 +11,15 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from annot.base.records import ScoredDoc, as_trec_eval, grouped, round_score
+from annot.base.records import ScoredDoc, grouped
+from annot.base.scored import as_trec_eval, single_precision
 from annot.base.stats.arrays import Array
 from annot.base.stats.seeding import generator
 from annot.measuring.evaluation.gradings import COMPUTED, Graded, family_of, measured, relevant_of
@@ -53,7 +53,9 @@ class MeasuresAsked(NamedTuple):
 def measured_by_query(run: Run, graded: Grades, asked: MeasuresAsked, *, expect: bool) -> dict[str, Values]:
     """The measures of each query of `graded`. expect: the mean over all orders of documents that tie."""
     if expect:
-        return expected_by_query({query_id: ties_of(run.get(query_id, ())) for query_id in graded}, graded, asked)
+        return expected_by_query(
+            {query_id: ties_of(run.get(query_id, ()), asked.convention) for query_id in graded}, graded, asked
+        )
     others = [name for name in asked.names if asked.convention == "trec" and not JUDGED_AT.fullmatch(name)]
     found = through_ir_measures(run, graded, names=others, relevant_from=asked.relevant_from)
     for query_id, grades in graded.items():
@@ -84,27 +86,29 @@ def expected_by_query(ties: Mapping[str, Ties], graded: Grades, asked: MeasuresA
             else:
                 found[query_id][name] = value
     if others:
-        for query_id, values in _over_orders(ties, graded, list(others), asked.relevant_from).items():
-            found[query_id] |= values
+        for query_id, tied_docs in ties.items():
+            orders = _orders_of(query_id, tied_docs)
+            found[query_id] |= over_orders(orders, graded[query_id], [*others], asked.relevant_from)
     return asked.of(found)
 
 
-def _over_orders(
-    ties: Mapping[str, Ties], graded: Grades, names: Sequence[str], relevant_from: int
-) -> dict[str, Values]:
-    """The mean over drawn orders, those of a query from its id alone; a list without ties has one order."""
-    means: dict[str, Values] = {}
-    for query_id, groups in ties.items():
-        draw = generator(0, "orders", query_id)
-        several = ORDERS if any(len(group) > 1 for group in groups) else 1
-        orders = {}
-        for at in range(several):
-            docs = [group[place] for group in groups for place in draw.permutation(len(group))]
-            orders[str(at)] = [ScoredDoc(doc.doc_id, float(-rank)) for rank, doc in enumerate(docs)]
-        same = dict.fromkeys(orders, graded[query_id])
-        values = through_ir_measures(orders, same, names=names, relevant_from=relevant_from)
-        means[query_id] = {name: sum(one[name] for one in values.values()) / several for name in names}
-    return means
+def _orders_of(query_id: str, ties: Ties) -> list[list[str]]:
+    """Drawn orders of the documents, those of a query from its id alone; a list without ties has one order."""
+    draw = generator(0, "orders", query_id)
+    several = ORDERS if any(len(group) > 1 for group in ties) else 1
+    return [[group[place].doc_id for group in ties for place in draw.permutation(len(group))] for _ in range(several)]
+
+
+def over_orders(
+    orders: Sequence[Sequence[str]], grades: Mapping[str, int], names: Sequence[str], relevant_from: int
+) -> Values:
+    """The means over these orders of documents, of measures that ir_measures computes."""
+    runs = {
+        str(at): [ScoredDoc(doc_id, float(-rank)) for rank, doc_id in enumerate(order)]
+        for at, order in enumerate(orders)
+    }
+    values = through_ir_measures(runs, dict.fromkeys(runs, grades), names=names, relevant_from=relevant_from)
+    return {name: sum(one[name] for one in values.values()) / len(runs) for name in names}
 
 
 def _judged(ties: Ties, grades: Mapping[str, int], k: int) -> float:
@@ -114,9 +118,10 @@ def _judged(ties: Ties, grades: Mapping[str, int], k: int) -> float:
     return float(tied(flags, (), 1).hits[0, :n].mean()) if n else 0.0
 
 
-def ties_of(docs: Sequence[ScoredDoc]) -> Ties:
-    """The documents by score, the best first, those of one score together."""
-    groups = grouped((round_score(doc.score), doc) for doc in docs)
+def ties_of(docs: Sequence[ScoredDoc], convention: str) -> Ties:
+    """The documents by score, the best first, those together that have one score in the convention."""
+    scores: Iterable[float] = (doc.score for doc in docs)
+    groups = grouped(zip(single_precision(scores) if convention == "trec" else scores, docs, strict=True))
     return tuple(tuple(groups[score]) for score in sorted(groups, reverse=True))
 
 
@@ -126,6 +131,12 @@ class Tied(Graded):
 
     sizes: tuple[int, ...]
     """Of each tie, best first: `submitted` has them one after the other."""
+    length: int
+    """Ranks that count; documents that are at none of them in an order are not submitted then."""
+
+    def cut(self, length: int) -> Tied:
+        """The same, of which only the first ranks count."""
+        return replace(self, length=length)
 
     @property
     def gains(self) -> Array:
@@ -143,13 +154,14 @@ class Tied(Graded):
 
     def _by_rank(self, values: npt.NDArray[Any]) -> Array:
         tie = np.repeat(np.arange(len(self.sizes)), self.sizes)
-        return np.asarray((np.bincount(tie, values[0], len(self.sizes)) / self.sizes)[tie][None, :])
+        return np.asarray((np.bincount(tie, values[0], len(self.sizes)) / self.sizes)[tie][None, : self.length])
 
 
 def tied(groups: Sequence[Sequence[int]], judged: Iterable[int], relevant_from: int) -> Tied:
     """groups: the grades of the documents of each tie, best tie first. judged: those of all judged documents."""
     submitted = np.array([[grade for group in groups for grade in group]], dtype=np.int64)
-    return Tied(submitted, np.array([list(judged)], dtype=np.int64), relevant_from, tuple(map(len, groups)))
+    sizes = tuple(map(len, groups))
+    return Tied(submitted, np.array([list(judged)], dtype=np.int64), relevant_from, sizes, sum(sizes))
 
 
 def expected(convention: str, name: str, ties: Tied) -> float | None:
@@ -167,7 +179,8 @@ def _average_precision(ties: Tied, relevant: float) -> float:
     total, before, found = 0.0, 0, 0
     for m, r in ties.groups():
         others = (r - 1) / (m - 1) if m > 1 else 0.0
-        total += r / m * math.fsum((1 + found + (i - 1) * others) / (before + i) for i in range(1, m + 1)) if r else 0.0
+        ranks = range(1, 1 + min(m, ties.length - before) if r else 1)
+        total += r / m * math.fsum((1 + found + (i - 1) * others) / (before + i) for i in ranks)
         before, found = before + m, found + r
     return float(total / relevant) if relevant else 0.0
 

@@ -2,19 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import numpy as np
 
 from annot.base.errors import InputError
-from annot.base.names import called, counted, verb
+from annot.base.names import called, counted
 from annot.base.records import Ranking, grouped
 from annot.base.stats.arrays import Array
 from annot.base.stats.clustered import ratio_interval
 from annot.base.stats.values import Interval, Undefined, rounding
-from annot.measuring.evaluation.comparisons import FEWEST_PAPERS, Restated, RunComparison, Verdict, compare_runs
+from annot.measuring.evaluation.caveats import caveats, nothing_relevant
+from annot.measuring.evaluation.chance import ranked_by_any
+from annot.measuring.evaluation.comparisons import (
+    ALPHA,
+    Restated,
+    RunComparison,
+    Verdict,
+    compare_runs,
+    p_over_chance,
+    shares_of,
+)
 from annot.measuring.evaluation.computed import MeasuresAsked
 from annot.measuring.evaluation.graded_pools import GradedPools, SampleCost
 from annot.measuring.evaluation.measures import Evaluation, mean_over_folds
@@ -26,8 +36,6 @@ Values = Mapping[str, Mapping[str, float]]
 TOGETHER = "together"
 CHANCE = "chance"
 ONE_ASSESSOR = "one assessor"
-MOST_NAMED = 5
-"""Queries whose names may stand within a sentence."""
 TEST = "mean of fold means"
 TEST_FOLD = "mean over the test fold"
 DEV = "mean over the development fold"
@@ -51,6 +59,8 @@ class RunMeasures:
     average: str
     """How the queries were averaged: plainly, or as the mean of the folds' means."""
     queries: int
+    topics: int
+    """Of these queries: the units of chance."""
     values: dict[str, float]
     intervals: dict[str, Interval | Undefined]
     """Of each measure, over whole topics: two facets of one share its pool."""
@@ -59,10 +69,12 @@ class RunMeasures:
     spread: dict[str, float] = field(default_factory=dict)
     """The standard deviation of each measure over the runs; empty for one run."""
     over_chance: Interval | Undefined | None = None
-    """Of the difference from a random order of the same queries, on the measure by which the convention compares."""
+    """Of the difference from a random order on the same queries, on the measure by which the convention compares; of
+    this difference alone, not corrected for the other runs."""
+    p_over_chance: float | None = None
+    """Of this difference, by the step-down maximum of t over all runs of the facet. It decides."""
     above_chance: bool = False
-    """Whether this difference is shown to be positive: by its interval, or, where it has none, as it is positive
-    on every one of enough topics."""
+    """Whether the difference is positive and its p at most `ALPHA`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +85,7 @@ class Evaluated:
     level: float
     """Of the intervals."""
     lines: tuple[RunMeasures, ...]
-    """Of the runs, and of a random order of the pool."""
+    """Of the runs, and of a random order that is as long as the longest of them."""
     ceiling: tuple[RunMeasures, ...]
     """What one assessor's grades reach as a ranking. The final grades rest on them: it is on the generous side."""
     convention: str
@@ -87,6 +99,8 @@ class Evaluated:
     evaluations: dict[str, dict[str, Evaluation]]
     """By run, then convention."""
     notes: tuple[str, ...]
+    warning: str = ""
+    """What a reader must know before any figure: that no grade counts as relevant."""
     sampled: SampleCost | None = None
     """Where a sample of the pools was judged: what that costs. All figures are estimates of the whole pools then."""
     restated: Restated | None = None
@@ -158,7 +172,6 @@ def of_runs(
     (without one, on that of `PRIMARY`). ties: one of `annot.measuring.evaluation.measures.TIES`. average: one of
     AVERAGES. seed: of the tests between runs.
     """
-    notes: list[str] = []
     evaluations: dict[str, dict[str, Evaluation]] = {}
     facet_names = sorted({facets[query_id] for query_id in graded.query_ids})
     for tag, rankings in runs.items():
@@ -175,9 +188,17 @@ def of_runs(
             convention: graded.measured(known, mine, MeasuresAsked(convention, measures, relevant_from), ties=ties)
             for convention in conventions
         }
-        notes += _notes(tag, evaluations[tag][conventions[0]], set(rankings) - set(facets), whole=graded.whole)
-        if without := sorted({*graded.query_ids}.intersection(unable)):
-            notes.append(f"{tag}: not compared where {', '.join(without)} count, which its system cannot rank for")
+    notes = [
+        *caveats(
+            {tag: by_convention[conventions[0]] for tag, by_convention in evaluations.items()},
+            unknown={tag: len(run.keys() - facets.keys()) for tag, run in runs.items()},
+            unable={tag: sorted({*graded.query_ids}.intersection(left_out.get(tag, ()))) for tag in runs},
+            whole=graded.whole,
+            some_relevant=graded.highest >= relevant_from,
+        )
+    ]
+    if any(len({len(run[one]) for run in runs.values() if run.get(one)}) > 1 for one in graded.query_ids):
+        notes.append(f"{CHANCE}: as long as the longest run; each run is compared with one of its own length")
     primary = measures[0] if measures else PRIMARY[conventions[0]]
     tags_of = grouped((systems.get(tag, tag), tag) for tag in runs)
     lines: list[RunMeasures] = []
@@ -191,9 +212,10 @@ def of_runs(
         names = graded.columns(convention, measures)
         by = next((name for name in measures if name in names), PRIMARY[convention])
         asked = MeasuresAsked(convention, names, relevant_from)
-        floor, one_assessor = graded.chance(asked), graded.one_assessor(asked)
+        floors, longest = _floors(runs, graded, asked)
+        one_assessor = graded.one_assessor(asked)
         for facet in [*facet_names, *([TOGETHER] if len(facet_names) > 1 else [])]:
-            members = {query_id for query_id in floor if facet in (facets[query_id], TOGETHER)}
+            members = {query_id for query_id in graded.query_ids if facet in (facets[query_id], TOGETHER)}
             folds = splits.get("all" if facet == TOGETHER else facet, {})
             if average == "dev":
                 members &= set(folds.get(DEV_FOLD, ()))
@@ -206,16 +228,20 @@ def of_runs(
                     left = counted(len(untested), "query")
                     notes.append(f"{_on(facet)}leaves out {left} outside the test folds; `--average plain` takes all")
             whole = _average_of(members, facet, folds, topics, average)
-            there = {
-                system: covering
+            covering = {
+                system: own
                 for system, tags in tags_of.items()
-                if (covering := [values[tag] for tag in tags if members <= values[tag].keys()])
+                if (own := [tag for tag in tags if members <= values[tag].keys()])
             }
-            for system, of in there.items():
-                line = _line(convention, system, of, whole, names, level)
-                ahead = {query_id: value - floor[query_id][by] for query_id, value in _means(of, whole, by).items()}
-                lines.append(_beside_chance(line, whole, ahead, level=level))
-            lines.append(_line(convention, CHANCE, [floor], whole, names, level))
+            there = {system: [values[tag] for tag in own] for system, own in covering.items()}
+            measured = [_line(convention, system, of, whole, names, level) for system, of in there.items()]
+            ahead = {
+                system: whole.sums(_means(there[system], whole, by))
+                - whole.sums(_means([floors[tag] for tag in own], whole, by))
+                for system, own in covering.items()
+            }
+            lines += _beside_chance(measured, ahead, whole, level=level, seed=seed)
+            lines.append(_line(convention, CHANCE, [longest], whole, names, level))
             judged = members & one_assessor.keys()
             if judged:
                 of_judged = _average_of(judged, facet, folds, topics, average)
@@ -244,6 +270,7 @@ def of_runs(
         verdicts=tuple(verdicts),
         evaluations=evaluations,
         notes=tuple(notes),
+        warning=nothing_relevant(graded.highest, relevant_from),
     )
 
 
@@ -284,6 +311,7 @@ def _line(
         run=run,
         average=average.kind,
         queries=len(average.members),
+        topics=len(sizes),
         values=mean_over_folds(by_query, average.folds),
         intervals={
             name: ratio_interval(average.sums(of), sizes, level=level, unit=average.unit) for name, of in mean.items()
@@ -298,43 +326,37 @@ def _means(runs: Sequence[Values], average: _Average, name: str) -> dict[str, fl
     return {query_id: float(np.mean([values[query_id][name] for values in runs])) for query_id in average.members}
 
 
-def _beside_chance(line: RunMeasures, average: _Average, ahead: Mapping[str, float], *, level: float) -> RunMeasures:
-    """The line with its difference from a random order; ahead: that of each query."""
-    sums = average.sums(ahead)
-    interval = ratio_interval(sums, average.sizes(), level=level, unit=average.unit, least=-1.0)
-    if isinstance(interval, Interval):
-        above = interval.low > 0
-    else:
-        above = bool((sums > 0).all()) and len(sums) >= FEWEST_PAPERS
-    return replace(line, over_chance=interval, above_chance=above)
+def _floors(
+    runs: Mapping[str, Mapping[str, Ranking]], graded: GradedPools, asked: MeasuresAsked
+) -> tuple[dict[str, Values], Values]:
+    """The measures of a random order of all that the runs rank: by run, cut at its length, and at the longest one."""
+    lengths = {tag: {one: len(run.get(one, ())) for one in graded.query_ids} for tag, run in runs.items()}
+    longest = {one: max(of_run[one] for of_run in lengths.values()) for one in graded.query_ids}
+    cuts = {cut for of_run in lengths.values() for cut in of_run.items()}
+    found = graded.chance(ranked_by_any(runs.values()), cuts, asked)
+    of_each: dict[str, Values] = {
+        tag: {query_id: found[query_id, length] for query_id, length in of_run.items()}
+        for tag, of_run in lengths.items()
+    }
+    return of_each, {query_id: found[query_id, length] for query_id, length in longest.items()}
+
+
+def _beside_chance(
+    lines: Sequence[RunMeasures], ahead: Mapping[str, Array], average: _Average, *, level: float, seed: int
+) -> list[RunMeasures]:
+    """The lines with their differences from a random order; ahead: by run, its sums as `_Average.sums` has them."""
+    sizes = average.sizes()
+    p_values = p_over_chance(ahead, sizes, seed=seed)
+    return [
+        replace(
+            line,
+            over_chance=ratio_interval(ahead[line.run], sizes, level=level, unit=average.unit, least=-1.0),
+            p_over_chance=p_values[line.run],
+            above_chance=p_values[line.run] <= ALPHA and float(shares_of(ahead[line.run], sizes).sum()) > 0,
+        )
+        for line in lines
+    ]
 
 
 def _on(facet: str) -> str:
     return f"{facet}: " if called().faceted else ""
-
-
-def _named(query_ids: Sequence[str], then: str = "") -> str:
-    """The queries and what follows for them; of many first their number, so that a note can be cut short."""
-    names = ", ".join(query_ids)
-    return f"{names}{then}" if len(query_ids) <= MOST_NAMED else f"{counted(len(query_ids), 'query')}{then}: {names}"
-
-
-def _notes(tag: str, evaluation: Evaluation, unknown: set[str], *, whole: bool) -> Iterator[str]:
-    """whole: whether all of the pools was judged; a pair that was not drawn is not unjudged."""
-    missing = sum(len(query.missing) for query in evaluation.queries)
-    unjudged = sum(query.unjudged for query in evaluation.queries)
-    if missing:
-        left = counted(missing, "judged document") if whole else f"{counted(missing, 'document')} of the pools"
-        yield f"{tag}: leaves out {left}"
-    if unjudged:
-        if whole:
-            yield f"{tag}: ranks {counted(unjudged, 'unjudged document')}; unjudged counts as not relevant"
-        else:
-            yield f"{tag}: ranks {counted(unjudged, 'document')} of no pool; they count as not relevant"
-    if evaluation.not_submitted:
-        yield f"{tag}: ranks no documents for {_named(evaluation.not_submitted, ', so its score there is 0')}"
-    if evaluation.without_relevant:
-        none = "no document is relevant" if whole else "no drawn document is relevant"
-        yield f"{tag}: {none} for {_named(evaluation.without_relevant)}"
-    if unknown:
-        yield f"{tag}: {counted(len(unknown), 'query')} of the run {verb(len(unknown), 'is', 'are')} not in this study"

@@ -6,9 +6,10 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
-from annot.base.records import Judgement, Qrel
+from annot.base.records import Judgement, Qrel, nested
+from annot.measuring.evaluation.chance import Cut, Documents, random_orders
 from annot.measuring.evaluation.computed import MeasuresAsked, Run, Values
-from annot.measuring.evaluation.measures import Evaluation, chance_floor, columns, evaluate, single_assessor_ceiling
+from annot.measuring.evaluation.measures import Evaluation, columns, evaluate, single_assessor_ceiling
 
 
 class GradedPools(Protocol):
@@ -22,14 +23,18 @@ class GradedPools(Protocol):
     def query_ids(self) -> Collection[str]:
         """The queries that are graded."""
 
+    @property
+    def highest(self) -> int:
+        """The highest grade of a judged document."""
+
     def columns(self, convention: str, asked: tuple[str, ...]) -> tuple[str, ...]:
         """The measures to show: those of the convention, and those of `asked` that it knows."""
 
     def measured(self, run: Run, query_ids: Collection[str], asked: MeasuresAsked, *, ties: str) -> Evaluation:
         """The run on these of the queries."""
 
-    def chance(self, asked: MeasuresAsked) -> dict[str, Values]:
-        """What a random order of each pool reaches, by query."""
+    def chance(self, documents: Documents, cuts: Collection[Cut], asked: MeasuresAsked) -> dict[Cut, Values]:
+        """The figures of a random order of the documents of each query, of which the first so many are ranked."""
 
     def one_assessor(self, asked: MeasuresAsked) -> dict[str, Values]:
         """What a ranking by one assessor's grades reaches, by query; empty if it is not known."""
@@ -51,6 +56,10 @@ class JudgedWhole:
     def query_ids(self) -> Collection[str]:
         return {qrel.query_id for qrel in self.qrels}
 
+    @property
+    def highest(self) -> int:
+        return max(qrel.relevance for qrel in self.qrels)
+
     def columns(self, convention: str, asked: tuple[str, ...]) -> tuple[str, ...]:
         return columns(convention, asked)
 
@@ -65,8 +74,8 @@ class JudgedWhole:
             measures=asked.names,
         )
 
-    def chance(self, asked: MeasuresAsked) -> dict[str, Values]:
-        return chance_floor(self.qrels, asked)
+    def chance(self, documents: Documents, cuts: Collection[Cut], asked: MeasuresAsked) -> dict[Cut, Values]:
+        return random_orders(documents, cuts, nested(self.qrels), asked)
 
     def one_assessor(self, asked: MeasuresAsked) -> dict[str, Values]:
         return single_assessor_ceiling(self.judgements, self.qrels, asked)

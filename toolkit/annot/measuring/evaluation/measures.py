@@ -32,7 +32,7 @@ from annot.base.judged import counted as counting
 from annot.base.names import check_name, counted
 from annot.base.records import Judgement, Qrel, ScoredDoc, nested, ranked
 from annot.base.settings.sections import Convention, Ties
-from annot.measuring.evaluation.computed import MeasuresAsked, Run, Values, expected_by_query, knows, measured_by_query
+from annot.measuring.evaluation.computed import MeasuresAsked, Run, Values, knows, measured_by_query
 from annot.measuring.evaluation.gradings import MEASURES
 
 CONVENTIONS = get_args(Convention)
@@ -120,14 +120,6 @@ def evaluate(
         not_submitted=tuple(query.query_id for query in queries if not query.submitted),
         without_relevant=tuple(query.query_id for query in queries if not query.relevant),
     )
-
-
-def chance_floor(qrels: Iterable[Qrel], asked: MeasuresAsked) -> dict[str, Values]:
-    """The expected value of each measure, by `query_id`, when the judged pool is put in random order. Exact for the
-    measures that are computed here; of those that ir_measures alone knows, the mean of 100 orders."""
-    graded = _by_query(qrels)
-    ties = {query_id: (tuple(ScoredDoc(doc_id, 0.0) for doc_id in grades),) for query_id, grades in graded.items()}
-    return expected_by_query(ties, graded, asked)
 
 
 def single_assessor_ceiling(

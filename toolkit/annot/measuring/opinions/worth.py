@@ -3,9 +3,9 @@
 The sentence is one of four. The first whose rule holds is taken:
 
 does not judge
-    More than half of the answers cannot be read; or at least 99 of 100 readable answers are one grade and people's
-    final grades of these pairs are more varied; or the interval of Spearman's rho with the final grades is not above 0
-    (without an interval, its value).
+    More than half of the answers cannot be read or say that the pair cannot be judged; or at least 99 of 100 readable
+    answers are one grade and people's final grades of these pairs are more varied; or the interval of Spearman's rho
+    with the final grades is not above 0 (without an interval, its value).
 favours X
     A run gains more than the opinion's errors explain (`annot.measuring.opinions.favour`). All such runs are named,
     the one that gains most first. A run that loses without another's gain is named at the end of the last two.
@@ -23,9 +23,8 @@ Until 30 pairs have both an opinion and a final grade, nothing else is said.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from statistics import median_low
@@ -53,12 +52,8 @@ from annot.measuring.opinions.agreeing import (
 from annot.measuring.opinions.favour import Favour, FavourRule, OpinedPair, favour
 from annot.measuring.opinions.standing_in import FEWEST_PAIRS, StandingIn, standing_in
 
-MOST_UNREADABLE = 0.5
+MOST_WITHOUT_GRADE = 0.5
 ALWAYS_THE_SAME = 0.99
-GENERIC = frozenset(
-    ("base", "chat", "instruct", "large", "latest", "mini", "model", "preview", "small", "tiny", "turbo")
-)
-"""Parts of models' names that say nothing about their family."""
 
 
 class OpinionVerdict(StrEnum):
@@ -81,9 +76,11 @@ class Worth:
     verdict: OpinionVerdict
     sentence: str
     n_pairs: int
-    """Pairs with an answer, readable or not."""
+    """Pairs with an answer, with or without a grade."""
     n_unreadable: int
     """Pairs none of whose answers could be read."""
+    n_declined: int
+    """Pairs that the model says it cannot judge: they count as not answered."""
     n_compared: int
     """Pairs with an opinion and a final grade."""
     given: dict[int, int]
@@ -101,7 +98,21 @@ class Worth:
     standing_in: StandingIn
     favour: Favour | Undefined
     related: tuple[str, ...]
-    """Runs of systems of the model's own family."""
+    """Runs of systems of the model's own family, as the lead declares."""
+    other_guidelines: OtherGuidelines | None = None
+    """None if people judged all of its pairs by the guidelines that its prompt contains."""
+
+
+@dataclass(frozen=True, slots=True)
+class OtherGuidelines:
+    """An opinion on pairs some of which people judged by other guidelines than the model was given."""
+
+    n_pairs: int
+    """Pairs with an opinion and a final grade that people judged by other guidelines."""
+    n_same: int
+    """Those that they judged by the same."""
+    within: Worth | None
+    """The comparison on these alone; None if there are too few."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,12 +131,19 @@ class Judged:
 
 @rounding
 def worth(
-    name: str, model: str, answers: Mapping[Pair, Sequence[int | None]], judged: Judged, *, declared: Sequence[str] = ()
+    name: str,
+    model: str,
+    answers: Mapping[Pair, Sequence[int | None]],
+    judged: Judged,
+    *,
+    declined: Collection[Pair] = (),
+    related: Collection[str] = (),
 ) -> Worth:
     """Compare an opinion with people.
 
-    answers: by pair, one grade for each repeat, None if the answer could not be read. The middle grade counts, and of
-    two in the middle the lower. declared: runs that the lead declares to be of the model's family.
+    answers: by pair, one grade for each repeat, None if the answer has none. The middle grade counts, and of two in the
+    middle the lower. declined: pairs without a grade that the model says it cannot judge. related: runs of systems
+    that the lead declares to be of the model's family.
     """
     readable = {pair: [one for one in given if one is not None] for pair, given in answers.items()}
     opinion = {pair: median_low(given) for pair, given in sorted(readable.items()) if given}
@@ -148,7 +166,8 @@ def worth(
         if pair in final
     ]
     found = _Found(
-        unreadable=1 - len(opinion) / len(answers) if answers else 0.0,
+        unreadable=(len(answers) - len(opinion) - len(declined)) / max(1, len(answers)),
+        declined=len(declined) / max(1, len(answers)),
         given=Counter(opinion.values()),
         final=Counter(one.final for one in pairs),
         rho=rank_correlation(queries, opinion, scale),
@@ -164,7 +183,8 @@ def worth(
         verdict=verdict,
         sentence=f"{name} {sentence_of(verdict, found, agreement)}.",
         n_pairs=len(answers),
-        n_unreadable=len(answers) - len(opinion),
+        n_unreadable=len(answers) - len(opinion) - len(declined),
+        n_declined=len(declined),
         n_compared=len(pairs),
         given={grade: found.given[grade] for grade in scale.grades},
         agreement=agreement,
@@ -172,10 +192,10 @@ def worth(
         ahead=found.ahead,
         itself=with_itself(readable, scale) if any(len(given) > 1 for given in answers.values()) else None,
         grades=scale.grades,
-        confusion=confusion(final, opinion, [*answers], scale.grades),
+        confusion=confusion(final, opinion, [pair for pair in answers if pair not in declined], scale.grades),
         standing_in=found.standing_in,
         favour=found.favour,
-        related=tuple(sorted({*declared} & judged.runs.keys() | {tag for tag in judged.runs if akin(model, tag)})),
+        related=tuple(sorted({*related} & judged.runs.keys())),
     )
 
 
@@ -184,6 +204,7 @@ class _Found:
     """The figures behind the sentence."""
 
     unreadable: float
+    declined: float
     given: Counter[int]
     final: Counter[int]
     """The final grades of the pairs with both."""
@@ -205,7 +226,7 @@ class _Found:
 
 def verdict_of(found: _Found) -> OpinionVerdict:
     """The first of the four whose rule holds."""
-    if found.unreadable > MOST_UNREADABLE:
+    if found.unreadable + found.declined > MOST_WITHOUT_GRADE:
         return OpinionVerdict.DOES_NOT_JUDGE
     if found.final.total() < FEWEST_PAIRS:
         return OpinionVerdict.UNKNOWN
@@ -274,8 +295,14 @@ def sentence_of(verdict: OpinionVerdict, found: _Found, agreement: Sequence[Opin
 
 
 def _why_not(found: _Found) -> str:
-    if found.unreadable > MOST_UNREADABLE:
-        return f"{100 * found.unreadable:.0f}% of its answers cannot be read"
+    if found.unreadable + found.declined > MOST_WITHOUT_GRADE:
+        shares = (found.unreadable, "cannot be read"), (found.declined, "say that the pair cannot be judged")
+        told = " and ".join(f"{100 * share:.0f}% {what}" for share, what in shares if share)
+        return (
+            f"of its answers, {told}"
+            if found.declined
+            else f"{100 * found.unreadable:.0f}% of its answers cannot be read"
+        )
     if found.same is not None:
         share = found.given[found.same] / found.given.total()
         return f"it gives grade {found.same} to {'every pair' if share == 1 else f'{100 * share:.1f}% of the pairs'}"
@@ -293,19 +320,6 @@ def _favoured(found: Favour) -> str:
 
 def _shown(value: Value | None) -> str:
     return "not known" if value is None or isinstance(value, Undefined) else f"{value:.2f}"
-
-
-def akin(model: str, run: str) -> bool:
-    """Whether their names share a word: gpt-4o and gpt4-rerank, org/llama-3-8b and llama_dense.
-
-    >>> akin("openai/gpt-4o-mini", "gpt4-rerank"), akin("meta/llama-3-8b-instruct", "instruct-bm25")
-    (True, False)
-    """
-    of_model, of_run = (
-        {word for word in re.findall(r"[a-z]{3,}", name.lower()) if word not in GENERIC}
-        for name in (model.rsplit("/", 1)[-1], run)
-    )
-    return bool(of_model & of_run)
 
 
 def _and(names: Sequence[str]) -> str:

@@ -10,7 +10,8 @@ import numpy as np
 
 from annot.base.errors import InputError
 from annot.base.names import check_name
-from annot.base.records import ScoredDoc, as_trec_eval
+from annot.base.records import ScoredDoc
+from annot.base.scored import as_trec_eval
 from annot.base.stats.arrays import Array
 from annot.measuring.evaluation.computed import JUDGED_AT, Run, knows, ties_of
 from annot.measuring.evaluation.gradings import MEASURES, family_of
@@ -127,25 +128,6 @@ def estimates(
     return {tag: _of_run(row, run, pools, values, relevant_from) for row, (tag, run) in enumerate(runs.items())}
 
 
-def chance_floor(
-    pools: Mapping[str, PoolGrades], *, convention: str, relevant_from: int, measures: Sequence[str] = ()
-) -> dict[str, dict[str, float]]:
-    """The expected value of each measure, by `query_id`, if the pool is put in random order.
-
-    `annot.measuring.evaluation.measures.chance_floor` is the same for judged documents.
-    """
-    ties = {query_id: tuple(ScoredDoc(doc_id, 0.0) for doc_id in pool.doc_ids) for query_id, pool in pools.items()}
-    (found,) = estimates(
-        {"chance": ties},
-        pools,
-        convention=convention,
-        relevant_from=relevant_from,
-        ties="expected",
-        measures=measures,
-    ).values()
-    return {one.query_id: one.values for one in found.evaluation.queries}
-
-
 def design_variance(
     first: Mapping[str, Array], weights: Mapping[str, float], second: Mapping[str, Array] | None = None
 ) -> float:
@@ -171,7 +153,7 @@ def has_estimator(convention: str, name: str) -> bool:
 def groups_of(docs: Sequence[ScoredDoc], convention: str, ties: str) -> list[tuple[str, ...]]:
     """The documents of a list for `Lists`, those that tie together."""
     if ties == "expected":
-        return [tuple(doc.doc_id for doc in group) for group in ties_of(docs)]
+        return [tuple(doc.doc_id for doc in group) for group in ties_of(docs, convention)]
     return [(doc.doc_id,) for doc in (as_trec_eval(docs) if convention == "trec" else docs)]
 
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from statistics import fmean
 
 from annot.base.records import ScoredDoc
+from annot.measuring.evaluation.chance import Cut, Documents, drawn_orders
 from annot.measuring.evaluation.computed import MeasuresAsked, Run, Values
 from annot.measuring.evaluation.measures import Evaluation
 from annot.measuring.sampled.estimates import columns, estimates
@@ -26,17 +28,30 @@ class SampledPools:
     def query_ids(self) -> Collection[str]:
         return self.pools.keys()
 
+    @property
+    def highest(self) -> int:
+        # A column for each grade from 1: whether it, or a higher one, was given.
+        return max(int(pool.found.any(axis=0).sum()) for pool in self.pools.values())
+
     def columns(self, convention: str, asked: tuple[str, ...]) -> tuple[str, ...]:
         return columns(convention, asked)
 
     def measured(self, run: Run, query_ids: Collection[str], asked: MeasuresAsked, *, ties: str) -> Evaluation:
-        return self._estimated(run, self.of(query_ids), asked, ties=ties)
+        return _estimated({"": run}, self.of(query_ids), asked, ties=ties)[""]
 
-    def chance(self, asked: MeasuresAsked) -> dict[str, Values]:
-        """A random order is a run in which all documents of the pool tie."""
-        run = {query_id: [ScoredDoc(doc_id, 0.0) for doc_id in pool.doc_ids] for query_id, pool in self.pools.items()}
-        found = self._estimated(run, self.pools, asked, ties="expected")
-        return asked.of({query.query_id: query.values for query in found.queries})
+    def chance(self, documents: Documents, cuts: Collection[Cut], asked: MeasuresAsked) -> dict[Cut, Values]:
+        """In a random order of all documents they tie; of orders that are cut, some are drawn."""
+        found: dict[Cut, Values] = {}
+        for query_id, length in {*cuts}:
+            doc_ids = sorted(documents.get(query_id, ()))
+            lists = [[ScoredDoc(doc_id, 0.0) for doc_id in doc_ids]]
+            if length < len(doc_ids):
+                orders = drawn_orders(query_id, doc_ids, length)
+                lists = [[ScoredDoc(doc_id, float(-rank)) for rank, doc_id in enumerate(order)] for order in orders]
+            runs = {str(at): {query_id: docs} for at, docs in enumerate(lists)}
+            evaluations = _estimated(runs, self.of([query_id]), asked, ties="expected").values()
+            found[query_id, length] = {name: fmean(one.mean[name] for one in evaluations) for name in asked.names}
+        return found
 
     def one_assessor(self, asked: MeasuresAsked) -> dict[str, Values]:
         """Empty, because no assessor graded the whole pool."""
@@ -46,14 +61,16 @@ class SampledPools:
         """The pools of these queries."""
         return {query_id: pool for query_id, pool in self.pools.items() if query_id in query_ids}
 
-    @staticmethod
-    def _estimated(run: Run, pools: Mapping[str, PoolGrades], asked: MeasuresAsked, *, ties: str) -> Evaluation:
-        found = estimates(
-            {"": run},
-            pools,
-            convention=asked.convention,
-            relevant_from=asked.relevant_from,
-            ties=ties,
-            measures=asked.names,
-        )
-        return found[""].evaluation
+
+def _estimated(
+    runs: Mapping[str, Run], pools: Mapping[str, PoolGrades], asked: MeasuresAsked, *, ties: str
+) -> dict[str, Evaluation]:
+    found = estimates(
+        runs,
+        pools,
+        convention=asked.convention,
+        relevant_from=asked.relevant_from,
+        ties=ties,
+        measures=asked.names,
+    )
+    return {tag: one.evaluation for tag, one in found.items()}

@@ -20,16 +20,19 @@ from annot.corpus.corpus_filters import Rejection
 from annot.formats.cleaning import CleanedCounts, counts_of
 from annot.formats.corpora.sections import HeadingCount, Structured
 from annot.formats.trec import TOPICS_FILE, write_topics
+from annot.judging.opinions.standing import Standing
 from annot.judging.own_words import OfKind, own_words
-from annot.judging.planning.drawing import plan_lines
 from annot.judging.substudy import recorded_substudy
 from annot.judging.trial_answers import HIDDEN, TRAIN, recorded_against_gold
 from annot.measuring.agreement.summaries import AgreementTable, GroupAgreement
 from annot.pools.pool_facts import PoolOrigins
 from annot.pools.pooling import as_of, versions_of
+from annot.pools.ranked_corpus import ranked_corpus
 from annot.publishing.release.judging_facts import judging_facts
+from annot.publishing.release.protocol import protocol_of
 from annot.publishing.release.sampled import SampleInWords, sampled_of
 from annot.publishing.report.cells import Number, coefficient
+from annot.publishing.report.notices import by_place
 from annot.publishing.report.sections.agreement import summaries_of
 from annot.publishing.report.sections.opinions import OpinionInWords, in_words
 from annot.publishing.report.study import Study
@@ -38,8 +41,6 @@ from annot.publishing.report.words import sentence, sentences
 from annot.publishing.terms import Terms, citation_of
 from annot.store.papers import corpus_sha256
 from annot.store.projects import StoredRound
-from annot.study import guidelines
-from annot.study.guidelines import distinct, hashes
 from annot.study.snapshot import Snapshot
 
 HASHED_IMPORTS: Mapping[str, str] = {
@@ -76,7 +77,7 @@ class CollectionFacts:
     hashes: tuple[tuple[str, str], ...]
     """(file, SHA-256) of what the numbers were computed from, corpus first."""
     protocol: Mapping[str, str] = field(default_factory=dict)
-    """See `_protocol`."""
+    """See `annot.publishing.release.protocol`."""
     annot_version: str = __version__
     agreement_without: tuple[str, ...] = ()
     """Why figures in `agreement` have no value or no interval."""
@@ -104,6 +105,10 @@ class CollectionFacts:
     """Where a sample of the pools was judged: what users of the grades must know."""
     opinions: tuple[OpinionInWords, ...] = ()
     """What models would have judged, where they were asked."""
+    untrue: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """By place of a page, a sentence for each thing that it rests on and that is not true."""
+    early_trials: tuple[Standing, ...] = ()
+    """Opinions that are not reported, but were asked or shown before people had judged."""
     substudy: dict[str, Any] | None = None
     """How abstracts, full texts and final grades agree, two by two, and seconds a pair; None without a sub-study."""
 
@@ -143,7 +148,8 @@ def facts_of(measured: Study, corpus: CorpusFacts, terms: Terms) -> CollectionFa
     """The facts, counted."""
     study, agreement = measured.snapshot, measured.agreement
     settings = study.ws.settings
-    protocol = _protocol(study)
+    protocol = protocol_of(study)
+    ranked = ranked_corpus(study.ws).ranked if measured.added else None
     figures = list(_figures(agreement, agreement.groups if study.faceted else agreement.groups[-1:]))
     with calling(lambda: study.called):
         return CollectionFacts(
@@ -151,7 +157,7 @@ def facts_of(measured: Study, corpus: CorpusFacts, terms: Terms) -> CollectionFa
             terms=terms,
             corpus=corpus,
             rejected=_rejected(study),
-            sentence_labels=tuple(study.label_origins.items()),
+            sentence_labels=tuple(measured.label_origins.items()),
             grades=settings.scale.names,
             facets=list(_facets(study, agreement)),
             overruled=sentence("agreement.overruled"),
@@ -167,7 +173,7 @@ def facts_of(measured: Study, corpus: CorpusFacts, terms: Terms) -> CollectionFa
                 for name, folds in study.splits.items()
                 for fold, query_ids in folds.items()
             ),
-            hashes=tuple(_hashes(study, corpus, protocol)),
+            hashes=tuple(_hashes(study, corpus, protocol, ranked=ranked)),
             protocol=protocol,
             training=tuple(_against_gold(study, TRAIN)),
             hidden_gold=tuple(_against_gold(study, HIDDEN)),
@@ -178,7 +184,11 @@ def facts_of(measured: Study, corpus: CorpusFacts, terms: Terms) -> CollectionFa
             topics=_topics(study),
             faceted=study.faceted,
             sampled=sampled_of(measured),
-            opinions=in_words(measured.opinions),
+            untrue=by_place(measured.findings),
+            opinions=in_words(measured.reported_opinions),
+            early_trials=tuple(
+                one.standing for one in measured.opinions_on_record if one.standing.early and not one.standing.reported
+            ),
             substudy=recorded_substudy(study.trials),
         )
 
@@ -304,27 +314,13 @@ def _figures(table: AgreementTable, groups: Sequence[GroupAgreement]) -> Iterato
             }
 
 
-def _protocol(study: Snapshot) -> dict[str, str]:
-    """What the assessors were given, by file: guidelines, screen and plan. Of imported judgements none is on record.
-
-    Versions of the guidelines by which pairs were judged and that the pages no longer show are numbered as in
-    `annot agreement --by guidelines`.
-    """
-    if Source.LABEL_STUDIO not in study.sources:
-        return {}
-    pages = {facet: guidelines.read(study.ws, facet).text for facet in sorted(set(study.facets.values()))}
-    pages["general"] = guidelines.page(study.ws, "general")
-    files = {f"guidelines/{name}.md": text for name, text in pages.items()}
-    judged_by, now = set(study.guidelines_of.values()), hashes(study.ws, set(study.facets.values()))
-    for facet, versions in study.guidelines.items():
-        for place, sent in enumerate(distinct(versions), start=1):
-            if sent.sha256 in judged_by and sent.sha256 != now.get(facet):
-                files[f"guidelines/{facet}.version-{place}.md"] = sent.text
-    return files | {"screen.xml": guidelines.screen(study.ws), "plan.jsonl": plan_lines(study.assignments)}
-
-
-def _hashes(study: Snapshot, corpus: CorpusFacts, protocol: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    if corpus.papers:
+def _hashes(
+    study: Snapshot, corpus: CorpusFacts, protocol: Mapping[str, str], *, ranked: str | None
+) -> Iterator[tuple[str, str]]:
+    """ranked: of the corpus without the papers that were added after the pools were drawn; None if there are none."""
+    if ranked:
+        yield "corpus as it was ranked, its content", ranked
+    elif corpus.papers:
         yield "corpus, its content", corpus_sha256(study.ws.corpus)
     if study.texts:
         yield TOPICS_FILE, hashlib.sha256(write_topics(study.texts.values()).encode()).hexdigest()

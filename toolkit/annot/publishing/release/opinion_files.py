@@ -8,52 +8,36 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, get_args, get_type_hints
 
 from annot.base.names import file_name
 from annot.formats.json_lines import json_lines
+from annot.judging.opinions.standing import OpinionOnRecord
 from annot.publishing.terms import Terms
 from annot.store import opinions
-from annot.store.opinions import AskedModel, ModelCall
-from annot.study.workspace import Workspace
+from annot.store.opinions import ModelCall
 
 FOLDER = "opinions/"
 UNKNOWN = "The training data of the model are not known here; a collection that was public before may be among them."
 
 
-@dataclass(frozen=True, slots=True)
-class OpinionOnRecord:
-    """One opinion with every request for it."""
-
-    asked: AskedModel
-    calls: Sequence[ModelCall]
-
-
-def opinions_on_record(ws: Workspace) -> tuple[OpinionOnRecord, ...]:
-    """All of them, by name."""
-    with ws.reading() as session:
-        return tuple(
-            OpinionOnRecord(one, opinions.read_calls(session, one.name)) for one in opinions.read_asked_models(session)
-        )
-
-
 def opinion_files(found: Sequence[OpinionOnRecord], terms: Terms, *, currency: str) -> dict[str, str]:
-    """Two files for each opinion: its prompts, settings and costs, and its answer for each pair."""
+    """Two files for each opinion: its prompts, settings and costs, and its answer for each pair; neither has a date."""
     files = {}
     for one in found:
         files[f"{FOLDER}{file_name(one.asked.name, '.json')}"] = _described(one, terms, currency)
         files[f"{FOLDER}{file_name(one.asked.name, '.jsonl')}"] = json_lines(
             {"query_id": said.query_id, "doc_id": said.doc_id, "repeat": said.repeat, "grade": said.grade}
+            | ({"cannot_judge": True} if said.cannot_judge else {})
             | ({"reason": said.reason} if terms.with_text else {})
-            for said in opinions.opinions_from(one.calls)
+            for said in one.settled
         )
     return files
 
 
 def _described(one: OpinionOnRecord, terms: Terms, currency: str) -> str:
     asked, calls = one.asked, one.calls
-    answered = [call for call in calls if call.state in ("read", "unreadable")]
+    answered = [call for call in calls if call.state in opinions.ANSWERED]
     served: dict[tuple[str | None, str | None], list[str]] = {}
     for call in answered:
         served.setdefault((call.served, call.version), []).append(call.sent_at)
@@ -61,15 +45,16 @@ def _described(one: OpinionOnRecord, terms: Terms, currency: str) -> str:
         "name": asked.name,
         "model": asked.model,
         "served": [
-            {"model": model, "version": version, "first": min(at), "last": max(at), "answers": len(at)}
+            {"model": model, "version": version, "answers": len(at)}
             for (model, version), at in sorted(served.items(), key=lambda item: min(item[1]))
         ],
         "settings": dict(asked.settings),
         "prompts": dict(sorted(asked.prompts.items())),
+        "guidelines_sha256": dict(sorted(asked.guidelines.items())),
         "examples": [list(pair) for pair in asked.examples],
-        "early": [{"at": at, "what": what, "why": why} for at, what, why in asked.early],
+        "early": [{"what": what, "why": why} for _, what, why in asked.early],
         "requests": {
-            state: sum(call.state == state for call in calls) for state in ("read", "unreadable", "failed", "sent")
+            state: sum(call.state == state for call in calls) for state in get_args(get_type_hints(ModelCall)["state"])
         },
         "tokens_in": sum(call.tokens_in or 0 for call in answered),
         "tokens_out": sum(call.tokens_out or 0 for call in answered),

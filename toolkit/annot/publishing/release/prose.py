@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from html import unescape
 from itertools import groupby
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from annot.base.markdown_html import converter
 from annot.base.records import Qrel, Query, Topic, grouped
 from annot.base.templating import Exact, render
 from annot.formats.beir import SPLIT, BeirFiles, Fields, dataset_id
@@ -157,28 +157,6 @@ def datasheet_markdown(facts: CollectionFacts, answers: Answers, *, overrides: P
 
 def datasheet_html(facts: CollectionFacts, markdown: str, *, overrides: Path | None) -> str:
     """The datasheet as one HTML page that needs nothing else; HTML tags in `markdown` are shown as text."""
-    from markdown import Markdown
-    from markdown.treeprocessors import Treeprocessor
-    from markdown.util import AMP_SUBSTITUTE
-
-    class Links(Treeprocessor):
-        """A link leads to a web page, a mailbox or a place on this page; any other, such as a script, loses its aim."""
-
-        def run(self, root: Any) -> None:
-            for link in root.iter("a"):
-                address = unescape(link.get("href", "").replace(AMP_SUBSTITUTE, "&"))
-                if not address.lower().startswith(("https://", "http://", "mailto:", "#")):
-                    link.attrib.pop("href", None)
-
-    converter: Any = Markdown(
-        extensions=["tables", "sane_lists", "toc"], extension_configs={"toc": {"toc_depth": "2-2"}}
-    )
-    # What people and papers wrote is text: without these two, HTML in it stays visible instead of being obeyed.
-    converter.preprocessors.deregister("html_block")
-    converter.inlinePatterns.deregister("html")
-    # An image would be fetched from a server, which then knows who reads: it becomes a link.
-    for name in ("image_link", "image_reference", "short_image_ref"):
-        converter.inlinePatterns.deregister(name)
-    converter.treeprocessors.register(Links(converter), "links", priority=5)
-    body = converter.convert(markdown)
-    return fill("datasheet.html.j2", facts, overrides=overrides, body=body, contents=converter.toc_tokens)
+    page = converter(extensions=["tables", "sane_lists", "toc"], extension_configs={"toc": {"toc_depth": "2-2"}})
+    body = page.convert(markdown)
+    return fill("datasheet.html.j2", facts, overrides=overrides, body=body, contents=page.toc_tokens)

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from annot.base.errors import InputError
 from annot.base.names import counted, file_name, verb
@@ -19,6 +20,7 @@ from annot.base.templating import render
 from annot.formats.beir import beir_paths, fields_of, write_beir
 from annot.formats.csfcube import Material, misfits, write_csfcube
 from annot.formats.irds_module import module_name, write_irds
+from annot.formats.json_lines import json_lines
 from annot.formats.judgements_file import pool_lines, write_decisions, write_judgements
 from annot.formats.trec import TOPICS_FILE, topics_file, write_qrels, write_query_topics, write_topics
 from annot.judging.own_words import OwnWords
@@ -26,6 +28,7 @@ from annot.publishing.neighbours import CARD_FILE, linked
 from annot.publishing.release.collection_facts import CollectionFacts
 from annot.publishing.release.croissant import croissant, release_tables
 from annot.publishing.release.prose import dataset_card, datasheet_html, datasheet_markdown, example_pairs
+from annot.publishing.release.protocol import VERSIONS_FILE, versions_by_judgement
 from annot.publishing.release.questions import Answers
 from annot.publishing.release.sampled import sample_files
 from annot.store.runs import StoredRun
@@ -57,13 +60,14 @@ def release_files(
     runs: Mapping[str, bytes],
     opinions: Mapping[str, str],
     notes: tuple[str, ...],
+    versions: Sequence[Mapping[str, Any]] = (),
     missing: Sequence[str] | None,
 ) -> tuple[dict[str, bytes], tuple[str, ...]]:
     """All files but the checksums, by path, and `notes` with what is left out.
 
     citations, labels: what the papers in queries and pools cite, and the labels of their sentences. report: its files
     by name. words: what people wrote that goes out. runs, notes: see `run_files`. opinions: of models, by
-    path.
+    path. versions: of texts that were corrected, for the file of versions.
     missing: what a draft lists as missing; None if it is no draft.
     """
     with_text, name = facts.terms.with_text, facts.collection.name
@@ -91,7 +95,10 @@ def release_files(
         "qrels.txt": write_qrels(qrels),
         **_topics(study),
         "judgements.jsonl": write_judgements(
-            study.outcome.everything, again=set(study.outcome.again), comments=words.comments
+            study.outcome.everything,
+            again=study.outcome.given_again,
+            comments=words.comments,
+            versions=versions_by_judgement(study),
         ),
         **_edges(study, citations),
         "decisions.jsonl": write_decisions(study.outcome.decisions, given_up.values(), comments=words.reasons),
@@ -115,6 +122,8 @@ def release_files(
         "DATASHEET.md": datasheet,
         "datasheet.html": datasheet_html(facts, datasheet, overrides=overrides),
     }
+    if versions:
+        texts[VERSIONS_FILE] = texts.get(VERSIONS_FILE, "") + json_lines(versions)
     holds = {path.partition("/")[0] for path in (*files, *texts)}
     titles = {paper.paper_id: paper.title for paper in corpus} if with_text else {}
     examples = example_pairs(qrels, study.queries, titles, study.texts)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from annot.base.names import called
 from annot.base.records import Paper, Topic
 from annot.judging.guideline_faults import criteria_of, read_pages
+from annot.publishing.judged_papers import judged_versions, with_judged_sentences
 from annot.publishing.report.document import Abstract, SideBySide
 from annot.store.facet_labels import read_labels
 from annot.study.adjudication import Pair
@@ -35,8 +36,10 @@ def screens_of(snapshot: Snapshot, paper_ids: Collection[str], facets: Collectio
     pages, _ = read_pages(ws) if facets else ({}, [])
     with ws.reading() as session:
         labels = {one.paper_id: one.labels for one in read_labels(session, sorted(paper_ids))}
+    judged = judged_versions(snapshot)
+    labels |= {text_id: one.labels for text_id, one in judged.items() if text_id in paper_ids}
     return Screens(
-        query_marks={query.query_id: query.sentences for query in snapshot.queries},
+        query_marks={query.query_id: query.sentences for query in with_judged_sentences(snapshot.queries, judged)},
         labels=labels,
         facets=ws.settings.facets,
         scale=ws.settings.scale.names,

@@ -14,8 +14,9 @@ from annot.base.settings import Settings
 from annot.base.stats.values import Undefined, Value
 from annot.formats.trec import write_qrels
 from annot.judging.opinions.early import is_early
-from annot.judging.opinions.standing import Standing, standing_of
+from annot.judging.opinions.standing import OpinionOnRecord, Standing, opinions_on_record
 from annot.judging.progress import settled_of
+from annot.judging.states import Examination, Finding, findings_of
 from annot.measuring import measured
 from annot.measuring.agreement.summaries import AgreementTable
 from annot.measuring.assessor_effect.rankings import AssessorEffect
@@ -31,7 +32,7 @@ from annot.pools.pool_facts import PoolOrigins, origins_of
 from annot.publishing.report.words import sentence
 from annot.publishing.terms import Terms, terms_of
 from annot.ranking.wordvectors import FewAbstracts, trained_on_few
-from annot.store import opinions, papers
+from annot.store import facet_labels, papers
 from annot.study.outcome import Outcome
 from annot.study.snapshot import Snapshot
 
@@ -76,9 +77,34 @@ class Study:
 
     @cached_property
     def papers(self) -> int:
-        """0 where the study was judged elsewhere and has no corpus here."""
+        """Those that pools could be drawn from; 0 if the study was judged elsewhere and has no corpus here."""
         ws = self.snapshot.ws
-        return papers.count_papers(ws.corpus) if ws.has_corpus else 0
+        return papers.count_papers(ws.corpus) - len(self.added) if ws.has_corpus else 0
+
+    @cached_property
+    def examination(self) -> Examination:
+        """What the study is found to be."""
+        return Examination(self.snapshot.ws)
+
+    @property
+    def added(self) -> tuple[str, ...]:
+        """Papers that were added after the pools were drawn: they are not counted, and not released."""
+        return self.examination.added
+
+    @cached_property
+    def label_origins(self) -> dict[str, int]:
+        """Papers by where their sentence labels come from; without those that are not counted."""
+        if not self.added:
+            return self.snapshot.label_origins
+        with self.snapshot.ws.reading() as session:
+            later = Counter(one.origin for one in facet_labels.read_labels(session, self.added))
+        counts = Counter(self.snapshot.label_origins) - later
+        return dict(sorted(counts.items()))
+
+    @cached_property
+    def findings(self) -> tuple[Finding, ...]:
+        """The states in which the study says something that is not true."""
+        return findings_of(self.examination)
 
     @property
     def queries(self) -> tuple[Query, ...]:
@@ -101,7 +127,7 @@ class Study:
     @cached_property
     def origins(self) -> PoolOrigins:
         """What the pools follow from beside the draws."""
-        return origins_of(self.snapshot.ws, self.pools)
+        return origins_of(self.snapshot.ws, self.pools, without=self.added)
 
     @property
     def judgements(self) -> tuple[Judgement, ...]:
@@ -263,24 +289,29 @@ class Study:
         )
 
     @cached_property
+    def opinions_on_record(self) -> tuple[OpinionOnRecord, ...]:
+        """The models' opinions, by name."""
+        return opinions_on_record(self.snapshot.ws)
+
+    @cached_property
     def opinions(self) -> tuple[MeasuredOpinion, ...]:
         """The models' opinions that may be shown: once people have settled all pairs, or by the lead's word."""
-        ws, found = self.snapshot.ws, []
+        ws, on_record = self.snapshot.ws, [one for one in self.opinions_on_record if one.settled]
         with ws.reading() as session:
-            asked = opinions.read_asked_models(session)
-            if asked and is_early(ws, session, "shown"):
-                asked = tuple(one for one in asked if any(what == "shown" for _, what, _ in one.early))
-            for one in asked:
-                calls = opinions.read_calls(session, one.name)
-                found.append((one, standing_of(one, calls), tuple(opinions.opinions_from(calls))))
-        found = [known for known in found if known[2]]
-        if not found:
+            if on_record and is_early(ws, session, "shown"):
+                on_record = [one for one in on_record if any(what == "shown" for _, what, _ in one.asked.early)]
+        if not on_record:
             return ()
         runs = self.runs if any(ws.runs.glob("*.run")) else {}
         judged = judged_of(self.snapshot, runs)
         return tuple(
-            MeasuredOpinion(standing, worth_of(self.snapshot, judged, one, given)) for one, standing, given in found
+            MeasuredOpinion(one.standing, worth_of(self.snapshot, judged, one.asked, one.settled)) for one in on_record
         )
+
+    @property
+    def reported_opinions(self) -> tuple[MeasuredOpinion, ...]:
+        """Those that are no trials."""
+        return tuple(one for one in self.opinions if one.standing.reported)
 
     @cached_property
     def effect(self) -> AssessorEffect | Undefined:

@@ -27,7 +27,7 @@ class Sentence:
 
 @dataclass(frozen=True, slots=True)
 class TracedPaper:
-    """A paper as the corpus has it."""
+    """A paper as the corpus has it, or in the version that the pair is judged on."""
 
     paper_id: str
     title: str
@@ -39,6 +39,32 @@ class TracedPaper:
     """`carried` by the corpus, `corrected` by a person, or `predicted:<model>`; None if there are no labels."""
     sha256: str
     """Of the record as JSON, its keys sorted."""
+
+
+@dataclass(frozen=True, slots=True)
+class TracedVersion:
+    """One version of a text that was corrected."""
+
+    text_id: str
+    side: Literal["query", "document"]
+    number: int
+    """From 1."""
+    since: str
+    """ISO 8601, UTC."""
+    why: str | None
+    """Why it was corrected; None for the first."""
+    sha256: str
+    title: str
+    sentences: tuple[str, ...]
+    is_shown: bool
+    """Whether the pair is judged on it."""
+    people: tuple[str, ...]
+    """Who gave an answer that is on record with it before them."""
+
+    @property
+    def name(self) -> str:
+        """Such as `version 1 of the document`."""
+        return f"version {self.number} of the {self.side}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +110,8 @@ class GivenAnswer:
     annotation: str
     counts: bool
     """It is the one that the final grade is made of, or the answer to a hidden repeat, and carries no flag."""
+    on_versions: tuple[str, ...] = ()
+    """On which versions of texts that were corrected it was given."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,6 +167,8 @@ class Trace:
     """The judgements were made elsewhere."""
     sent_to: tuple[tuple[str, str], ...]
     """(person, round) of the Label Studio projects that have the pair; round is `judge` or `adjudicate`."""
+    versions: tuple[str, ...]
+    """By which versions each answer was given, in words, of what was sent in several."""
     said: tuple[GivenAnswer, ...]
     """Every revision of every judgement and adjudication, in the order recorded."""
     shown: tuple[ShownGrades, ...]
@@ -150,6 +180,9 @@ class Trace:
     qrel: int | None
     """In exports/qrels.txt; None if the file or the line is not there: unjudged, which is not 0."""
     runs: tuple[InRun, ...]
+    texts: tuple[TracedVersion, ...] = ()
+    """Of the query paper and the document, if they were corrected. These have the version that the pair is judged
+    on."""
 
 
 def _counts(one: GivenAnswer) -> str:
@@ -168,7 +201,10 @@ ANSWERS = Columns[GivenAnswer](
         Column("seconds", lambda one: "-" if one.lead_time is None else f"{one.lead_time:.1f}"),
         Column("counts", _counts),
         Column("source", lambda one: f"{one.source} {one.annotation}".strip()),
-        Column("remarks", lambda one: "; ".join(filter(None, (one.cannot_judge, one.reason, one.comment)))),
+        Column(
+            "remarks",
+            lambda one: "; ".join(filter(None, (*one.on_versions, one.cannot_judge, one.reason, one.comment))),
+        ),
     ]
 )
 RUNS = Columns[InRun](

@@ -12,7 +12,7 @@ from annot.base.names import called
 from annot.base.stats.values import Interval, Undefined
 from annot.measuring.assessor_effect.on_runs import FINAL, FIRST, SECOND
 from annot.measuring.assessor_effect.rankings import AssessorEffect
-from annot.measuring.evaluation.comparisons import ALPHA, FEWEST_PAPERS, Verdict
+from annot.measuring.evaluation.comparisons import FEWEST_PAPERS, Verdict
 from annot.measuring.evaluation.evaluated import CHANCE, TOGETHER, Evaluated, RunMeasures
 from annot.publishing.report.cells import DETECTABLE, MEASURE, TAU, Number
 
@@ -47,11 +47,12 @@ class Best:
     chance: Number
     runs: int
     too_few: bool
-    """Whether there are too few query papers for any difference to hold."""
+    """Whether there are too few topics for any difference, between runs or from a random order, to hold."""
+    topics: int
     above_chance: bool
     """Whether its difference from a random order is shown to be positive."""
     like_chance: tuple[str, ...]
-    """Runs, it among them, whose difference from a random order is not shown to be positive."""
+    """Runs, it among them, whose difference from a random order is not shown to be positive; none if too few topics."""
     detectable: Number
     """The difference that this collection would have found, in points of 100."""
 
@@ -155,6 +156,7 @@ def best(evaluated: Evaluated | Undefined) -> Best | None:
     first = min(lines, key=lambda line: (-line.values[evaluated.measure], line.run))
     alone = Verdict(first.facet, first.run, (), (), (), papers=0, pairs=0, smallest_p=0.0, detectable=None)
     verdict = next((one for one in evaluated.verdicts if one.facet == first.facet), alone)
+    too_few = first.topics < FEWEST_PAPERS
     return Best(
         verdict=verdict,
         convention=evaluated.convention,
@@ -164,9 +166,10 @@ def best(evaluated: Evaluated | Undefined) -> Best | None:
         average=first.average,
         chance=figure(chance, evaluated.measure),
         runs=len(lines),
-        too_few=verdict.smallest_p > ALPHA,
+        too_few=too_few,
+        topics=first.topics,
         above_chance=first.above_chance,
-        like_chance=tuple(line.run for line in lines if not line.above_chance),
+        like_chance=tuple(line.run for line in lines if not line.above_chance and not too_few),
         detectable=Number(verdict.detectable, DETECTABLE),
     )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from annot.base.records import CITED, WHOLE, Pool
 from annot.pools.pool_facts import facts_of
@@ -13,6 +13,7 @@ from annot.publishing.report.document import Chapter, Figure, Table
 from annot.publishing.report.study import Study
 from annot.publishing.report.tables import Column, each, table
 from annot.publishing.report.words import sentence, sentences
+from annot.study.shown_versions import NumberedVersion, changed_versions
 
 
 def appendix(study: Study) -> Iterator[Chapter]:
@@ -21,6 +22,23 @@ def appendix(study: Study) -> Iterator[Chapter]:
     yield Chapter("queries", "Queries", sentences("collection.queries", study=study), (*_topics(study), *blocks))
     if study.pools:
         yield _pools(study)
+    if changed := changed_versions(study.snapshot.shown):
+        yield Chapter("versions", "What assessors were shown", sentences("collection.shown"), (_versions(changed),))
+
+
+def _versions(changed: Sequence[NumberedVersion]) -> Table:
+    """What was sent in several versions, each with its day and the reason."""
+    return table(
+        "versions",
+        changed,
+        [
+            Column("What", lambda one: one.name.removeprefix("the ")),
+            Column("Version", lambda one: one.number),
+            Column("Sent from", lambda one: one.since),
+            Column("Why it was changed", lambda one: one.why or ""),
+        ],
+        caption="collection.versions",
+    )
 
 
 def _topics(study: Study) -> Iterator[Table]:

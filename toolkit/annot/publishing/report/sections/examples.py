@@ -9,6 +9,7 @@ from typing import NamedTuple
 from annot.base.names import called
 from annot.base.records import Paper, Topic, grouped
 from annot.judging.meeting import asked_again
+from annot.publishing.judged_papers import judged_versions, with_judged_texts
 from annot.publishing.report.document import Chapter, SideBySide, Table
 from annot.publishing.report.side_by_side import screens_of, side_by_side
 from annot.publishing.report.study import Study
@@ -106,7 +107,9 @@ def _abstracts(study: Study, found: list[GradeExample]) -> Iterator[SideBySide]:
     """The pairs, folded: both abstracts with the sentences of the facet marked."""
     ws, query_papers = study.snapshot.ws, study.snapshot.topics
     ids = sorted({paper for one in found for paper in (query_papers[one.pair[0]], one.pair[1])})
-    there = papers.find_papers(ws.corpus, ids) if ws.has_corpus else {}
+    corpus = papers.find_papers(ws.corpus, ids) if ws.has_corpus else {}
+    judged = with_judged_texts(corpus.values(), judged_versions(study.snapshot))
+    there = {paper.paper_id: paper for paper in judged}
     topics: dict[str, Paper | Topic] = {**there, **study.snapshot.texts}
     # What is on the pages here is not what people elsewhere judged by.
     said = screens_of(study.snapshot, ids, {one.facet for one in found} if study.made_elsewhere is None else ())

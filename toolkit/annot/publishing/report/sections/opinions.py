@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from annot.base.stats.values import Estimate, Undefined
@@ -38,20 +39,15 @@ FIGURES = {
 
 def body(study: Study) -> Iterator[Chapter]:
     """The first sentences, and a table with a row for each opinion."""
-    if study.opinions:
-        yield Chapter(
-            "opinions", "What a model would have judged", tuple(told(study.opinions)), (overview(study.opinions),)
-        )
+    if reported := study.reported_opinions:
+        yield Chapter("opinions", "What a model would have judged", tuple(told(reported)), (overview(reported),))
 
 
 def appendix(study: Study) -> Iterator[Chapter]:
     """All figures."""
-    if study.opinions:
+    if reported := study.reported_opinions:
         yield Chapter(
-            "opinions-all",
-            "Opinions of models, compared with people",
-            method(study.opinions),
-            tuple(tables(study.opinions)),
+            "opinions-all", "Opinions of models, compared with people", method(reported), tuple(tables(reported))
         )
 
 
@@ -94,7 +90,7 @@ def overview(found: Sequence[MeasuredOpinion]) -> Table:
     """One row for each opinion."""
     return table(
         "opinions",
-        found,
+        [row for one in found for row in _with_same_guidelines(one)],
         [
             Column[MeasuredOpinion]("Opinion", lambda one: one.worth.name),
             Column("Model", lambda one: one.worth.model),
@@ -103,6 +99,7 @@ def overview(found: Sequence[MeasuredOpinion]) -> Table:
         [
             Column("Pairs", lambda one: one.worth.n_pairs),
             Column("Unreadable", lambda one: one.worth.n_unreadable),
+            Column("Cannot judge", lambda one: one.worth.n_declined, "cannot_judge"),
             Column("Alpha with final grades", lambda one: _alpha(one.worth, FINAL), "alpha_final"),
             Column("with assessors", lambda one: _alpha(one.worth, EACH), "alpha_assessors"),
             Column("assessors with each other", lambda one: _alpha(one.worth, PEOPLE), "alpha_people"),
@@ -114,6 +111,14 @@ def overview(found: Sequence[MeasuredOpinion]) -> Table:
         caption="opinions.overview",
         command=COMMAND,
     )
+
+
+def _with_same_guidelines(one: MeasuredOpinion) -> Iterator[MeasuredOpinion]:
+    """The opinion, and a second row on the pairs that people judged by the guidelines of its prompt."""
+    yield one
+    others = one.worth.other_guidelines
+    if others is not None and others.within is not None:
+        yield replace(one, worth=replace(others.within, name=f"{one.worth.name}, same guidelines"))
 
 
 class _Row(NamedTuple):
@@ -199,13 +204,14 @@ class _Run(NamedTuple):
 
 def _runs(found: Sequence[Worth]) -> Table:
     known = [one.favour for one in found if not isinstance(one.favour, Undefined)]
+    of_family = Column[_Run]("Of its family", lambda row: "yes" if row.one.run in row.worth.related else "", "related")
     return table(
         "opinion-runs",
         [_Run(worth, one) for worth in found if not isinstance(worth.favour, Undefined) for one in worth.favour.runs],
         [
             Column("Opinion" if len(found) > 1 else "", lambda row: row.worth.name, "opinion"),
             Column("Run", lambda row: row.one.run),
-            Column("Of its family", lambda row: "yes" if row.one.run in row.worth.related else "", "related"),
+            *([of_family] if any(one.related for one in found) else []),
         ],
         [
             Column("By people", lambda row: Number(row.one.by_people, MEASURE), "by_people"),

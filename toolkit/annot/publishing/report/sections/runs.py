@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from annot.base.names import called
 from annot.base.stats.values import Undefined
-from annot.measuring.evaluation.comparisons import ALPHA, POWER
+from annot.measuring.evaluation.comparisons import ALPHA, FEWEST_PAPERS, POWER
 from annot.measuring.evaluation.evaluated import CHANCE, ONE_ASSESSOR, Evaluated, RunMeasures
 from annot.publishing.report import figures
 from annot.publishing.report.cells import EFFECT, MEASURE, POINTS, Number, P
@@ -112,7 +112,7 @@ def by_measure(evaluated: Evaluated, leader: Best) -> Table:
         evaluated=evaluated,
         best=leader,
         power=POWER,
-        silent=[verdict.facet for verdict in evaluated.verdicts if verdict.smallest_p > ALPHA],
+        silent=list(dict.fromkeys(line.facet for line in lines if line.run in ranked and line.topics < FEWEST_PAPERS)),
         like_chance=any(run in ranked and not line.above_chance for (run, _), line in line_of.items()),
     )
 
@@ -121,13 +121,15 @@ def restated(evaluated: Evaluated) -> Iterator[Table]:
     """The scores before each top-up of the pools beside those of now, where there was one."""
     found = evaluated.restated
     if found is not None:
-        above = {(line.facet, line.run) for line in evaluated.lines if line.above_chance}
+        like_chance = {
+            (line.facet, line.run) for line in evaluated.lines if line.topics >= FEWEST_PAPERS and not line.above_chance
+        }
         yield table(
             "restated",
             found.scores,
             [
                 of_facet(lambda one: one.facet),
-                Column("Run", lambda one: f"{one.run}{'' if (one.facet, one.run) in above else LIKE_CHANCE_TOLD}"),
+                Column("Run", lambda one: one.run + LIKE_CHANCE_TOLD * ((one.facet, one.run) in like_chance)),
             ],
             [
                 *each(
@@ -186,7 +188,7 @@ def appendix(study: Study) -> Iterator[Chapter]:
     if isinstance(evaluated, Undefined):
         return
     elsewhere = sorted(evaluated.evaluations.keys() - {tag for tag, _ in study.run_settings})
-    told = sentences("runs.method", evaluated=evaluated, elsewhere=elsewhere, pooled=study.pooled)
+    told = sentences("runs.method", evaluated=evaluated, elsewhere=elsewhere)
     blocks = (*measures(evaluated, per_query=False), *pairs(evaluated), *settings(study))
     yield Chapter("measures", "Runs: every measure", (), blocks, told)
 

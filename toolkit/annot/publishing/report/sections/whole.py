@@ -11,6 +11,7 @@ from annot.measuring.measured import primary_of
 from annot.publishing.report import verdict
 from annot.publishing.report.cells import WIDEST
 from annot.publishing.report.document import Chapter, Document, Fact, Reply, Table
+from annot.publishing.report.notices import RESTS_ON, notices, unknown
 from annot.publishing.report.sections import (
     agreement,
     analyses,
@@ -35,6 +36,8 @@ QUESTIONS = {
     "best": "Which system is best?",
     "next": "What should be done next?",
 }
+VERDICTS = ("trust", "best")
+"""The answers that draw a conclusion: there is none if what it would follow from does not hold."""
 
 
 def document(study: Study, *, chain: tuple[tuple[str, str], ...]) -> Document:
@@ -69,9 +72,18 @@ def document(study: Study, *, chain: tuple[tuple[str, str], ...]) -> Document:
         ),
         chain=chain,
     )
+    made = replace(made, body=_noticed(made.body, study), appendix=_noticed(made.appendix, study))
     if study.snapshot.sample is None:
         return made
     return replace(made, body=_of_a_sample(made.body, study), appendix=_of_a_sample(made.appendix, study))
+
+
+def _noticed(chapters: Iterable[Chapter], study: Study) -> tuple[Chapter, ...]:
+    """The chapters, each with what of the study is not true that it rests on, before anything else."""
+    return tuple(
+        replace(chapter, paragraphs=(*notices(study.findings, RESTS_ON[chapter.anchor]), *chapter.paragraphs))
+        for chapter in chapters
+    )
 
 
 COUNTING = ("grades", "queries", "judgements", "final-grades", "analyses", "assessors")
@@ -121,7 +133,12 @@ def answers(study: Study) -> tuple[Reply, ...]:
     """The first screen: what this is, whether it can be trusted, which run is best, what to do next."""
     values = _values(study)
     return tuple(
-        Reply(question, sentence(f"answers.{name}_verdict", **values), sentences(f"answers.{name}", **values))
+        Reply(
+            question,
+            (name in VERDICTS and unknown(study.findings, RESTS_ON[name]))
+            or sentence(f"answers.{name}_verdict", **values),
+            (*notices(study.findings, RESTS_ON[name]), *sentences(f"answers.{name}", **values)),
+        )
         for name, question in QUESTIONS.items()
     )
 

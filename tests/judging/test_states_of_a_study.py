@@ -1,0 +1,378 @@
+"""Every state in which a study says something untrue: it is made on a finished study, and each place speaks of it."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+from typing import NamedTuple
+
+import pyarrow.parquet
+import pytest
+from annot.base.records import Judgement
+from annot.judging import state_memory
+from annot.judging.exchange.outgoing import form_of, material_of
+from annot.judging.exchange.rounds import PARTS
+from annot.judging.state_memory import remembered_findings
+from annot.judging.states import STATES, THINGS, Examination, StudyState, words_of
+from annot.publishing.report import figures
+from annot.publishing.report.notices import RESTS_ON
+from annot.store.judgements import SourcedJudgement, record_judgements
+from annot.store.people import read_assignments
+from annot.store.queries import read_queries
+from annot.store.shown import SHOWN_CONTENT_TABLE, read_versions, record_versions, version
+from annot.study import guidelines
+from annot.study.made import states_of
+from annot.study.workspace import Workspace
+from command_line import annot, annot_done
+from study_answers import PULLED_AT
+from study_stages import copied, published, set_in
+
+NEW = [f"new{number}" for number in range(6)]
+"""Papers that are added after the pools were drawn."""
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A study that is judged and settled, with a run of one system: the report is next."""
+    folder = tmp_path_factory.mktemp("finished") / "study"
+    copied(replace(published(1), frozen_runs=False), "settled", folder)
+    record_as_sent(Workspace.open(folder))
+    for typed in (("agreement",), ("qrels",), ("run", "lsa"), ("evaluate",)):
+        annot_done(*typed, folder=folder)
+    assert annot_done("status", folder=folder).stdout.partition("next: ")[2].startswith("annot report ")
+    return folder
+
+
+def record_as_sent(ws: Workspace) -> None:
+    """The versions that a push of the plan would have put on record."""
+    with ws.reading() as session:
+        pairs = {one.pair for one in read_assignments(session)}
+    contents = form_of(ws, PARTS["judge"], material_of(ws, pairs)).contents
+    with ws.writing() as session:
+        record_versions(
+            session, [version(*key, body, since="2029-01-01T00:00:00+00:00") for key, body in contents.items()]
+        )
+
+
+@pytest.fixture
+def ws(finished: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Workspace:
+    # Drawings take most of the time of a release, and say nothing of states.
+    monkeypatch.setattr(figures, "_svg", lambda *_given: "<svg></svg>")
+    shutil.copytree(finished, tmp_path / "study")
+    return Workspace.open(tmp_path / "study")
+
+
+# -- how a study gets into each state ----------------------------------------------------------------------------------
+
+
+def changed_rows(statement: str) -> Callable[[Workspace], None]:
+    """What somebody does who writes into the database by hand."""
+
+    def change(ws: Workspace) -> None:
+        with closing(sqlite3.connect(ws.root / "annot.db")) as database, database:
+            for (trigger,) in database.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'").fetchall():
+                database.execute(f"DROP TRIGGER {trigger}")
+            assert database.execute(statement).rowcount == 1
+
+    return change
+
+
+def longer(pattern: str, more: bytes = b"\n") -> Callable[[Workspace], None]:
+    """Something is put at the end of a file."""
+
+    def change(ws: Workspace) -> None:
+        path = sorted(ws.root.glob(pattern))[0]
+        path.write_bytes(path.read_bytes() + more)
+
+    return change
+
+
+def twice_in_a_ranking(ws: Workspace) -> None:
+    path = sorted(ws.rankings.glob("*.run"))[0]
+    lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
+    path.write_text("".join((*lines, lines[0])), encoding="utf-8")
+
+
+def other_grade_in_the_qrels(ws: Workspace) -> None:
+    first, rest = ws.qrels.read_text(encoding="utf-8").split("\n", 1)
+    ws.qrels.write_text(f"{first[:-1]}{3 - int(first[-1])}\n{rest}", encoding="utf-8")
+
+
+def packed_otherwise(ws: Workspace) -> None:
+    (part,) = ws.corpus.glob("*.parquet")
+    pyarrow.parquet.write_table(pyarrow.parquet.read_table(part), part, compression="gzip")
+
+
+def another_title(ws: Workspace) -> None:
+    (part,) = ws.corpus.glob("*.parquet")
+    table = pyarrow.parquet.read_table(part)
+    titles = ["A title that no method ranked", *table.column("title").to_pylist()[1:]]
+    at, field = table.schema.get_field_index("title"), table.schema.field("title")
+    pyarrow.parquet.write_table(table.set_column(at, field, [titles]), part)
+
+
+def papers_added(ws: Workspace) -> None:
+    text = [f"This sentence is number {number} of an abstract of some length." for number in range(4)]
+    lines = [json.dumps({"paper_id": name, "title": f"Title of {name}", "abstract": [name, *text]}) for name in NEW]
+    (ws.root / "more.jsonl").write_text("\n".join(lines), encoding="utf-8")
+    assert annot_done("corpus", "add", "more.jsonl", "--json", folder=ws.root).data["kept"] == len(NEW)
+
+
+def guidelines_without_a_grade(ws: Workspace) -> None:
+    page = annot_done("guidelines", "method", folder=ws.root).stdout
+    assert "## 3 Near-identical" in page
+    (ws.root / "guidelines" / "method.md").write_text(page.replace("## 3 Near-identical", "## 3 The same"))
+
+
+def other_guidelines_on_record(ws: Workspace) -> None:
+    with ws.writing() as session:
+        (sent,) = (one.body for one in read_versions(session, "guidelines")["guidelines", "method"])
+        session.connection().execute(SHOWN_CONTENT_TABLE.insert().values(sha256="0" * 64, body=sent))
+        again = version("guidelines", "method", sent, since="2029-01-02T03:04:05")
+        record_versions(session, [again._replace(sha256="0" * 64)])
+
+
+def settings(**sections: dict[str, object]) -> Callable[[Workspace], None]:
+    return lambda ws: set_in(ws.root, sections)
+
+
+def one_sentence_more(ws: Workspace) -> None:
+    page = guidelines.page(ws, "method")
+    (ws.root / "guidelines" / "method.md").write_text(f"{page}\nA baseline alone is no method.\n", encoding="utf-8")
+
+
+def found_on_the_server(ws: Workspace) -> None:
+    finding = {"kind": "too fast", "what": "a1: 5 answers given in less than 2 s", "count": 5, "do": "", "pairs": []}
+    audit = {"judgements_sha256": "", "projects": 4, "tasks": 94, "answers": 94, "findings": [finding], "fast": {}}
+    (ws.exports / "audit.json").write_text(json.dumps(audit), encoding="utf-8")
+
+
+class Made(NamedTuple):
+    """A state: how a study gets into it, and what is said of it where."""
+
+    make: Callable[[Workspace], None]
+    checked: str
+    """What `annot check` prints."""
+    coming: str
+    """The command that `annot status` names; empty if this state is no reason for one."""
+    place: str
+    """How the question of the datasheet begins whose answer does not hold; empty if it is the report's on runs."""
+
+
+ASKED, SHOWN, LABEL = "How many instances of", "What data does each", "Does each instance have a label"
+FOUND, PEOPLE, ERRORS = "How was the data collected", "Who took part", "Are there errors"
+PUSH = 'annot push --changed "WHY"'
+MADE = {
+    "faults in the plan": Made(
+        changed_rows("UPDATE assignment SET position = 999 WHERE rowid = (SELECT min(rowid) FROM assignment)"),
+        "the positions should run from 1 to",
+        "annot check plan",
+        PEOPLE,
+    ),
+    "pools that differ from the record": Made(
+        changed_rows("UPDATE pool SET seed = seed + 1 WHERE rowid = (SELECT min(rowid) FROM pool)"),
+        " on record, ",
+        "annot check",
+        FOUND,
+    ),
+    "guidelines that do not fit": Made(
+        guidelines_without_a_grade,
+        "grade 3 is called 'The same', and 'Near-identical' in annot.toml",
+        PUSH,
+        FOUND,
+    ),
+    "a changed index": Made(
+        longer(".annot/index/corpora/*/lsa-*/vectors.npy"), "vectors.npy", "annot check index", FOUND
+    ),
+    "changed files of the corpus": Made(
+        packed_otherwise, "corpus/part-00001.parquet: changed", "annot check files", SHOWN
+    ),
+    "another corpus": Made(another_title, "made from another corpus", "annot check", SHOWN),
+    "papers added after the pools were drawn": Made(papers_added, f"drawn: {', '.join(NEW)}", "annot run lsa", ASKED),
+    "changed rankings": Made(
+        twice_in_a_ranking, "changed; pools/rankings/manifest.json says", "annot check files", FOUND
+    ),
+    "changed pools": Made(
+        longer("pools/queries/*.jsonl"), "differs from the pool in the database", "annot check", ASKED
+    ),
+    "a changed plan": Made(longer("pools/plan.jsonl"), "pools/plan.jsonl: changed", "annot check", PEOPLE),
+    "changed contents on record": Made(
+        other_guidelines_on_record,
+        "the guidelines of method sent on 2029-01-02: the stored content has changed",
+        "annot check files",
+        ERRORS,
+    ),
+    "changed judgements": Made(
+        changed_rows("UPDATE judgement SET comment = 'mine' WHERE id = 1"), "judgement 1 (", "annot check files", LABEL
+    ),
+    "qrels that do not follow": Made(
+        other_grade_in_the_qrels, "exports/qrels.txt: does not follow", "annot qrels", LABEL
+    ),
+    "changed runs": Made(
+        longer("exports/runs/lsa.run", b"\n"), "exports/runs/lsa.run: changed", "annot check files", ""
+    ),
+    "another number or order of grades": Made(
+        settings(scale={"names": ["Irrelevant", "Similar", "Related", "Near-identical"]}),
+        "the order of the grades: 1 Related, now Similar; 2 Similar, now Related",
+        "annot check",
+        LABEL,
+    ),
+    "renamed grades": Made(
+        settings(scale={"names": ["Irrelevant", "Linked", "Similar", "Near-identical"]}),
+        "the names of the grades: 1 Related, now Linked",
+        PUSH,
+        LABEL,
+    ),
+    "changed facets": Made(
+        settings(facets={"method": ["method", "other"]}),
+        "the facet method: method on record, method, other now",
+        PUSH,
+        LABEL,
+    ),
+    "guidelines that were not sent": Made(one_sentence_more, "the guidelines of method", PUSH, FOUND),
+    "a screen that was not sent": Made(
+        settings(screen={"fold_after": 300}), "[screen] in annot.toml: fold_after 500, now 300", PUSH, FOUND
+    ),
+    "findings on the server": Made(found_on_the_server, "", "annot report", ERRORS),
+}
+
+
+def answers(text: str) -> dict[str, str]:
+    """The answers of a datasheet in Markdown by question."""
+    parts = [part.partition("\n") for part in text.split("\n### ")[1:]]
+    return {question: answer.partition("\n## ")[0] for question, _, answer in parts}
+
+
+def test_the_list_and_what_is_made_of_it_have_the_same_names() -> None:
+    assert {state.name for state in STATES} == MADE.keys()
+    assert all(state.untrue <= THINGS.keys() for state in STATES)
+    assert all(rests_on <= THINGS.keys() for rests_on in RESTS_ON.values())
+    assert set().union(*(state.untrue for state in STATES)) <= set().union(*RESTS_ON.values()), "each has a place"
+
+
+@pytest.mark.parametrize("state", STATES, ids=lambda state: state.name.replace(" ", "-"))
+def test_a_state_binds_the_check_the_next_step_the_pages_and_the_release(state: StudyState, ws: Workspace) -> None:
+    made, folder = MADE[state.name], ws.root
+    made.make(ws)
+    if state.part != "server":
+        checked = annot("check", state.part, folder=folder)
+        assert (checked.exit_code, made.checked in checked.stdout) == (1, True), checked.stdout
+    coming = annot_done("status", folder=folder).stdout.partition("next: ")[2]
+    assert coming.startswith(f"{made.coming} "), coming
+    if made.coming == PUSH or state.part == "sent":
+        assert "sent counts" in coming
+    else:
+        assert (state.says in coming) is (state.refused and not state.product)
+    # With findings only that no command can mend, there is a release, and it names them.
+    release = annot("release", "../release", "--dry-run", folder=folder)
+    assert release.exit_code == int(state.refused), release.stderr
+    named = [line for line in release.stderr.splitlines() if line.strip().startswith(f"{state.says}: ")]
+    assert all(line.endswith(f"; {state.remedy}") for line in named)
+    assert named
+    assert told_at(ws, made.place, state)
+
+
+def told_at(ws: Workspace, place: str, state: StudyState) -> bool:
+    """Whether the answer to the question that begins so, or the report's answer on runs, tells of the state."""
+    if not place:
+        annot_done("report", folder=ws.root)
+        report = (ws.exports / "report.md").read_text(encoding="utf-8")
+        return f"Do not rely on this: {state.says}" in report.partition("## Which system is best?")[2][:800]
+    annot_done("datasheet", folder=ws.root)
+    (answer,) = (
+        answer
+        for question, answer in answers((ws.exports / "datasheet.md").read_text(encoding="utf-8")).items()
+        if question.startswith(place)
+    )
+    return {
+        "untrue": f"Do not rely on this: {state.says}",
+        "added": f"6 papers were added to the corpus after the pools were drawn: {', '.join(NEW)}",
+        "recorded": f"{state.says[0].upper()}{state.says[1:]}: ",
+        "audited": "The last check of the server has 1 finding: a1: 5 answers given in less than 2 s",
+    }[state.notice] in answer
+
+
+def test_a_draft_lists_each_state_and_each_chapter_speaks_of_its_own(ws: Workspace) -> None:
+    for name in ("changed rankings", "changed judgements"):
+        MADE[name].make(ws)
+    rankings, judgements = (state.says for state in STATES if state.name in ("changed rankings", "changed judgements"))
+    annot_done("release", "../draft", "--draft", folder=ws.root)
+    draft = ws.root.parent / "draft"
+    missing = (draft / "MISSING.md").read_text(encoding="utf-8").partition("Left out:")[0]
+    assert f"- {rankings}: pools/rankings/" in missing
+    assert f"- {judgements}: judgement 1 (" in missing
+    chapters = {title: text for title, _, text in (part.partition("\n") for part in re.split("\n##+ ", report(draft)))}
+    assert told_of(chapters["Can its judgements be trusted?"]) == {judgements}
+    assert f"**Not known, because {judgements}" in chapters["Can its judgements be trusted?"]
+    assert told_of(chapters["Which system is best?"]) == {rankings, judgements}
+    assert told_of(chapters["Pools"]) == {rankings}
+    assert told_of(chapters["Agreement"]) == {judgements}
+    assert told_of(chapters["Queries"]) == told_of(chapters["What should be done next?"]) == set()
+    assert told_of((draft / "README.md").read_text(encoding="utf-8")) == {rankings, judgements}
+    # Pages of the study itself, and what is printed.
+    annot_done("browse", folder=ws.root)
+    assert told_of((ws.exports / "browse.html").read_text(encoding="utf-8")) == {rankings, judgements}
+    assert told_of(annot_done("agreement", folder=ws.root).stderr) == {judgements}
+    assert told_of(annot_done("evaluate", folder=ws.root).stderr) == {rankings, judgements}
+
+
+def report(folder: Path) -> str:
+    return (folder / "report.md").read_text(encoding="utf-8")
+
+
+def told_of(text: str) -> set[str]:
+    """The states that a text speaks of."""
+    return {state.says for state in STATES if f"Do not rely on this: {state.says}." in text}
+
+
+def test_papers_that_no_pool_could_hold_are_left_out_and_named(ws: Workspace) -> None:
+    papers_added(ws)
+    annot_done("release", "../out", folder=ws.root)
+    out = ws.root.parent / "out"
+    documents = (out / "beir" / "corpus.jsonl").read_text(encoding="utf-8").splitlines()
+    ids = {json.loads(line)["_id"] for line in documents}
+    # The demonstration has 150 papers.
+    assert (len(documents), ids & {*NEW}) == (150, set())
+    assert "The corpus has 150 papers." in report(out)
+    for page in ("README.md", "DATASHEET.md"):
+        text = (out / page).read_text(encoding="utf-8")
+        assert "150 papers" in text
+        assert "156" not in text
+        assert f"6 papers were added to the corpus after the pools were drawn: {', '.join(NEW)}." in text
+
+
+def test_an_added_paper_that_is_judged_stays(ws: Workspace) -> None:
+    papers_added(ws)
+    with ws.reading() as session:
+        (first, *_) = read_queries(session)
+    with ws.writing() as session:
+        judged = Judgement(first.query_id, "new3", "a1", 1)
+        record_judgements(session, [SourcedJudgement(judged, "label-studio", "new", None)], recorded_at=PULLED_AT)
+    assert Examination(ws).added == tuple(name for name in NEW if name != "new3")
+
+
+def test_what_was_found_is_remembered_until_a_file_changes(ws: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    looked: list[str] = []
+
+    def words(state: StudyState, study: Examination) -> tuple[str, ...]:
+        looked.append(state.name)
+        return words_of(state, study)
+
+    monkeypatch.setattr(state_memory, "words_of", words)
+    states = states_of(ws)
+    assert remembered_findings(ws, states) == ()
+    looked.clear()
+    assert remembered_findings(ws, states) == ()
+    assert looked == []
+    longer("exports/runs/lsa.run")(ws)
+    (finding,) = remembered_findings(ws, states)
+    assert (looked, finding.state.name) == (["changed runs"], "changed runs")
+    assert remembered_findings(ws, states, on={"plan"}) == ()
+    (ws.cache / state_memory.MEMORY_FILE).write_text("[]", encoding="utf-8")
+    assert remembered_findings(ws, states, on={"runs"}) == (finding,)

@@ -1,0 +1,205 @@
+"""Which opinions report, datasheet and release have, what they say of a model's family, and by which guidelines."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from annot.measuring.opinions_of_study import runs_of_family
+from annot.publishing.report.sections import opinions as section
+from annot.publishing.report.sections.whole import document
+from annot.publishing.report.study import MeasuredOpinion, Study
+from annot.store import opinions
+from annot.store.models import StoredRun
+from annot.store.opinions import ModelCall
+from annot.study.snapshot import read_snapshot
+from annot.study.workspace import Workspace
+from asked_study import NOW, ask, made, put, with_model
+from command_line import annot, annot_done
+from scripted_server import Scripted, serving
+from study_stages import DEMO, copied
+
+URL = "http://localhost:1/v1"
+
+
+@pytest.fixture
+def ws(tmp_path: Path) -> Workspace:
+    return copied(DEMO, "measured", tmp_path / "study")
+
+
+def released(ws: Workspace, folder: Path) -> tuple[dict[str, str], str]:
+    done = annot("release", folder, "--draft", "--ids-only", "--licence", "CC0-1.0", folder=ws.root)
+    assert done.exit_code == 0, done.stderr
+    files = (path for path in folder.rglob("*") if path.is_file())
+    return {path.relative_to(folder).as_posix(): path.read_text(errors="replace") for path in files}, done.message()
+
+
+def reported(ws: Workspace) -> list[str]:
+    return [one.standing.name for one in Study(read_snapshot(ws)).reported_opinions]
+
+
+def test_a_trial_is_in_no_report_datasheet_or_release_until_the_lead_names_it(ws: Workspace, tmp_path: Path) -> None:
+    put(ws, "pilot-7b", lambda query, doc, final: final, most=6)
+    found = document(Study(read_snapshot(ws)), chain=())
+    assert not [one.anchor for one in (*found.body, *found.appendix) if one.anchor.startswith("opinion")]
+    files, notes = released(ws, tmp_path / "without")
+    assert not [name for name, text in files.items() if "pilot-7b" in name + text]
+    planned = len(read_snapshot(ws).outcome.planned)
+    assert f"the opinion pilot-7b is left out: it has answered 6 of {planned} planned pairs" in notes
+    (listed,) = annot_done("opinion", "list", "--json", folder=ws.root).data
+    assert (listed["name"], listed["planned"], listed["planned_answered"]) == ("pilot-7b", planned, 6)
+    shown = annot_done("opinion", "report", folder=ws.root)
+    assert "pilot-7b" in shown.stdout
+    assert "pilot-7b is not in report, datasheet and release" in shown.message()
+    ws = with_model(ws, URL, name="pilot-7b", report=True)
+    assert reported(ws) == ["pilot-7b"]
+    files, notes = released(ws, tmp_path / "with")
+    assert {"opinions/pilot-7b.json", "opinions/pilot-7b.jsonl"} <= files.keys()
+    assert "pilot-7b" in files["DATASHEET.md"]
+    assert "the opinion pilot-7b is left out" not in notes
+
+
+def test_an_opinion_of_all_planned_pairs_is_reported_though_the_server_refused_one(ws: Workspace) -> None:
+    put(ws, "whole", lambda query, doc, final: final)
+    decided = [one.pair for one in read_snapshot(ws).outcome.decisions]
+    put(ws, "but-one", lambda query, doc, final: final, most=len(decided) - 1)
+    assert reported(ws) == ["whole"]
+    refused = ModelCall("but-one", *decided[-1], 1, 1, "failed", "abc", NOW, 0.0, status=503)
+    with ws.writing() as session:
+        opinions.note_sent(session, refused)
+    assert reported(ws) == ["whole"]
+    with ws.writing() as session:
+        opinions.note_sent(session, refused._replace(attempt=2, status=413))
+    assert reported(ws) == ["but-one", "whole"]
+
+
+def test_the_reason_for_a_trial_before_judging_stays_in_the_datasheet(ws: Workspace, tmp_path: Path) -> None:
+    put(ws, "pilot-7b", lambda query, doc, final: final, most=6, early=((NOW, "asked", "to choose the scale"),))
+    files, _ = released(ws, tmp_path / "out")
+    text = " ".join(files["DATASHEET.md"].split())
+    assert "A model was tried on 6 pairs before people had judged (asked: to choose the scale)." in text
+    assert "pilot-7b" not in text
+
+
+def test_no_moment_of_an_opinion_is_in_a_release(ws: Workspace, tmp_path: Path) -> None:
+    put(ws, "whole", lambda query, doc, final: final, early=((NOW, "asked", "to choose the scale"),))
+    files, _ = released(ws, tmp_path / "out")
+    ours = {name: text for name, text in files.items() if name.startswith("opinions/")}
+    assert len(ours) == 2
+    assert not [name for name, text in ours.items() if re.search(r"\d{4}-\d\d-\d\d|\d\d:\d\d", text)]
+    assert not [name for name, text in files.items() if NOW[:10] in text]
+    described = json.loads(ours["opinions/whole.json"])
+    assert described["early"] == [{"what": "asked", "why": "to choose the scale"}]
+
+
+def test_the_models_family_is_what_the_lead_declares_by_name_or_pattern_of_runs_or_systems() -> None:
+    on_record = [StoredRun("r1", "system", {"system": "llama_dense"}, "x"), StoredRun("r2", "file", {}, "y")]
+    tags = ["r1", "r2", "noisy_bm25", "llama.2"]
+    assert runs_of_family(["llama_*"], tags, on_record) == {"r1"}
+    assert runs_of_family(["llama*", "r2"], tags, on_record) == {"r1", "r2", "llama.2"}
+    assert runs_of_family([], tags, on_record) == set()
+    assert runs_of_family(["bm25"], tags, on_record) == set()
+
+
+def test_nothing_is_said_of_a_family_that_was_not_declared(ws: Workspace) -> None:
+    """Though the name of the model is a part of the name of each run."""
+    (run, *others) = sorted(path.stem for path in ws.runs.glob("*.run"))
+    put(ws, run, lambda query, doc, final: final)
+
+    def told(ws: Workspace) -> tuple[str, list[str]]:
+        found = Study(read_snapshot(ws)).opinions
+        runs = next(table for table in section.tables(found) if table.name == "opinion-runs")
+        return " ".join(section.told(found)), [*runs.headings]
+
+    text, heads = told(ws)
+    assert "family" not in text
+    assert "Of its family" not in heads
+    text, heads = told(with_model(ws, URL, name=run, family=[others[0]]))
+    assert f"{others[0]} is of the model's own family, by the word of the project lead." in text
+    assert "Of its family" in heads
+    ws = with_model(ws, URL, name=run, family=["llama_*", others[0]])
+    message = annot_done("opinion", "report", folder=ws.root).message()
+    assert f"[opinions.{run}] family: 'llama_*' fits no run and no system" in message
+    assert message.count("fits no run") == 1
+
+
+# -- guidelines --------------------------------------------------------------------------------------------------------
+
+
+def under(ws: Workspace, versions: Mapping[str, str | None]) -> tuple[MeasuredOpinion, int, int]:
+    """The opinion, if people judged each query by these guidelines; and how many pairs were by others, and not."""
+    snapshot = read_snapshot(ws)
+    judged_by = {one: versions[one.query_id] for one in snapshot.outcome.everything}
+    (found,) = Study(replace(snapshot, guidelines_of=judged_by)).opinions
+    pairs = [one.query_id for one in snapshot.outcome.decisions]
+    others = sum(versions[query_id] == "new" for query_id in pairs)
+    return found, others, len(pairs) - others
+
+
+def test_a_prompt_is_on_record_with_the_guidelines_that_it_contains(tmp_path: Path) -> None:
+    ws = made(tmp_path)
+    with serving(lambda request, number: Scripted()) as server:
+        ask(ws := with_model(ws, server.url))
+    with ws.reading() as session:
+        found = opinions.read_asked_model(session, "small").guidelines
+    # `annot guidelines method` prints what people are shown.
+    shown = annot_done("guidelines", "method", "--json", folder=ws.root).data["text"]
+    assert found == {"method": hashlib.sha256(shown.encode()).hexdigest()}
+
+
+def test_a_prompt_without_guidelines_names_none(tmp_path: Path) -> None:
+    ws = made(tmp_path)
+    (ws.root / "templates").mkdir(exist_ok=True)
+    (ws.root / "templates" / "bare.txt.j2").write_text("Grade {{ topic }} and {{ document }}.", encoding="utf-8")
+    with serving(lambda request, number: Scripted()) as server:
+        ask(ws := with_model(ws, server.url, template="bare.txt.j2"))
+    with ws.reading() as session:
+        assert opinions.read_asked_model(session, "small").guidelines == {}
+
+
+@pytest.mark.parametrize("share", [1, 2])
+def test_pairs_that_people_judged_by_other_guidelines_are_counted_and_the_others_compared(
+    ws: Workspace, share: int
+) -> None:
+    """One query in two, or all, by a later version than the model was given."""
+    facets = {query.query_id: query.facet for query in read_snapshot(ws).queries}
+    put(ws, "early", lambda query, doc, final: min(3, final + 1), guidelines=dict.fromkeys(facets.values(), "old"))
+    versions = {query_id: "old" if at % share else "new" for at, query_id in enumerate(sorted(facets))}
+    found, others, same = under(ws, versions)
+    assert found.worth.other_guidelines is not None
+    assert (found.worth.other_guidelines.n_pairs, found.worth.other_guidelines.n_same) == (others, same)
+    text = " ".join(section.told([found]))
+    assert f"People judged {others} pairs by another version of the guidelines than the model was given" in text
+    within = found.worth.other_guidelines.within
+    rows = [row[0] for row in section.overview([found]).rows]
+    if share == 1:
+        assert (same, within, rows) == (0, None, ["early"])
+        assert "They judged 0 pairs by the same version, too few for a comparison of their own." in text
+        return
+    assert same >= 30
+    assert within is not None
+    assert (within.n_compared, rows) == (same, ["early", "early, same guidelines"])
+    # Each grade but the highest is one too high, so agreement is the share of the highest among the same pairs.
+    kept = [one.grade for one in read_snapshot(ws).outcome.decisions if versions[one.query_id] == "old"]
+    (row,) = [
+        one
+        for one in within.agreement
+        if (one.whom, one.binarised_at, one.facet) == ("final grades", None, within.agreement[-1].facet)
+    ]
+    assert row.between.figures["percent"].value == pytest.approx(100 * kept.count(3) / len(kept))
+
+
+@pytest.mark.parametrize("version", ["old", None])
+def test_nothing_is_said_if_people_judged_by_the_same_guidelines_or_theirs_are_not_on_record(
+    ws: Workspace, version: str | None
+) -> None:
+    facets = {query.query_id: query.facet for query in read_snapshot(ws).queries}
+    put(ws, "same", lambda query, doc, final: final, guidelines=dict.fromkeys(facets.values(), "old"))
+    found, _, _ = under(ws, dict.fromkeys(facets, version))
+    assert found.worth.other_guidelines is None
+    assert "guidelines" not in " ".join(section.told([found]))

@@ -1,0 +1,165 @@
+"""Answers that can never be read, and models that cannot judge: when asking stops, and what is kept."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from annot.base.errors import ModelError
+from annot.judging.opinions.answers import Completion, ReadAnswer, read_answer, unreadable_answer
+from annot.judging.opinions.standing import opinions_on_record
+from annot.publishing.release.opinion_files import opinion_files
+from annot.publishing.terms import terms_of
+from annot.steps import opinion_report, opinions
+from annot.steps.opinion_ask import Selection, preview
+from annot.study.workspace import Workspace, write_file
+from asked_study import Hurried, ask, calls_of, made, opinions_of, with_model
+from command_line import annot
+from scripted_server import GOOD, Scripted, serving
+
+CUT_OFF = Scripted("<think>First I look at the", finish_reason="length")
+DECLINED = '{"grade": "cannot judge", "reason": "The text is broken."}'
+
+
+@pytest.fixture
+def ws(tmp_path: Path) -> Workspace:
+    return made(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("answer", "why", "remedy"),
+    [
+        (Scripted(""), "no JSON object with a grade", "--dry-run"),
+        (Scripted("2"), "no JSON object with a grade", "--dry-run"),
+        (
+            Scripted('{"grade": "2", "reason": "x"}'),
+            'its grade is "2", expected a whole number from 0 to 3',
+            "template",
+        ),
+        (CUT_OFF, "cut off at the longest answer that the model may write (finish_reason length)", "longest_answer"),
+        (
+            Scripted("", finish_reason="content_filter"),
+            "refuses to answer (finish_reason content_filter)",
+            "a model that",
+        ),
+        (
+            Scripted("", refusal="I cannot help."),
+            "refuses to answer (finish_reason stop): I cannot help.",
+            "a model that",
+        ),
+    ],
+)
+def test_after_twenty_answers_in_a_row_that_cannot_be_read_asking_stops_and_shows_one(
+    ws: Workspace, answer: Scripted, why: str, remedy: str
+) -> None:
+    with serving(lambda request, number: answer) as server:
+        ws = with_model(ws, server.url, requests_at_once=1)
+        done = annot("opinion", "ask", "small", folder=ws.root)
+    assert done.exit_code == 3
+    assert len(server.requests) == 20
+    assert "20 answers in a row cannot be read" in done.message()
+    assert f"the last one: {answer.text or 'no text'}" in done.message()
+    assert why in done.message()
+    assert remedy in done.message()
+
+
+def test_an_answer_that_can_be_read_begins_the_count_anew(ws: Workspace) -> None:
+    with serving(lambda request, number: Scripted("2") if number % 20 else Scripted()) as server:
+        done = ask(with_model(ws, server.url, requests_at_once=1))
+    assert (done.settled, done.readable) == (40, done.standing.pairs)
+    assert 1 <= done.readable <= 4
+    assert "an answer that could not be read: 2; it has no JSON object with a grade" in done.notes[0]
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        Scripted(None, status=307, headers={"Location": "http://127.0.0.1:9/v1"}),
+        Scripted(None, status=204),
+        Scripted(None, body="<html>Sign in</html>"),
+        Scripted(None, body=""),
+        Scripted(None, status=400, body="too long"),
+        Scripted("2"),
+    ],
+    ids=["redirect", "nothing", "web page", "empty", "refused", "unreadable"],
+)
+def test_the_exit_code_is_not_0_if_nothing_came_or_nothing_could_be_read(
+    ws: Workspace, tmp_path: Path, answer: Scripted
+) -> None:
+    pairs = tmp_path / "pairs.txt"
+    pairs.write_text("p1-method d00\np1-method d01\n", encoding="utf-8")
+    with serving(lambda request, number: answer) as server:
+        ws = with_model(ws, server.url, requests_at_once=1)
+        done = annot("opinion", "ask", "small", "--pairs", pairs, folder=ws.root)
+        assert done.exit_code == 3
+        assert "none of 2 questions got an answer that could be read" in done.message()
+        server.script = lambda request, number: Scripted()
+        well = annot("opinion", "ask", "small", folder=ws.root)
+    assert well.exit_code == 0, well.stderr
+
+
+def test_where_a_redirect_leads_is_shown_and_not_followed(ws: Workspace) -> None:
+    moved = Scripted(None, status=301, headers={"Location": "http://127.0.0.1:9/v1"})
+    with serving(lambda request, number: moved) as server, pytest.raises(ModelError) as error:
+        ask(with_model(ws, server.url, requests_at_once=1))
+    assert "HTTP 301: it sends on to http://127.0.0.1:9/v1, which is not followed" in error.value.message
+
+
+@pytest.mark.parametrize("grade", ['"cannot judge"', '"Cannot judge "'])
+def test_cannot_judge_is_an_answer_without_a_grade(grade: str) -> None:
+    assert read_answer(f'{{"grade": {grade}, "reason": "It is in German."}}', range(4)) == ReadAnswer(
+        None, "It is in German."
+    )
+
+
+@pytest.mark.parametrize("grade", ['"cannot"', "null", '""', '"n/a"'])
+def test_no_other_word_is_taken_for_it(grade: str) -> None:
+    text = f'{{"grade": {grade}, "reason": "x"}}'
+    assert read_answer(text, range(4)) is None
+    found = unreadable_answer(Completion(text, None, None, None, None, "stop"), range(4))
+    assert found.why == f"its grade is {grade}, expected a whole number from 0 to 3"
+
+
+def test_the_form_has_cannot_judge_if_the_guidelines_have_it(ws: Workspace) -> None:
+    ws = with_model(ws, "http://localhost:1/v1")
+    assert "cannot judge" in preview(ws, "small", Selection(), before_judging=None).prompt.partition("# Your answer")[2]
+    write_file(ws.root / "guidelines" / "general.md", "# All\n\nAlways give a grade.")
+    assert "cannot judge" not in preview(ws, "small", Selection(), before_judging=None).prompt.lower()
+
+
+def test_a_pair_that_the_model_cannot_judge_has_no_grade_and_is_not_called_unreadable(ws: Workspace) -> None:
+    """Of forty pairs it declines the four of d03; two answers to d04 cannot be read."""
+
+    def script(request: dict[str, object], number: int) -> Scripted:
+        prompt = str(request["messages"])
+        return Scripted(DECLINED if "Title of d03" in prompt else "2" if "Title of d04" in prompt else GOOD)
+
+    with serving(script) as server:
+        ws = with_model(ws, server.url, requests_at_once=1)
+        done = ask(ws, clock=Hurried())
+        assert ask(ws).asked == 0
+    assert (done.settled, done.readable) == (40, 36)
+    assert (done.standing.pairs, done.standing.cannot_judge, done.standing.unreadable) == (32, 4, 4)
+    declined = [one for one in opinions_of(ws) if one.doc_id == "d03"]
+    assert [(one.grade, one.cannot_judge, one.reason) for one in declined] == [(None, True, "The text is broken.")] * 4
+    assert sum(call.doc_id == "d03" for call in calls_of(ws)) == 4
+    written = opinions.write(ws, "small", before_judging="A test.")
+    assert (written.pairs, written.without_grade) == (32, 8)
+    (found,) = opinion_report.measure(ws, "small", before_judging="A test.")
+    assert (found.worth.n_pairs, found.worth.n_unreadable, found.worth.n_declined) == (40, 4, 4)
+    # People have settled the ten pairs of one query.
+    assert found.worth.n_compared == 10 - 2
+    assert sum(map(sum, found.worth.confusion)) == 10 - 1
+    terms, _ = terms_of(ws.settings.collection, with_text=False, licence="CC0-1.0", published=None)
+    files = opinion_files(opinions_on_record(ws), terms, currency="EUR")
+    rows = [json.loads(line) for line in files["opinions/small.jsonl"].splitlines()]
+    assert {one["doc_id"] for one in rows if one.get("cannot_judge")} == {"d03"}
+    assert {one["doc_id"] for one in rows if one["grade"] is None} == {"d03", "d04"}
+
+
+def test_a_model_that_can_judge_few_pairs_does_not_judge(ws: Workspace) -> None:
+    with serving(lambda request, number: Scripted(DECLINED if number > 15 else GOOD)) as server:
+        ask(with_model(ws, server.url, requests_at_once=1))
+    (found,) = opinion_report.measure(ws, "small", before_judging="A test.")
+    assert found.worth.sentence == "small does not judge: of its answers, 62% say that the pair cannot be judged."

@@ -1,0 +1,87 @@
+"""Texts that are corrected after the pools were drawn: the pools stay, and are no sign of another corpus."""
+
+from __future__ import annotations
+
+import json
+from contextlib import suppress
+from dataclasses import asdict
+from pathlib import Path
+
+import pytest
+from annot.base.records import Paper
+from annot.pools import chain, pool_facts
+from annot.pools.ranked_corpus import ranked_corpus
+from annot.steps import corpus
+from annot.store.papers import corpus_sha256, paper_ids, read_papers
+from annot.study.workspace import Workspace
+from study_stages import DEMO, copied, quietly
+
+
+def put(ws: Workspace, paper: Paper, *, corrected: str | None = None, **changes: object) -> corpus.AddedPapers:
+    record = {name: value for name, value in asdict(paper).items() if name not in ("sentences", "labels", "part_of")}
+    file = ws.root / "one.jsonl"
+    file.write_text(json.dumps(record | {"abstract": list(paper.sentences)} | changes) + "\n", encoding="utf-8")
+    return corpus.add(ws, [file], form=None, dry_run=False, advance=quietly, corrected=corrected)
+
+
+def test_a_corrected_record_takes_the_place_of_the_earlier_one(tmp_path: Path) -> None:
+    ws = copied(DEMO, "pooled", tmp_path / "study")
+    before = list(read_papers(ws.corpus))
+    chosen = before[17]
+    untouched = put(ws, chosen, title="Another title")
+    assert (untouched.kept, untouched.differing_ids, untouched.corrected.papers) == (0, (chosen.paper_id,), ())
+    assert list(read_papers(ws.corpus)) == before
+    put(ws, chosen, title="Another title", corrected="erratum")
+    after = list(read_papers(ws.corpus))
+    assert [one.paper_id for one in after] == [one.paper_id for one in before]
+    assert [one for one in after if one not in before] == [after[17]]
+    assert after[17].title == "Another title"
+
+
+def test_pools_stay_and_only_the_correction_is_told(tmp_path: Path) -> None:
+    ws = copied(DEMO, "pooled", tmp_path / "study")
+    first, second = list(read_papers(ws.corpus))[3:5]
+    pools = {path.name: path.read_bytes() for path in ws.query_pools.glob("*.jsonl")}
+    ranked = corpus_sha256(ws.corpus)
+    put(ws, first, corrected="erratum", title="Corrected once")
+    put(ws, second, corrected="erratum", title="Corrected, too")
+    put(ws, first, corrected="another erratum", title="Corrected twice")
+    found = ranked_corpus(ws)
+    assert (found.corrected, found.unknown, found.added) == (tuple(sorted([first.paper_id, second.paper_id])), (), ())
+    assert found.ranked == ranked != corpus_sha256(ws.corpus)
+    put(
+        ws, Paper("new-1", "A paper that was added later", tuple(f"Sentence {at} of the new paper." for at in range(4)))
+    )
+    assert ranked_corpus(ws).added == ("new-1",)
+    with ws.reading() as session:
+        assert list(chain.broken(ws, session, chain.CORPUS)) == []
+    assert {path.name: path.read_bytes() for path in ws.query_pools.glob("*.jsonl")} == pools
+    assert pool_facts.replay(ws, advance=quietly).differences == {}
+
+
+def test_a_correction_that_is_killed_is_finished_by_the_same_command(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from annot.corpus import correcting
+
+    ws = copied(DEMO, "pooled", tmp_path / "study")
+    chosen = list(read_papers(ws.corpus))[5]
+
+    class Killed(BaseException):
+        pass
+
+    def killed(*_: object) -> None:
+        raise Killed
+
+    with monkeypatch.context() as patched:
+        patched.setattr(correcting, "replace_papers", killed)
+        with suppress(Killed):
+            put(ws, chosen, corrected="erratum", title="Corrected")
+    assert len(list(paper_ids(ws.corpus))) == len(set(paper_ids(ws.corpus)))
+    put(ws, chosen, corrected="erratum", title="Corrected")
+    assert list(read_papers(ws.corpus))[5].title == "Corrected"
+    with ws.reading() as session:
+        from annot.store.shown import read_versions
+
+        assert [one.why for one in read_versions(session, "text")["text", chosen.paper_id]] == [None, "erratum"]
+    assert ranked_corpus(ws).unknown == ()

@@ -1,0 +1,141 @@
+"""What a random order reaches: against every order, by hand, and whom it is said to lose to."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import annot
+import numpy as np
+import pytest
+import pytrec_eval
+from annot.base.records import ScoredDoc
+from annot.measuring.evaluation.chance import random_orders, ranked_by_any
+from annot.measuring.evaluation.comparisons import ALPHA, p_over_chance
+from annot.measuring.evaluation.computed import MeasuresAsked, Values
+from annot.measuring.evaluation.gradings import MEASURES, Graded, measured
+from annot.measuring.sampled.estimates import columns, pools_of
+from annot.measuring.sampled.pools import SampledPools
+
+DOCUMENTS = ("a", "b", "c", "d", "e", "f")
+GRADES = {"a": 3, "c": 2, "d": 0, "z": 2}
+"""`b`, `e` and `f` are not judged, and no run ranks `z`."""
+THEIRS = {"AP": "map", "nDCG": "ndcg", "Rprec": "Rprec", "P@5": "P_5", "RR": "recip_rank"}
+
+
+def chance(convention: str, length: int, *names: str, graded: dict[str, int] = GRADES) -> Values:
+    asked = MeasuresAsked(convention, names, 2)
+    return random_orders({"q": DOCUMENTS}, [("q", length)], {"q": graded}, asked)["q", length]
+
+
+@pytest.mark.parametrize("length", [1, 2, 3, 5, 6])
+def test_chance_is_the_mean_of_trec_eval_over_all_orders_of_the_documents(length: int) -> None:
+    orders = [*itertools.permutations(DOCUMENTS, length)]
+    runs = {str(at): {doc: -float(rank) for rank, doc in enumerate(order)} for at, order in enumerate(orders)}
+    evaluator = pytrec_eval.RelevanceEvaluator(dict.fromkeys(runs, GRADES), {*THEIRS.values()}, relevance_level=2)
+    found = [*evaluator.evaluate(runs).values()]
+    values = chance("trec", length, *THEIRS)
+    for name, theirs in THEIRS.items():
+        each = np.array([of[theirs] for of in found])
+        # Of 100 drawn orders where ir_measures alone knows the measure: four standard errors.
+        close = 4 * each.std() / 10 if name == "RR" else 1e-9
+        assert values[name] == pytest.approx(each.mean(), abs=close), name
+
+
+@pytest.mark.parametrize("length", [1, 2, 3, 5, 6])
+def test_chance_in_convention_csfcube_is_the_mean_over_all_orders(length: int) -> None:
+    """Exact if all documents are submitted; otherwise the mean of 100 drawn orders, within four standard errors."""
+    orders = np.array([*itertools.permutations([GRADES.get(doc, 0) for doc in DOCUMENTS], length)])
+    values = chance("csfcube", length, *MEASURES["csfcube"])
+    for name in MEASURES["csfcube"]:
+        each = measured("csfcube", name, Graded(orders, orders, 2))
+        close = 1e-9 if length == len(DOCUMENTS) else 4 * each.std() / 10 + 1e-9
+        assert values[name] == pytest.approx(each.mean(), abs=close), name
+
+
+def test_chance_by_hand() -> None:
+    """Six documents, two of them relevant and three judged; a third relevant one is ranked by no run."""
+    assert chance("trec", 3, "P@2", "P@5", "R@5", "Judged@2") == pytest.approx(
+        {"P@2": 2 / 6, "P@5": 3 * (2 / 6) / 5, "R@5": 3 * (2 / 6) / 3, "Judged@2": 3 / 6}
+    )
+    assert chance("trec", 0, "P@2", "AP", "Judged@2") == {"P@2": 0.0, "AP": 0.0, "Judged@2": 0.0}
+    # Only relevant documents are judged: the others that are ranked are there all the same.
+    assert chance("trec", 6, "P@1", graded={"a": 1, "c": 1, "z": 1}) == {"P@1": 0.0}
+    assert chance("trec", 6, "P@1", graded={"a": 2, "c": 2, "z": 2}) == {"P@1": pytest.approx(2 / 6)}
+
+
+def test_chance_draws_from_what_any_of_the_runs_ranks() -> None:
+    runs = [{"q": [ScoredDoc("a", 1.0)]}, {"q": [ScoredDoc("b", 1.0)], "r": [ScoredDoc("a", 1.0)]}]
+    assert ranked_by_any(runs) == {"q": {"a", "b"}, "r": {"a"}}
+
+
+@pytest.mark.parametrize("convention", ["csfcube", "trec"])
+@pytest.mark.parametrize("length", [0, 3, 6])
+def test_chance_of_a_sample_is_that_of_pools_judged_whole_if_every_pair_was_drawn(convention: str, length: int) -> None:
+    pools = pools_of({"q": dict.fromkeys(GRADES, 1.0)}, {"q": GRADES}, None, highest=3)
+    asked = MeasuresAsked(convention, columns(convention), 2)
+    found = SampledPools(pools).chance({"q": DOCUMENTS}, [("q", length)], asked)["q", length]
+    expected = chance(convention, length, *asked.names)
+    # Of a sample, orders that are cut are drawn.
+    assert found == pytest.approx(expected, abs=0.15 if length == 3 else 1e-9)
+
+
+def positives_only(topics: int) -> tuple[dict[str, dict[str, int]], dict[str, dict[str, list[str]]]]:
+    """Qrels as of most public collections, and runs: one that finds, one that does not, one shorter that finds."""
+    draw = np.random.default_rng(7)
+    qrels, runs = {}, {name: {} for name in ("good", "random", "short")}
+    for topic in range(topics):
+        documents = [f"d{at}" for at in range(100)]
+        relevant = {*draw.choice(documents, 6, replace=False).tolist()}
+        qrels[f"q{topic}"] = dict.fromkeys(sorted(relevant), 1)
+        lifted = sorted(documents, key=lambda doc: draw.normal() + 1.5 * (doc in relevant), reverse=True)
+        runs["good"][f"q{topic}"] = lifted
+        runs["short"][f"q{topic}"] = lifted[:10]
+        runs["random"][f"q{topic}"] = draw.permutation(documents).tolist()
+    return qrels, runs
+
+
+@pytest.mark.parametrize("convention", ["csfcube", "trec"])
+def test_where_only_relevant_documents_are_judged_a_good_run_is_better_than_chance(convention: str) -> None:
+    qrels, runs = positives_only(40)
+    found = annot.evaluate(runs, qrels, convention=convention, relevant_from=1)
+    frame = found.to_frame().set_index(["run", "measure"])["value"]
+    # Six of a hundred, as in the two longer runs.
+    assert frame["chance", "P@20"] == pytest.approx(0.06)
+    assert frame["good", "P@20"] > frame["chance", "P@20"]
+    shown = [str(row[0]) for row in found._shown().rows]
+    assert [row.partition(" (")[0] for row in shown if row.endswith("not better than chance")] == ["random"]
+    assert any("own length" in note for note in found.notes)
+
+
+def test_random_runs_are_called_better_than_chance_in_one_study_of_forty_at_most() -> None:
+    """The test is two-sided at 5% over all runs together, and half of the false findings are below chance."""
+    draw, studies, topics, runs, length = np.random.default_rng(11), 200, 12, 5, 20
+    false = 0
+    for _ in range(studies):
+        sums = {f"r{run}": np.zeros((topics, 1)) for run in range(runs)}
+        for topic in range(topics):
+            relevant = int(draw.integers(1, 8))
+            grades = {f"d{at}": 2 for at in range(relevant)}
+            documents = [f"d{at}" for at in range(40)]
+            asked = MeasuresAsked("trec", ("AP",), 2)
+            floor = random_orders({"q": documents}, [("q", length)], {"q": grades}, asked)["q", length]["AP"]
+            orders = draw.permuted(np.tile(np.repeat([2, 0], [relevant, 40 - relevant]), (runs, 1)), axis=1)
+            judged = np.full((runs, relevant), 2)
+            values = measured("trec", "AP", Graded(orders[:, :length], judged, 2))
+            for run, value in enumerate(values.tolist()):
+                sums[f"r{run}"][topic] = value - floor
+        p_values = p_over_chance(sums, np.ones((topics, 1)), seed=1)
+        false += any(p <= ALPHA and sums[run].sum() > 0 for run, p in p_values.items())
+    assert false <= studies * ALPHA / 2 + 3 * math.sqrt(studies * ALPHA / 2)
+
+
+def test_a_lead_over_chance_is_corrected_for_the_number_of_runs() -> None:
+    """One of many runs that are random passes alone, and not among the others (Westfall and Young 1993)."""
+    draw = np.random.default_rng(2)
+    rows = draw.normal(size=(60, 12))
+    best = int(rows.mean(axis=1).argmax())
+    every = {f"r{at}": row[:, None] for at, row in enumerate(rows)}
+    alone = p_over_chance({"r": every[f"r{best}"]}, np.ones((12, 1)), seed=1)["r"]
+    among = p_over_chance(every, np.ones((12, 1)), seed=1)[f"r{best}"]
+    assert alone < ALPHA < among

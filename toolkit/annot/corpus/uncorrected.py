@@ -1,0 +1,47 @@
+"""Texts of the corpus that are not those on record, although no correction says so: a corpus that was filled again."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from contextlib import suppress
+
+from sqlmodel import Session
+
+from annot.store.shown import hash_of_text, read_histories
+from annot.study.shown_contents import text_content
+from annot.study.workspace import Workspace, write_file
+
+UNCORRECTED = (
+    'if they were corrected, add them with `annot corpus add --corrected "WHY" FILE`; otherwise restore the corpus '
+    "from a backup"
+)
+"""What to do about them."""
+
+
+def uncorrected(ws: Workspace, session: Session, states: Mapping[str, str]) -> tuple[str, ...]:
+    """The papers whose text is not the one on record, by id. states: of `annot.study.made`.
+
+    The corpus is read once for each state that it and its corrections are in.
+    """
+    if not ws.has_corpus:
+        return ()
+    key, remembered = [states["corpus"], states["texts"]], ws.cache / "texts.json"
+    try:
+        known = json.loads(remembered.read_text("utf-8"))
+        if known["of"] == key and all(key):
+            return tuple(known["differing"])
+    except (OSError, ValueError, KeyError, TypeError):
+        pass
+    last = {text_id: history[-1][1] for (part, text_id), history in read_histories(session).items() if part == "text"}
+    if not last:
+        return ()
+    # Only here: it imports what `annot status` does without.
+    from annot.store.papers import find_papers
+
+    found = find_papers(ws.corpus, last).values()
+    differing = sorted(paper.paper_id for paper in found if hash_of_text(text_content(paper)) != last[paper.paper_id])
+    # A study that is only read is compared each time.
+    with suppress(OSError):
+        write_file(remembered, json.dumps({"of": key, "differing": differing}))
+    return tuple(differing)

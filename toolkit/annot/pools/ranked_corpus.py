@@ -1,0 +1,87 @@
+"""The papers that the rankings behind the pools were made of, told from those that were added to the corpus later.
+
+Papers are added behind those that are there, in files of their own. So the corpus that was ranked is a beginning of the
+corpus as it is, and its hash, which the manifest of the rankings has, tells which.
+"""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import NamedTuple
+
+from annot.base.errors import AnnotError
+from annot.base.records import Paper
+from annot.corpus.corpus_facts import current_sha256
+from annot.corpus.correcting import corrections
+from annot.pools.frozen_rankings import rankings_manifest
+from annot.store.paper_writing import table_of
+from annot.store.papers import beginnings, paper_ids
+from annot.study.workspace import Workspace, read_manifest
+
+
+class RankedCorpus(NamedTuple):
+    """What the rankings on record could hold."""
+
+    added: tuple[str, ...] = ()
+    """The papers that were added after the last ranking, in the order of the corpus: no pool can have drawn them."""
+    unknown: tuple[str, ...] = ()
+    """Hashes of ranked corpora that the corpus as it is does not begin with."""
+    found: str = "no corpus"
+    """The hash of the corpus as it is."""
+    ranked: str | None = None
+    """The hash of the last corpus that was ranked; None without rankings, or if it is not known any more."""
+    corrected: tuple[str, ...] = ()
+    """The papers that were corrected after they were ranked, by id: their ranks are those of the earlier records."""
+
+
+def ranked_corpus(ws: Workspace) -> RankedCorpus:
+    """Compare the corpus with the hashes in the manifest of the rankings. Methods that were added to pools later may
+    have ranked a larger corpus than those before them: a paper counts as ranked if one method could have had it."""
+    recorded = _recorded(ws)
+    if not recorded or not ws.has_corpus:
+        return RankedCorpus(unknown=tuple(sorted(recorded)))
+    try:
+        now = current_sha256(ws, keep=False)
+        papers = {now: 0} if recorded == {now} else dict(beginnings(ws.corpus))
+    except (AnnotError, OSError, ValueError):
+        # pyarrow's errors on a damaged file are of the last two.
+        return RankedCorpus(unknown=tuple(sorted(recorded)), found="a damaged file")
+    if recorded == {now}:
+        return RankedCorpus(found=now, ranked=now)
+    corrected: set[str] = set()
+    if recorded - papers.keys():
+        earlier = _before_corrections(ws)
+        for hashes, ids in earlier:
+            if recorded & (hashes.keys() - papers.keys()):
+                corrected |= ids
+        papers = {sha256: count for hashes, _ in earlier for sha256, count in hashes.items()} | papers
+    known = sorted(papers.keys() & recorded, key=papers.__getitem__)
+    added = tuple(islice(paper_ids(ws.corpus), papers[known[-1]], None)) if known else ()
+    unknown = tuple(sorted(recorded - papers.keys()))
+    return RankedCorpus(added, unknown, now, known[-1] if known else None, tuple(sorted(corrected)))
+
+
+def _before_corrections(ws: Workspace) -> list[tuple[dict[str, int], set[str]]]:
+    """The hashes of the corpus as it was before each correction and all later ones, with the papers that these
+    changed."""
+    with ws.reading() as session:
+        past = corrections(session)
+    found = []
+    for number in range(len(past)):
+        before: dict[str, Paper] = {}
+        for correction in past[number:]:
+            before = {paper.paper_id: paper for paper in correction.before} | before
+        rows = table_of(list(before.values()), passages=True)
+        found.append((dict(beginnings(ws.corpus, rows)), {*before}))
+    return found
+
+
+def _recorded(ws: Workspace) -> set[str]:
+    """Every corpus that a ranking on disk was made of."""
+    try:
+        manifest = read_manifest(rankings_manifest(ws), hint="")
+    except AnnotError:
+        return set()
+    first = manifest.get("inputs", {}).get("corpus")
+    later = (about.get("corpus_sha256") for about in manifest.get("methods", {}).values() if isinstance(about, dict))
+    return {str(digest) for digest in (first, *later) if digest}

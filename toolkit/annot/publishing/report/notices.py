@@ -1,0 +1,84 @@
+"""What a page says at a place that rests on something of the study that is not true."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable
+
+from annot.judging.state_memory import remembered_findings
+from annot.judging.states import SHOWN, THINGS, Finding
+from annot.publishing.report.words import sentence
+from annot.study.made import States
+from annot.study.workspace import Workspace
+
+ASKED = frozenset({"corpus", "rankings", "pools", "index"})
+"""What was put before people, and how it was found."""
+JUDGED = frozenset({"judgements", "plan", "guidelines", "blindness"})
+FINAL = frozenset({"judgements", "plan", "guidelines", "qrels"})
+EVALUATED = frozenset({"judgements", "qrels", "runs", "rankings", "pools", "index"})
+RESTS_ON: dict[str, frozenset[str]] = {
+    # The questions of the report's first screen.
+    "what": ASKED | {"count"},
+    "trust": JUDGED,
+    "best": EVALUATED,
+    "next": frozenset(),
+    # Its chapters, by anchor.
+    "queries": frozenset({"count", "corpus", "facets"}),
+    **dict.fromkeys(("examples", "examples-by-id"), frozenset({"corpus"})),
+    "pools": ASKED,
+    **dict.fromkeys(("agreement", "coefficients", "binarised", "guidelines", "agreement-queries"), JUDGED),
+    **dict.fromkeys(("adjudication", "assessors", "judgements", "training", "substudy"), JUDGED),
+    **dict.fromkeys(("grades", "final-grades"), FINAL | {"names"}),
+    **dict.fromkeys(("opinions", "opinions-all"), FINAL),
+    **dict.fromkeys(("runs", "measures", "analyses", "effect", "orders"), EVALUATED),
+    **dict.fromkeys(("rules", "versions"), frozenset()),
+    # Pages.
+    "status": frozenset({"plan", "judgements", "names", "facets"}),
+    "browse": FINAL | EVALUATED | ASKED | {"names", "facets"},
+    "card": FINAL | EVALUATED | ASKED | {"count", "names", "facets"},
+    # The questions of the datasheet that the records answer.
+    "composition.count": ASKED | FINAL | {"count"},
+    "composition.content": frozenset({"corpus"}),
+    "composition.label": FINAL | {"names", "facets"},
+    "composition.errors": JUDGED,
+    "collection.mechanisms": ASKED | {"plan", "guidelines", "sent"},
+    "collection.involved": frozenset({"plan", "judgements"}),
+}
+"""What of `annot.judging.states.THINGS` each place of a page rests on: it says nothing true without."""
+
+
+def notices(findings: Iterable[Finding], rests_on: Collection[str], *, shown: int | None = SHOWN) -> tuple[str, ...]:
+    """A sentence for each state in which something that the place rests on is untrue.
+
+    rests_on: of `annot.judging.states.THINGS`. shown: how many papers a sentence names; None for all.
+    """
+    return tuple(
+        sentence(
+            f"states.{finding.state.notice}",
+            finding=finding,
+            things=[words for thing, words in THINGS.items() if thing in finding.state.untrue & {*rests_on}],
+            shown=shown,
+        )
+        for finding in findings
+        if finding.state.untrue & {*rests_on}
+    )
+
+
+def by_place(findings: Iterable[Finding]) -> dict[str, tuple[str, ...]]:
+    """The sentences of every place that has any; the datasheet's count of papers names all that are left out."""
+    found = tuple(findings)
+    shown = {place: None if place == "composition.count" else SHOWN for place in RESTS_ON}
+    told = {place: notices(found, rests_on, shown=shown[place]) for place, rests_on in RESTS_ON.items()}
+    return {place: sentences for place, sentences in told.items() if sentences}
+
+
+def tell_untrue(ws: Workspace, states: States, place: str, *, tell: Callable[[str], None]) -> None:
+    """Tell what is not true of what a command prints. states: of the study that it read."""
+    rests_on = RESTS_ON[place]
+    for notice in notices(remembered_findings(ws, states, on=rests_on), rests_on):
+        tell(notice)
+
+
+def unknown(findings: Iterable[Finding], rests_on: Collection[str]) -> str:
+    """The verdict where what it would follow from is untrue; empty if it all holds."""
+    says = [one.state.says for one in findings if one.state.refused and one.state.untrue & {*rests_on}]
+    return sentence("states.verdict", says=says) if says else ""

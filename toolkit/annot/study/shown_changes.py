@@ -1,0 +1,144 @@
+"""What annot.toml, the guidelines and the templates have by now, compared with what is on record as sent.
+
+What is on record counts until a push sends the new with the lead's reason.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from sqlmodel import Session
+
+from annot.base.errors import FindingError
+from annot.base.records import WHOLE
+from annot.store.judgements import is_judged
+from annot.store.shown import IMPORTED, OF_SETTINGS, Part, ShownVersion, moved_names, read_versions
+from annot.study import guidelines
+from annot.study.shown_contents import facet_content
+from annot.study.workspace import Workspace
+
+Versions = Mapping[tuple[Part, str], tuple[ShownVersion, ...]]
+BACK = "change [scale] names in annot.toml back"
+
+
+class Change(NamedTuple):
+    """One thing that is another by now than it is on record."""
+
+    part: Part
+    subject: str
+    name: str
+    """What has changed, such as `the guidelines of method`."""
+    detail: str
+    """What it was, and what it is now; empty if that is long."""
+    refused: str = ""
+    """Why it cannot be sent, in words; empty if a reason is enough."""
+
+    @property
+    def is_plural(self) -> bool:
+        """Whether the verb behind its name is that of several."""
+        return self.name.startswith(("the names", "the guidelines"))
+
+
+def changes_of(ws: Workspace, session: Session) -> tuple[Change, ...]:
+    """All that has changed since it was sent, or since grades were imported; nothing before that."""
+    ws, versions = ws.as_written(), read_versions(session, *OF_SETTINGS)
+    return (
+        *scale_changes(ws.settings.scale.names, versions, judged=is_judged(session)),
+        *_facet_changes(ws, versions),
+        *guideline_changes(ws, [facet for part, facet in versions if part == "guidelines"], versions),
+        *(change for part, kind in versions if part == "screen" for change in screen_changes(ws, kind, versions)),
+    )
+
+
+def scale_changes(names: Sequence[str], versions: Versions, *, judged: bool) -> Iterator[Change]:
+    """The names of the grades in annot.toml against those that were sent, or else those of the first import."""
+    sent = versions.get(("scale", "")) or versions.get(("scale", IMPORTED))
+    if sent is None:
+        return
+    recorded = json.loads(sent[-1].body)
+    if list(names) == recorded:
+        return
+    if len(names) != len(recorded):
+        yield Change(
+            *("scale", "", "the number of grades", f"{len(recorded)} on record, {len(names)} in annot.toml"),
+            refused="the number of grades is fixed by the first push or the first imported grade",
+        )
+    elif (moved := moved_names(recorded, names)) and judged:
+        yield Change(
+            *("scale", "", "the order of the grades", _pairs(recorded, names)),
+            refused=f"a grade that was given means what was shown: {', '.join(moved)} would change places",
+        )
+    elif ("scale", "") in versions:
+        yield Change("scale", "", "the names of the grades", _pairs(recorded, names))
+
+
+def guideline_changes(ws: Workspace, facets: Iterable[str], versions: Versions) -> Iterator[Change]:
+    """The guidelines of these facets that are no longer those that were sent last."""
+    for facet in sorted(facets):
+        sent = versions.get(("guidelines", facet))
+        if sent and facet in {**ws.settings.facets, WHOLE: ()} and sent[-1].body != guidelines.shown(ws, facet).text:
+            yield Change("guidelines", facet, f"the guidelines{'' if facet == WHOLE else f' of {facet}'}", "")
+
+
+def screen_changes(ws: Workspace, kind: str, versions: Versions) -> Iterator[Change]:
+    """The study's own templates and the section [screen] against what a screen was rendered from."""
+    screen: Any = kind
+    if ("screen", kind) not in versions:
+        return
+    sent = json.loads(versions["screen", kind][-1].body)["inputs"]
+    now = guidelines.screen_inputs(ws, screen)
+    before, after = sent["templates"], now["templates"]
+    for name in sorted({*before, *after}):
+        if before.get(name) != after.get(name):
+            how = "removed" if name not in after else "new" if name not in before else ""
+            yield Change("screen", kind, f"the template {name}", how)
+    if sent["screen"] != now["screen"]:
+        names = [name for name in now["screen"] if now["screen"][name] != sent["screen"].get(name)]
+        pairs = [f"{name} {sent['screen'].get(name)}, now {now['screen'][name]}" for name in names]
+        yield Change("screen", kind, "[screen] in annot.toml", "; ".join(pairs))
+
+
+def refuse_unexplained(changes: Iterable[Change], why: str | None) -> None:
+    """Raise FindingError for changes that cannot be sent, and for changes without a reason. why: the lead's."""
+    why = (why or "").strip()
+    found = list({(change.name, change.detail): change for change in changes}.values())
+    if refused := [change for change in found if change.refused]:
+        faults = [f"{change.refused} ({change.detail})" for change in refused]
+        raise FindingError(f"{in_words(refused)}; nothing was sent", faults=faults, hint=BACK)
+    if found and not why:
+        raise FindingError(
+            in_words(found),
+            faults=[f"{change.name}: {change.detail}" for change in found if change.detail],
+            hint='send what is new with `annot push --changed "WHY"`, or change it back',
+        )
+
+
+def in_words(changes: Sequence[Change]) -> str:
+    """That these have changed since they were sent."""
+    names = [change.name for change in changes]
+    if len(names) == 1 and not changes[0].is_plural:
+        return f"{names[0]} has changed since it was sent"
+    listed = f"{', '.join(names[:-1])} and {names[-1]}" if names[1:] else names[0]
+    return f"{listed} have changed since they were sent"
+
+
+def _facet_changes(ws: Workspace, versions: Versions) -> Iterator[Change]:
+    """The facets on record that have other labels in annot.toml, or are not there any more."""
+    for (part, facet), sent in versions.items():
+        if part != "facet" or facet == WHOLE:
+            continue
+        recorded = json.loads(sent[-1].body)
+        now = json.loads(facet_content(ws, facet)) if facet in ws.in_file.facets else None
+        if recorded != now:
+            yield Change("facet", facet, f"the facet {facet}", f"{_labels(recorded)} on record, {_labels(now)} now")
+
+
+def _labels(labels: Collection[str] | None) -> str:
+    return "removed" if labels is None else ", ".join(labels) or "no label"
+
+
+def _pairs(recorded: Sequence[str], names: Sequence[str]) -> str:
+    pairs = enumerate(zip(recorded, names, strict=True))
+    return "; ".join(f"{grade} {before}, now {after}" for grade, (before, after) in pairs if before != after)
