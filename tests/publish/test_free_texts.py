@@ -15,6 +15,7 @@ from annot.publishing.release.free_texts import FreeText, KnownPeople, free_text
 from annot.publishing.release.leaks import Secret
 from annot.steps.release import release
 from annot.store.adjudications import read_sourced, record_adjudications
+from annot.store.shown import ShownVersion
 from annot.study.workspace import Workspace
 from command_line import Result, annot, difference, snapshot
 from small_study import FirstPairs, Small
@@ -124,6 +125,13 @@ def test_every_text_of_a_person_that_goes_out_is_looked_at() -> None:
         ),
         pools={"p": pool},
         runs=(SimpleNamespace(tag="r", facts={"model": {"path": "/home/bo/model"}, "seed": 1}),),
+        shown={
+            ("scale", ""): [
+                ShownVersion("scale", "", "2031-01-01T00:00:00+00:00", sha256, why, None, "{}")
+                for sha256, why in (("1", None), ("2", "Bo asked"))
+            ]
+        },
+        text_versions={"d1": [SimpleNamespace(why=None), SimpleNamespace(why="Bo saw it")]},
     )
     words: Any = SimpleNamespace(
         comments={judged},
@@ -133,7 +141,7 @@ def test_every_text_of_a_person_that_goes_out_is_looked_at() -> None:
     found = [one.text for one in free_texts(study, words, {"motivation.purpose": "For Bo."}, early=("Bo wanted it",))]
     assert found == [
         *("It was Bo.", "Bo again.", "cut by Bo", "as Bo says", "ask Bo", "For Bo.", "Bo left", "by Bo", "Bo had it"),
-        *("Bo wanted it", "/home/bo/model"),
+        *("Bo wanted it", "Bo asked", "Bo saw it", "/home/bo/model"),
     ]
 
 

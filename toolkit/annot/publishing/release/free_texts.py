@@ -18,6 +18,7 @@ from annot.labelstudio.controls import DIFFERENCES, DIFFERENCES_OF_WHOLES, KNOWN
 from annot.publishing.release.identities import SHORTEST_WORD, bare, words_of
 from annot.publishing.release.leaks import Secret
 from annot.study.made import ANSWERS_FILE
+from annot.study.shown_versions import changed_versions
 from annot.study.snapshot import Snapshot
 
 OFFERED = KNOWN_REASONS | {keyed.value for keyed in (*DIFFERENCES, *DIFFERENCES_OF_WHOLES)}
@@ -100,6 +101,11 @@ def free_texts(
     reasons = {added.reason for pool in study.pools.values() for added in pool.additions if added.reason}
     yield from (FreeText("the reason why documents were added to pools", reason) for reason in sorted(reasons))
     yield from (FreeText("why a model was asked early", why) for why in early)
+    for version in changed_versions(study.shown):
+        if version.why:
+            yield FreeText(f"the reason for version {version.number} of {version.name}", version.why)
+    for text_id, versions in sorted(study.text_versions.items()):
+        yield from (FreeText(f"why the text of {text_id} was corrected", one.why) for one in versions if one.why)
     for run in study.runs:
         yield from (FreeText(f"the settings of run {run.tag}", text, public=True) for text in _texts_in(run.facts))
 
