@@ -176,7 +176,8 @@ def _added(
     before, titles_before = tally.known, len(tally.same_title)
     with _scratch(ws.corpus, dry_run) as scratch:
         given = _joined(given, scratch, engine, rejects)
-        reader = _reader(ws, None if dry_run else scratch, works=works)
+        # What would be corrected is compared with what is there, also without writing it.
+        reader = _reader(ws, scratch if correction.is_wanted or not dry_run else None, works=works)
         parts = []
         for brought in map_shards(reader, list(enumerate(lots_of(given))), engine=engine):
             rejects.count(brought.pieces, brought.rejected)
