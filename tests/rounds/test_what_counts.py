@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
-from annot.base.errors import FindingError
+from annot.base.errors import FindingError, MissingInput
 from annot.base.records import Asked, Paper
 from annot.judging.exchange.audit import audit
 from annot.labelstudio.tasks import pair_key
@@ -161,6 +161,22 @@ def test_after_the_first_judgement_no_reason_moves_a_grade_or_changes_their_numb
     assert "annot check (after you have changed [scale] names" in annot("status", folder=sent.folder).stdout
     name_grades(sent, *SENT)
     sent.push()
+
+
+@pytest.mark.parametrize("round", ["judging", "adjudication", "training"])
+def test_a_grade_that_was_given_has_a_name_in_every_round(judged: World, round: str) -> None:
+    """Two disputes are open in which a2 gives the highest grade; annot.toml has one grade less by now."""
+    name_grades(judged, *SENT[:3])
+    said = "no gold pairs" if round == "training" else "the number of grades has changed since it was sent"
+    with pytest.raises((FindingError, MissingInput), match=said):
+        judged.push(round)
+    name_grades(judged, *SENT)
+    judged.push("adjudication")
+    name_grades(judged, *SENT[:3])
+    assert audit(judged.ws, advance=quietly).findings == ()
+    judged.judge("j1", dict.fromkeys(judged.disputed, 3), "adjudicate")
+    judged.pull("adjudication")
+    assert {judged.grades()[pair] for pair in judged.disputed} == {3}
 
 
 def test_before_the_first_judgement_grades_may_change_places_with_a_reason(sent: World) -> None:

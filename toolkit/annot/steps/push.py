@@ -12,6 +12,7 @@ from annot.judging.exchange.sending import Pushed, SentProject, send_outgoing
 from annot.judging.rounds import check_wishes, round_of
 from annot.store.shown import record_versions
 from annot.study.made import note, states_of
+from annot.study.shown_changes import changes_of, refuse_unexplained
 from annot.study.workspace import Workspace
 
 
@@ -25,6 +26,10 @@ def push(ws: Workspace, *, round: str, dry_run: bool, advance: Advance, wishes: 
     ws = ws.as_written() if chosen.makes_collection else ws.as_recorded()
     states = states_of(ws) if chosen.noted_as else {}
     with ws.opened() as held:
+        if chosen.makes_collection:
+            # Before any task is made: a grade that is given may have no name any more.
+            with held.reading() as session:
+                refuse_unexplained(changes_of(held, session), wishes.changed)
         prepared = chosen.prepare(held, wishes, dry_run=dry_run)
         if not prepared.checked:
             check_outgoing(held, prepared.outgoing)

@@ -102,6 +102,7 @@ def screen_changes(ws: Workspace, kind: str, versions: Versions) -> Iterator[Cha
 
 def refuse_unexplained(changes: Iterable[Change], why: str | None) -> None:
     """Raise FindingError for changes that cannot be sent, and for changes without a reason. why: the lead's."""
+    why = (why or "").strip()
     found = list({(change.name, change.detail): change for change in changes}.values())
     if refused := [change for change in found if change.refused]:
         faults = [f"{change.refused} ({change.detail})" for change in refused]

@@ -25,7 +25,7 @@ from annot.store.shown import (
     version,
 )
 from annot.study import guidelines
-from annot.study.shown_changes import Change, Versions, changes_of, refuse_unexplained
+from annot.study.shown_changes import Change, Versions, changes_of
 from annot.study.shown_contents import (
     facet_content,
     labels_asked,
@@ -89,11 +89,10 @@ def next_versions(
     """What a push sends with the screens that it keeps, the versions that it puts on record, and notes.
 
     A change is put on record whole, also where these tasks do not show it: the lead gives a reason once.
-    Texts are not compared here (`annot.judging.exchange.outgoing.check_outgoing`).
-    Raises FindingError if something has changed that wants a reason and none is given, or that cannot change any more.
+    Texts are not compared here (`annot.judging.exchange.outgoing.check_outgoing`). why: the reason for all that has
+    changed.
     """
     why, versions, changes = (why or "").strip() or None, read_versions(session, *OF_SETTINGS), changes_of(ws, session)
-    refuse_unexplained(changes, why)
     kept = with_sent_screens(ws, outgoing, versions, new=new_screen)
     # A facet that was removed is on record as such, although the tasks that were planned go on.
     gone = {("facet", facet) for facet in ws.settings.facets.keys() - ws.in_file.facets.keys()}
