@@ -3,27 +3,37 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
 import pyarrow.parquet
 import pytest
+from annot.base.records import Judgement
+from annot.corpus.corpus_facts import write_corpus_manifest
+from annot.judging import state_memory
 from annot.judging.exchange.outgoing import form_of, material_of
 from annot.judging.exchange.rounds import PARTS
-from annot.judging.states import STATES, THINGS, StudyState
+from annot.judging.state_memory import remembered_findings
+from annot.judging.states import STATES, THINGS, Examination, StudyState, words_of
 from annot.publishing.report import figures
 from annot.publishing.report.notices import RESTS_ON
-from annot.store.papers import find_papers, paper_ids, read_papers
+from annot.store.judgements import SourcedJudgement, record_judgements
+from annot.store.papers import find_papers, paper_ids
 from annot.store.people import read_assignments
+from annot.store.pools import documents_by_query
+from annot.store.queries import read_queries
 from annot.store.shown import SHOWN_CONTENT_TABLE, read_versions, record_versions, version
 from annot.study import guidelines
+from annot.study.made import states_of
 from annot.study.workspace import Workspace
 from command_line import annot, annot_done
+from study_answers import PULLED_AT
 from study_stages import copied, published, set_in
 
 NEW = [f"new{number}" for number in range(6)]
@@ -49,7 +59,7 @@ def record_as_sent(ws: Workspace) -> None:
     contents = form_of(ws, PARTS["judge"], material_of(ws, pairs)).contents
     with ws.writing() as session:
         record_versions(
-            session, [version(*key, body, since="2029-01-01T00:00:00+00:00") for key, body in contents.items()]
+            session, [version(*key, body, since="2021-01-01T00:00:00+00:00") for key, body in contents.items()]
         )
 
 
@@ -102,12 +112,46 @@ def packed_otherwise(ws: Workspace) -> None:
     pyarrow.parquet.write_table(pyarrow.parquet.read_table(part), part, compression="gzip")
 
 
-def another_title(ws: Workspace) -> None:
-    (part,) = ws.corpus.glob("*.parquet")
-    table = pyarrow.parquet.read_table(part)
-    titles = ["A title that no method ranked", *table.column("title").to_pylist()[1:]]
-    at, field = table.schema.get_field_index("title"), table.schema.field("title")
-    pyarrow.parquet.write_table(table.set_column(at, field, [titles]), part)
+def another_title(*, judged: bool) -> Callable[[Workspace], None]:
+    """Another record of a paper is in the corpus. judged: of one that people saw, in a corpus that was made again."""
+
+    def change(ws: Workspace) -> None:
+        (part,) = ws.corpus.glob("*.parquet")
+        table = pyarrow.parquet.read_table(part)
+        titles, place = table.column("title").to_pylist(), table.column("paper_id").to_pylist().index(paper(ws, judged))
+        titles[place] = "A title that no method ranked"
+        at, field = table.schema.get_field_index("title"), table.schema.field("title")
+        pyarrow.parquet.write_table(table.set_column(at, field, [titles]), part)
+        if judged:
+            write_corpus_manifest(ws)
+
+    return change
+
+
+def corrected(*, judged: bool) -> Callable[[Workspace], None]:
+    """A paper is corrected with a reason. judged: one that was judged before."""
+
+    def correct(ws: Workspace) -> None:
+        (text,) = find_papers(ws.corpus, [paper(ws, judged)]).values()
+        record = {"paper_id": text.paper_id, "title": f"{text.title}, corrected", "abstract": text.sentences}
+        record |= {"year": text.year, "labels": text.labels, "citations": text.citations}
+        (ws.root / "corrected.jsonl").write_text(json.dumps(record), encoding="utf-8")
+        annot_done("corpus", "add", "corrected.jsonl", "--corrected", "a slip", folder=ws.root)
+        if judged:
+            # The answers of this study have moments that are still to come.
+            later = "since = '2031-01-01T00:00:00+00:00' WHERE part = 'text' AND since > '2022'"
+            changed_rows(f"UPDATE shown_version SET {later}")(ws)
+
+    return correct
+
+
+def paper(ws: Workspace, judged: bool) -> str:
+    """The first paper of the qrels, or the first of the corpus that is in no pool."""
+    graded = [line.split()[2] for line in ws.qrels.read_text(encoding="utf-8").splitlines()]
+    with ws.reading() as session:
+        pooled = {doc_id for documents in documents_by_query(session).values() for doc_id in documents}
+        pooled |= {query.topic_id for query in read_queries(session)}
+    return graded[0] if judged else next(name for name in paper_ids(ws.corpus) if name not in pooled)
 
 
 def papers_added(ws: Workspace) -> None:
@@ -138,50 +182,6 @@ def settings(**sections: dict[str, object]) -> Callable[[Workspace], None]:
 def one_sentence_more(ws: Workspace) -> None:
     page = guidelines.page(ws, "method")
     (ws.root / "guidelines" / "method.md").write_text(f"{page}\nA baseline alone is no method.\n", encoding="utf-8")
-
-
-def with_another_title(ws: Workspace, paper_id: str) -> str:
-    """The name of a file with this paper, corrected."""
-    paper = find_papers(ws.corpus, [paper_id])[paper_id]
-    record = {"paper_id": paper_id, "title": "A title that was corrected", "abstract": list(paper.sentences)}
-    record |= {"year": paper.year, "labels": list(paper.labels or ()), "citations": list(paper.citations)}
-    (ws.root / "one.jsonl").write_text(json.dumps(record), encoding="utf-8")
-    return "one.jsonl"
-
-
-def judged_document(ws: Workspace) -> str:
-    with ws.reading() as session:
-        return min(one.doc_id for one in read_assignments(session))
-
-
-def text_changed_by_hand(ws: Workspace) -> None:
-    """The corpus is emptied, and the corrected file added: what `annot corpus add` keeps out comes in."""
-    papers = [asdict(paper) for paper in read_papers(ws.corpus)]
-    changed = judged_document(ws)
-    for paper in papers:
-        paper["abstract"] = paper.pop("sentences")
-        del paper["part_of"]
-        paper["title"] = "A title that was corrected" if paper["paper_id"] == changed else paper["title"]
-    for path in ws.corpus.glob("*.parquet"):
-        path.unlink()
-    (ws.root / "all.jsonl").write_text("".join(json.dumps(paper) + "\n" for paper in papers), encoding="utf-8")
-    annot_done("corpus", "add", "all.jsonl", folder=ws.root)
-
-
-def judged_text_corrected(ws: Workspace) -> None:
-    with ws.writing() as session:
-        # The people of this study judge in years to come; the correction is made after them.
-        (sent,) = read_versions(session, "text")["text", judged_document(ws)]
-        record_versions(session, [sent._replace(since="2039-01-01T00:00:00+00:00")])
-    file = with_another_title(ws, judged_document(ws))
-    annot_done("corpus", "add", file, "--corrected", "erratum", folder=ws.root)
-
-
-def other_text_corrected(ws: Workspace) -> None:
-    with ws.reading() as session:
-        used = {paper_id for one in read_assignments(session) for paper_id in (one.doc_id, one.query_id.split("-")[0])}
-    file = with_another_title(ws, max({*paper_ids(ws.corpus)} - used))
-    annot_done("corpus", "add", file, "--corrected", "erratum", folder=ws.root)
 
 
 def found_on_the_server(ws: Workspace) -> None:
@@ -230,7 +230,7 @@ MADE = {
     "changed files of the corpus": Made(
         packed_otherwise, "corpus/part-00001.parquet: changed", "annot check files", SHOWN
     ),
-    "another corpus": Made(another_title, "made from another corpus", "annot check", SHOWN),
+    "another corpus": Made(another_title(judged=False), "made from another corpus", "annot check", SHOWN),
     "papers added after the pools were drawn": Made(papers_added, f"drawn: {', '.join(NEW)}", "annot run lsa", ASKED),
     "changed rankings": Made(
         twice_in_a_ranking, "changed; pools/rankings/manifest.json says", "annot check files", FOUND
@@ -277,14 +277,17 @@ MADE = {
         settings(screen={"fold_after": 300}), "[screen] in annot.toml: fold_after 500, now 300", PUSH, FOUND
     ),
     "texts that changed without a reason": Made(
-        text_changed_by_hand,
-        "texts have changed since they were sent, without a reason",
-        'annot corpus add --corrected "WHY" FILE',
-        SHOWN,
+        another_title(judged=True), "without a reason: fic", 'annot corpus add --corrected "WHY" FILE', SHOWN
     ),
-    "pairs that wait for a decision": Made(judged_text_corrected, "2 pairs", "annot corpus corrected", LABEL),
+    "pairs that wait for a decision": Made(
+        # Both queries of the paper have it in their pool.
+        corrected(judged=True),
+        ": 2 pairs",
+        "annot corpus corrected",
+        LABEL,
+    ),
     "texts corrected after the pools were drawn": Made(
-        other_text_corrected, "pools were drawn from texts before their correction", "annot run lsa", FOUND
+        corrected(judged=False), "pools were drawn from texts before their correction: fic", "annot run lsa", FOUND
     ),
     "findings on the server": Made(found_on_the_server, "", "annot report", ERRORS),
 }
@@ -341,7 +344,87 @@ def told_at(ws: Workspace, place: str, state: StudyState) -> bool:
         "untrue": f"Do not rely on this: {state.says}",
         "added": f"6 papers were added to the corpus after the pools were drawn: {', '.join(NEW)}",
         "recorded": f"{state.says[0].upper()}{state.says[1:]}: ",
-        "waiting": "A text was corrected after pairs had been judged on it",
-        "corrected": "1 paper was corrected after the pools were drawn",
+        "waiting": "A text was corrected after pairs had been judged on it (fic",
+        "corrected": "1 paper was corrected after the pools were drawn: fic",
         "audited": "The last check of the server has 1 finding: a1: 5 answers given in less than 2 s",
     }[state.notice] in answer
+
+
+def test_a_draft_lists_each_state_and_each_chapter_speaks_of_its_own(ws: Workspace) -> None:
+    for name in ("changed rankings", "changed judgements"):
+        MADE[name].make(ws)
+    rankings, judgements = (state.says for state in STATES if state.name in ("changed rankings", "changed judgements"))
+    annot_done("release", "../draft", "--draft", folder=ws.root)
+    draft = ws.root.parent / "draft"
+    missing = (draft / "MISSING.md").read_text(encoding="utf-8").partition("Left out:")[0]
+    assert f"- {rankings}: pools/rankings/" in missing
+    assert f"- {judgements}: judgement 1 (" in missing
+    chapters = {title: text for title, _, text in (part.partition("\n") for part in re.split("\n##+ ", report(draft)))}
+    assert told_of(chapters["Can its judgements be trusted?"]) == {judgements}
+    assert f"**Not known, because {judgements}" in chapters["Can its judgements be trusted?"]
+    assert told_of(chapters["Which system is best?"]) == {rankings, judgements}
+    assert told_of(chapters["Pools"]) == {rankings}
+    assert told_of(chapters["Agreement"]) == {judgements}
+    assert told_of(chapters["Queries"]) == told_of(chapters["What should be done next?"]) == set()
+    assert told_of((draft / "README.md").read_text(encoding="utf-8")) == {rankings, judgements}
+    # Pages of the study itself, and what is printed.
+    annot_done("browse", folder=ws.root)
+    assert told_of((ws.exports / "browse.html").read_text(encoding="utf-8")) == {rankings, judgements}
+    assert told_of(annot_done("agreement", folder=ws.root).stderr) == {judgements}
+    assert told_of(annot_done("evaluate", folder=ws.root).stderr) == {rankings, judgements}
+
+
+def report(folder: Path) -> str:
+    return (folder / "report.md").read_text(encoding="utf-8")
+
+
+def told_of(text: str) -> set[str]:
+    """The states that a text speaks of."""
+    return {state.says for state in STATES if f"Do not rely on this: {state.says}." in text}
+
+
+def test_papers_that_no_pool_could_hold_are_left_out_and_named(ws: Workspace) -> None:
+    papers_added(ws)
+    annot_done("release", "../out", folder=ws.root)
+    out = ws.root.parent / "out"
+    documents = (out / "beir" / "corpus.jsonl").read_text(encoding="utf-8").splitlines()
+    ids = {json.loads(line)["_id"] for line in documents}
+    # The demonstration has 150 papers.
+    assert (len(documents), ids & {*NEW}) == (150, set())
+    assert "The corpus has 150 papers." in report(out)
+    for page in ("README.md", "DATASHEET.md"):
+        text = (out / page).read_text(encoding="utf-8")
+        assert "150 papers" in text
+        assert "156" not in text
+        assert f"6 papers were added to the corpus after the pools were drawn: {', '.join(NEW)}." in text
+
+
+def test_an_added_paper_that_is_judged_stays(ws: Workspace) -> None:
+    papers_added(ws)
+    with ws.reading() as session:
+        (first, *_) = read_queries(session)
+    with ws.writing() as session:
+        judged = Judgement(first.query_id, "new3", "a1", 1)
+        record_judgements(session, [SourcedJudgement(judged, "label-studio", "new", None)], recorded_at=PULLED_AT)
+    assert Examination(ws).added == tuple(name for name in NEW if name != "new3")
+
+
+def test_what_was_found_is_remembered_until_a_file_changes(ws: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    looked: list[str] = []
+
+    def words(state: StudyState, study: Examination) -> tuple[str, ...]:
+        looked.append(state.name)
+        return words_of(state, study)
+
+    monkeypatch.setattr(state_memory, "words_of", words)
+    states = states_of(ws)
+    assert remembered_findings(ws, states) == ()
+    looked.clear()
+    assert remembered_findings(ws, states) == ()
+    assert looked == []
+    longer("exports/runs/lsa.run")(ws)
+    (finding,) = remembered_findings(ws, states)
+    assert (looked, finding.state.name) == (["changed runs"], "changed runs")
+    assert remembered_findings(ws, states, on={"plan"}) == ()
+    (ws.cache / state_memory.MEMORY_FILE).write_text("[]", encoding="utf-8")
+    assert remembered_findings(ws, states, on={"runs"}) == (finding,)

@@ -154,7 +154,7 @@ def feedback_task(
     shown = {
         "rating_own": opinion_text(answer, scale_names),
         "comment_own": comment_text(answer.comment),
-        "rating_gold": f"{gold} {scale_names[gold]}",
+        "rating_gold": grade_text(gold, scale_names),
         "comment_gold": cleaned(why) or "no reason given",
     }
     return {**task, "data": {**task["data"], **shown}}
@@ -191,7 +191,16 @@ def opinion_text(opinion: Judgement, scale_names: Sequence[str]) -> str:
     """`1 Related`, or why it could not be judged."""
     if opinion.grade is None:
         return f"Could not judge: {opinion.cannot_judge}" if opinion.cannot_judge else "Did not judge"
-    return f"{opinion.grade} {scale_names[opinion.grade]}"
+    return grade_text(opinion.grade, scale_names)
+
+
+def grade_text(grade: int, scale_names: Sequence[str]) -> str:
+    """A grade with its name. One that the scale does not have any more has none.
+
+    >>> grade_text(1, ("No", "Yes")), grade_text(3, ("No", "Yes"))
+    ('1 Yes', '3 (not on the scale)')
+    """
+    return f"{grade} {scale_names[grade]}" if grade < len(scale_names) else f"{grade} (not on the scale)"
 
 
 def comment_text(comment: str | None) -> str:

@@ -12,6 +12,7 @@ import numpy as np
 from annot.base.names import called
 from annot.base.records import CITED
 from annot.base.stats.clustered import mean_interval, share_of_counts
+from annot.labelstudio.tasks import grade_text
 from annot.measuring.agreement.tables import TOGETHER
 from annot.publishing.report import figures
 from annot.publishing.report.cells import MEAN, SHARE, Number, measured
@@ -216,7 +217,7 @@ def _group(facet: str) -> str:
 
 
 def _named(study: Study, grade: int) -> str:
-    return f"{grade} {study.settings.scale.names[grade]}"
+    return grade_text(grade, study.settings.scale.names)
 
 
 def _share_of(by_query: ByQuery, grades: Sequence[int], study: Study) -> Number:
