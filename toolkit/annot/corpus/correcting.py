@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from sqlmodel import Session
 
+from annot.base.errors import InputError
 from annot.base.records import Paper, Query, Source
 from annot.store import papers
 from annot.store.facet_labels import read_labels, remove_labels
@@ -66,7 +67,9 @@ class RecordCorrections:
     """The papers that files correct, until all of them are read. why: the lead's reason; None corrects nothing."""
 
     def __init__(self, ws: Workspace, why: str | None) -> None:
-        self._ws, self._why = ws, why
+        if why is not None and not why.strip():
+            raise InputError('--corrected: empty, expected why the texts were corrected, such as "erratum of 3 March"')
+        self._ws, self._why = ws, why and " ".join(why.split())
         self._tables: list[Any] = []
         self._met: set[str] = set()
         with ws.reading() as session:

@@ -278,12 +278,14 @@ def write_judgements(
     again: Collection[Judgement],
     comments: Collection[Judgement],
     versions: Mapping[Judgement, Mapping[str, int]],
+    set_aside: Collection[Judgement] = (),
 ) -> str:
     """One judgement a line, by query, document, assessor and occasion, which is 2 for a hidden repeat.
 
     again: those that were given because the pair was put before its assessor again; they are marked with `returned`.
     comments: those whose comments are told. versions: by part, the number of the version by which it was given, where
-    something was shown in several.
+    something was shown in several. set_aside: those on another version of a text than the pair is judged on; they are
+    marked, and do not count.
     `grade` is null where an assessor could not judge; then `cannot_judge` is the reason. Judgements that do not count
     (flagged) and those that are missing have no line.
     """
@@ -291,6 +293,7 @@ def write_judgements(
     return _lines(
         judgement_record(judgement, judgement in again, comment=judgement.comment if judgement in comments else None)
         | ({"versions": dict(versions[judgement])} if versions.get(judgement) else {})
+        | ({"set_aside": True} if judgement in set_aside else {})
         for judgement in sorted(counted, key=attrgetter("query_id", "doc_id", "assessor", "occasion"))
     )
 

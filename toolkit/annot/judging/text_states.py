@@ -12,7 +12,7 @@ from annot.study.outcome import texts_of
 from annot.study.workspace import Workspace
 
 
-class Examined(Protocol):
+class OfStudy(Protocol):
     """What a finder is given."""
 
     @property
@@ -20,13 +20,13 @@ class Examined(Protocol):
         """The study."""
 
 
-def uncorrected_texts(study: Examined) -> tuple[str, ...]:
+def uncorrected_texts(study: OfStudy) -> tuple[str, ...]:
     """The papers whose text is not the one on record, although no correction says so."""
     with study.ws.reading() as session:
         return uncorrected(study.ws, session, states_of(study.ws, session))
 
 
-def waiting(study: Examined) -> Iterator[str]:
+def waiting(study: OfStudy) -> Iterator[str]:
     """The corrected texts, each with how many pairs wait because of it."""
     with study.ws.reading() as session:
         pairs = [one for one in texts_of(session).values() if one.state == "waits"]

@@ -132,8 +132,6 @@ def add(
     written aside. Raises InputError, and keeps nothing, if a file or folder has no record that can be read; the error
     names every such file.
     """
-    if corrected is not None and not corrected.strip():
-        raise InputError('--corrected: empty, expected why the texts were corrected, such as "erratum of 3 March"')
     by_name = form is not None and format_named(form).by_name
     found = [(str(source), str(source)) for source in sources] if by_name else _files(map(str, sources))
     folders = dict(found)
@@ -144,8 +142,7 @@ def add(
     try:
         if refused:
             raise refused[0]
-        correction = RecordCorrections(ws, corrected and " ".join(corrected.split()))
-        rejects = _rejects(ws, folders, unknown)
+        correction, rejects = RecordCorrections(ws, corrected), _rejects(ws, folders, unknown)
         return _added(ws, given, folders, rejects, correction, dry_run=dry_run, advance=advance)
     except InputError as error:
         raise _in_one(error, [*refused, *_unreadable(ws, given, folders, unknown)]) from None
@@ -176,7 +173,7 @@ def _added(
     before, titles_before = tally.known, len(tally.same_title)
     with _scratch(ws.corpus, dry_run) as scratch:
         given = _joined(given, scratch, engine, rejects)
-        reader = _reader(ws, None if dry_run else scratch, works=works)
+        reader = _reader(ws, scratch if correction.is_wanted or not dry_run else None, works=works)
         parts = []
         for brought in map_shards(reader, list(enumerate(lots_of(given))), engine=engine):
             rejects.count(brought.pieces, brought.rejected)

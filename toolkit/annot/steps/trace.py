@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from datetime import datetime
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Literal
 
 from sqlmodel import Session
@@ -43,6 +44,7 @@ from annot.study.workspace import Workspace
 
 Displays = Mapping[str, Display]
 """What answers were given on, by hash."""
+NOTHING_SHOWN: Displays = MappingProxyType({})
 
 
 def trace(ws: Workspace, query_id: str, doc_id: str) -> Trace:
@@ -257,7 +259,10 @@ def _read_runs(folder: Path) -> Iterator[tuple[Path, TrecRun]]:
 
 
 def _judged(
-    history: tuple[SourcedJudgement, ...], outcome: Outcome, displays: Displays, versions: Sequence[TracedVersion]
+    history: tuple[SourcedJudgement, ...],
+    outcome: Outcome,
+    displays: Displays = NOTHING_SHOWN,
+    versions: Sequence[TracedVersion] = (),
 ) -> Iterator[GivenAnswer]:
     for sourced in history:
         answer = sourced.record
@@ -270,7 +275,10 @@ def _judged(
 
 
 def _settled(
-    history: tuple[SourcedAdjudication, ...], outcome: Outcome, displays: Displays, versions: Sequence[TracedVersion]
+    history: tuple[SourcedAdjudication, ...],
+    outcome: Outcome,
+    displays: Displays = NOTHING_SHOWN,
+    versions: Sequence[TracedVersion] = (),
 ) -> Iterator[GivenAnswer]:
     for sourced in history:
         answer = sourced.record

@@ -25,6 +25,7 @@ from annot.study.snapshot import Snapshot, no_judgements
 from annot.study.workspace import Workspace, given_bytes, sha256_of, write_file, write_manifest
 
 DECISIONS_FILE, JUDGEMENTS_FILE = "decisions.jsonl", "judgements.jsonl"
+SET_ASIDE = "given on another version of a text than the pair is judged on"
 HINT = "write them with `annot qrels`"
 SHORT_HINT = (
     "have the missing judgements made (`annot assessor add`, then `annot plan` and `annot push`), leave out these "
@@ -35,12 +36,16 @@ SHORT_HINT = (
 def export_judgements(ws: Workspace, outcome: Outcome) -> None:
     """Write `exports/judgements.jsonl`: hidden repeats among them, under pseudonyms, without times and server ids.
 
-    An answer that was given because the pair was returned is marked with `returned`.
+    An answer that was given because the pair was returned is marked with `returned`, and one on another version of a
+    text than the pair is judged on has a flag.
     """
-    again = outcome.given_again
+    again, aside = outcome.given_again, dict.fromkeys(outcome.set_aside, (SET_ASIDE,))
     lines = (
         judgement_record(
-            judgement, judgement in again, comment=judgement.comment, flags=[*map(without_ids, judgement.flags)]
+            judgement,
+            judgement in again,
+            comment=judgement.comment,
+            flags=[*map(without_ids, (*judgement.flags, *aside.get(judgement, ())))],
         )
         for judgement in outcome.everything
     )

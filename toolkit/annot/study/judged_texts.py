@@ -94,18 +94,15 @@ def judged_texts(session: Session) -> dict[Pair, JudgedTexts]:
         return {}
     topics = {query.query_id: query.topic_id for query in read_queries(session)}
     returned = [one for one in read_returned(session) if one.withdrawn_at is None]
-    planned = {(one.assessor, one.pair) for one in people.read_assignments(session)}
-    given = {
-        # An answer of somebody who no longer has the pair settles nothing.
-        pair: [one for one in several if (one.person, pair) in planned]
-        for pair, several in _read(session, JUDGEMENTS, topics, histories).items()
-    }
+    teams = grouped((one.pair, one.assessor) for one in people.read_assignments(session))
+    given = _read(session, JUDGEMENTS, topics, histories)
     settled = _read(session, ADJUDICATIONS, topics, histories)
     rulings = grouped(((one.query_id, one.doc_id), one) for one in read_rulings(session))
+    back = grouped((one.pair, one) for one in returned)
     found = {}
     for pair in sorted({*given, *settled}):
-        back = [one for one in returned if one.pair == pair]
-        found[pair] = _of_pair(pair, given.get(pair, []), settled.get(pair, []), back, rulings.get(pair, []), histories)
+        answers = given.get(pair, []), settled.get(pair, []), back.get(pair, []), rulings.get(pair, [])
+        found[pair] = _of_pair(pair, *answers, histories, team={*teams.get(pair, ())})
     return {pair: one for pair, one in found.items() if one.state != "newest" or one.set_aside or one.rulings_aside}
 
 
@@ -180,13 +177,16 @@ def _of_pair(
     returned: Collection[Returned],
     rulings: Collection[TextRuling],
     histories: Mapping[str, History],
+    *,
+    team: Collection[str],
 ) -> JudgedTexts:
     asked_again = {(one.assessor, one.occasion): one for one in returned}
     # An answer to a hidden repeat settles nothing, so nothing rests on its text.
     own = [one for one in given if one.asked.occasion == 1 or (one.person, one.asked.occasion) in asked_again]
     first = {one.person: one for one in given if one.asked.occasion == 1}
     repeats = [one for one in given if one not in own]
-    last = {one.person: one for one in sorted(own, key=lambda one: one.asked.occasion)}
+    # An answer of somebody who no longer has the pair settles nothing.
+    last = {one.person: one for one in sorted(own, key=lambda one: one.asked.occasion) if one.person in team}
     standing = [one for one in settled if not _is_reopened(one, returned)]
     in_force_now = [*last.values(), *standing]
     required, waiting, decided = {}, [], set()

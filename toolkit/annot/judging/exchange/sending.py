@@ -267,7 +267,7 @@ def _stale(
         following = {task.task_id for task in behind(listed, list(outgoing.tasks.values()), new=new)}
         return [task for task in listed if task.task_id in earlier | following]
     if outgoing.part.stored != "adjudicate":
-        return []
+        return [task for task in listed if task.task_id in earlier]
     shown = {pair_key(*asked): opinions_in(task["data"]) for asked, task in outgoing.tasks.items()}
     return [
         task

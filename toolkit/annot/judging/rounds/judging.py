@@ -31,7 +31,7 @@ from annot.store.judgements import read_returned
 from annot.store.projects import Project, read_hidden
 from annot.store.shown import read_versions
 from annot.study.exports import export_judgements
-from annot.study.judged_texts import Pair
+from annot.study.judged_texts import Pair, set_aside_of
 from annot.study.outcome import answered_of, changed_after_adjudication, changes_in_words, outcome_of
 from annot.study.workspace import Workspace
 
@@ -247,7 +247,7 @@ def withdraw_handed_on(ws: Workspace, gateway: Gateway) -> tuple[tuple[Withdrawn
         left = people.who_left(session)
         recorded = {project.project: projects.read_tasks(session, project.project) for project in here}
         hidden = read_hidden(session)
-        waiting, given = waiting_pairs(session), answered_of(session)
+        waiting, given, aside = waiting_pairs(session), answered_of(session), set_aside_of(session)
         pooled = pools.documents_by_query(session)
     # A push that was killed may have sent what it did not note down: whatever the pools hold can be ours.
     possible = {Asked(query_id, doc_id, at) for query_id in pooled for doc_id in pooled[query_id] for at in REPEATED}
@@ -263,10 +263,11 @@ def withdraw_handed_on(ws: Workspace, gateway: Gateway) -> tuple[tuple[Withdrawn
             continue
         try:
             done = _withdraw(ws, gateway, project, own, {*possible, *tasks})
-            # Hidden gold is nobody's pair: an answer to it stays where it is, and gives nothing back. An answer to
-            # a pair that waits for a decision is one more of them.
-            late = {asked for asked in done.answered if asked not in gold and asked.pair not in waiting}
-            withdrawn.append(done._replace(answered=frozenset(late)))
+            # Hidden gold is nobody's pair: an answer to it stays where it is, and gives nothing back. Nor does one to a
+            # pair that waits for a decision, or to a text before its correction.
+            settled = {asked for asked in done.answered if asked.pair in waiting or (project.assessor, asked) in aside}
+            late = done.answered - gold - settled
+            withdrawn.append(done._replace(answered=late))
         except StudioError as error:
             if project.assessor not in left:
                 raise

@@ -125,10 +125,13 @@ def _unjudgeable(outcome: Outcome) -> list[tuple[str, int, int]]:
 def _returned(outcome: Outcome) -> dict[str, int]:
     said = {(answer.asked, answer.assessor): answer for answer in outcome.everything if answer.counts}
     changed = 0
-    for back in outcome.returned:
+    # What goes back because a text was corrected is no second look at the same pair.
+    corrected = {(one.pair, one.assessor) for one in outcome.set_aside}
+    returned = [one for one in outcome.returned if (one.pair, one.assessor) not in corrected]
+    for back in returned:
         first, then = (said.get((asked, back.assessor)) for asked in (back.asked._replace(occasion=1), back.asked))
         changed += first is not None and then is not None and first.grade != then.grade
-    return {"returned": len(outcome.returned), "returned_changed": changed}
+    return {"returned": len(returned), "returned_changed": changed}
 
 
 def _terms_marked(study: Snapshot) -> bool:

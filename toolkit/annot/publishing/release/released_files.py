@@ -99,6 +99,7 @@ def release_files(
             again=study.outcome.given_again,
             comments=words.comments,
             versions=versions_by_judgement(study),
+            set_aside=set(study.outcome.set_aside),
         ),
         **_edges(study, citations),
         "decisions.jsonl": write_decisions(study.outcome.decisions, given_up.values(), comments=words.reasons),
