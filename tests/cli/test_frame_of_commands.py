@@ -174,6 +174,8 @@ class Study:
     def __init__(self) -> None:
         self.settings = SimpleNamespace(machine=SimpleNamespace(processes=None))
         self.looks_whole = True
+        self.root = Path("no-such-study")
+        self.written = None
 
 
 @pytest.fixture

@@ -71,7 +71,7 @@ def test_a_release_is_compared_by_the_check_of_the_files_alone(ws: Workspace, mo
     found = check.check(ws, None, release=folder, advance=quietly)
     assert found.unchecked == {"index": "no index"}
     assert {name: part.findings for name, part in found.parts.items()} == {
-        "plan": 0, "pools": 1, "guidelines": 0, "files": 0, "server": 3
+        "plan": 0, "pools": 1, "guidelines": 0, "sent": 0, "files": 0, "server": 3
     }  # fmt: skip
 
 
