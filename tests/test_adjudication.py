@@ -9,15 +9,16 @@ from annot.base.errors import InputError
 from annot.base.records import Adjudication, Judgement
 from annot.study.adjudication import (
     Dispute,
+    PlannedJudgements,
     Settlement,
     assign_adjudicators,
+    planned_judgements,
     queue,
     rulings_of,
     settle,
     shown_order,
     unexplained_of,
 )
-from annot.study.outcome import PlannedJudgements, planned_judgements
 
 PLANNED = {("q", doc): ("a1", "a2") for doc in ("same", "apart", "unsure", "half", "flagged")}
 

@@ -160,7 +160,18 @@ def test_scores_before_a_top_up_are_those_of_the_qrels_without_it(monkeypatch: p
 
 @pytest.mark.parametrize("restated", [None, "scores"])
 def test_the_file_of_an_evaluation_has_scores_before_if_there_are_some(restated: Any) -> None:
-    names = ("relevant_from", "level", "lines", "ceiling", "convention", "measure", "verdicts", "comparisons", "notes")
+    names = (
+        "relevant_from",
+        "level",
+        "lines",
+        "ceiling",
+        "convention",
+        "measure",
+        "verdicts",
+        "comparisons",
+        "notes",
+        "warning",
+    )
     query = SimpleNamespace(query_id="q1")
     whole: Any = SimpleNamespace(
         **{name: name for name in names},

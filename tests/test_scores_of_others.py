@@ -9,9 +9,10 @@ import annot
 import numpy as np
 import pytest
 import pytrec_eval
+from annot.base.records import Query, ScoredDoc
 from annot.base.scored import as_trec_eval
-from annot.formats.trec import read_run
-from annot.ranking.submission import SubmissionRules, look, settled
+from annot.formats.trec import read_run, write_run
+from annot.ranking.submission import SubmissionRules, by_query_paper, look, settled
 
 DOCUMENTS = [f"d{at}" for at in range(25)]
 SCORES: dict[str, Callable[[np.random.Generator], np.ndarray]] = {
@@ -83,3 +84,12 @@ def test_a_document_that_is_ranked_last_is_below_all_others_in_single_precision_
         run = read_run(lines({"q": {"a": lowest + 1, "b": lowest}}).splitlines(), name="r").rankings
         whole = settled(run, {"q": {"a", "b", "c"}}, SubmissionRules(None, None, "last"))["q"]
         assert as_trec_eval(whole)[-1].doc_id == "c"
+
+
+def test_a_ranking_of_others_that_pools_keeps_its_scores() -> None:
+    """`annot pool import`: the pool is drawn in the order of the scores that came."""
+    query = Query("p1-method", "p1", "method", (0,))
+    documents = {"p1": (ScoredDoc("a", 1234.561), ScoredDoc("b", 1234.564))}
+    found = by_query_paper(documents, [query], {"a", "b"}).rankings
+    assert found == {"p1": (ScoredDoc("b", 1234.564), ScoredDoc("a", 1234.561))}
+    assert read_run(write_run(found, tag="theirs").splitlines(), name="r").rankings == found

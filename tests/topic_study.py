@@ -58,7 +58,7 @@ class Whole:
                 asked = {one.query_id for one in people.read_assignments(session)}
             decided = [
                 Adjudication(
-                    query_id, doc_id, "j1", 1, "shown", ("a2", "a1"), reason="a2 read the narrative",
+                    query_id, doc_id, "j1", 1, "shown", ("a2", "a1"), reason="the narrative was misread",
                     judged_at="2031-03-14T12:00:00+00:00", lead_time=90.0,
                 )
                 for query_id in sorted(asked) for doc_id in DOCUMENTS[-2:]

@@ -47,8 +47,8 @@ def test_a_query_of_which_somebody_was_given_a_part_is_left_out_and_named() -> N
     assert queries["a2"] == queries["B"] == ("q00", "q02", "q03")
     assert queries["A"] == queries["final"] == ("q00", "q01", "q02", "q03")
     assert found.notes == (
-        "B: leaves out q01, because not every pair has as many assessors",
-        "a2: leaves out q01, because not every pair was given to this assessor",
+        "B: q01 left out, because not every pair has as many assessors",
+        "a2: q01 left out, because not every pair was given to this assessor",
     )
     assert comparison(found, "A", "B").n_queries == 3
 
@@ -113,7 +113,7 @@ def test_a_run_without_a_query_scores_zero_there_and_is_named() -> None:
     runs, judgements, qrels = study(n_queries=3, n_docs=25, noise=[0.1, 3.0], seed=9)
     short = {"r0": {"q00": runs["r0"]["q00"]}, "r1": runs["r1"]}
     found = assessor_effect_on_runs(short, judgements, qrels, SETTINGS)
-    assert found.notes == ("r0: ranks no documents for q01, q02, so its score there is 0",)
+    assert found.notes == ("r0: no documents ranked for q01, q02, so a score of 0 there",)
     expected = evaluate(short["r0"], qrels, convention="csfcube", relevant_from=2, ties="order").mean["NDCG%20"]
     assert means(found)["final"]["r0"] == pytest.approx(expected)
 
@@ -170,3 +170,18 @@ def test_eight_runs_and_two_hundred_random_choices_take_seconds() -> None:
     start = time.process_time()
     assessor_effect_on_runs(runs, judgements, qrels, settings)
     assert time.process_time() - start < 15
+
+
+def test_a_list_of_queries_is_printed_once_for_all_runs_that_share_it() -> None:
+    grades = {f"q{at}": {"a1": [3, 0], "a2": [3, 0]} for at in range(3)}
+    ranking = in_order(["d00", "d01"])
+    runs = {
+        **{tag: {"q0": ranking} for tag in ("r1", "r2", "r3")},
+        "r4": {"q0": ranking, "q1": ranking},
+        "r5": {f"q{at}": ranking for at in range(3)},
+    }
+    found = assessor_effect_on_runs(runs, judged(grades), final_of({query_id: [3, 0] for query_id in grades}), SETTINGS)
+    assert found.notes == (
+        "r1, r2, r3: no documents ranked for q1, q2, so a score of 0 there",
+        "r4: no documents ranked for q2, so a score of 0 there",
+    )

@@ -169,7 +169,7 @@ def test_a_restore_that_fails_half_way_leaves_the_study_as_it_was(
         steps = 0
         failed = annot("restore", backup, "--replace", folder=folder)
         assert failed.exit_code == 2
-        assert "No space left" in failed.stderr
+        assert "the disk is full" in failed.stderr
         shutil.rmtree(folder / "backups", ignore_errors=True)
         assert not difference(before, snapshot(folder)), last
 

@@ -52,7 +52,8 @@ def study(shared: Path, judged: dict[str, dict[str, int]], tmp_path_factory: pyt
     topics = [json.dumps({"_id": name, "text": text}) for name, text in texts.items()]
     (folder / "topics.jsonl").write_text("\n".join(topics) + "\n")
     annot_done("query", "add", "--file", "topics.jsonl", folder=folder)
-    annot_done("import", "--as", "grades", "given.qrels", folder=folder)
+    # Two judged documents have no text, so that the corpus leaves them out.
+    annot_done("import", "--as", "grades", "given.qrels", "--foreign", "keep", folder=folder)
     annot_done("qrels", folder=folder)
     ws = Workspace.open(folder)
     for tag, rankings in ranked_by(ws, texts).items():

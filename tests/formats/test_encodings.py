@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import gzip
 import lzma
+import tracemalloc
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
@@ -283,11 +284,15 @@ def test_a_model_that_unpacks_to_more_than_a_hundred_times_its_size_is_refused_b
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(input_files, "LONGEST_LINE", 1 << 16)
+    bomb = lzma.compress(b"\0" * (1 << 25), preset=0)
+    tracemalloc.start()
     with pytest.raises(InputError, match="m: unpacks to more than 100 times its size, expected a model"):
-        Labeller(lzma.compress(b"\0" * (1 << 24)), name="m")
-    asks_for_memory = lzma.compress(b"x", filters=[{"id": lzma.FILTER_LZMA2, "dict_size": 1 << 29}])
+        Labeller(bomb, name="m")
+    assert tracemalloc.get_traced_memory()[1] < 1 << 24
+    tracemalloc.stop()
+    monkeypatch.setattr(input_files, "_XZ_MEMORY", 1 << 20)
     with pytest.raises(InputError, match="m: cannot be decompressed"):
-        Labeller(asks_for_memory, name="m")
+        Labeller(lzma.compress(b"x"), name="m")  # whose dictionary takes 8 MiB
 
 
 def test_word_vectors_and_tables_that_swell_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -44,6 +44,12 @@ def test_all_in_all_a_minute_is_waited_and_no_more(slept: list[float]) -> None:
         status(asking_to_wait("30", "31"))
 
 
+def test_a_wait_without_end_is_refused_in_words(slept: list[float]) -> None:
+    with pytest.raises(StudioError, match="no more requests"):
+        status(asking_to_wait("9" * 400))
+    assert slept == []
+
+
 def test_a_wait_of_no_seconds_counts_as_one_so_that_it_ends(slept: list[float]) -> None:
     with pytest.raises(StudioError, match="no more requests"):
         status(asking_to_wait(*["0"] * 100))
@@ -79,7 +85,7 @@ def test_a_moment_that_is_over_is_not_waited_for(slept: list[float]) -> None:
     assert slept == [0]
 
 
-@pytest.mark.parametrize("said", ["", "soon", "-5"])
+@pytest.mark.parametrize("said", ["", "soon", "-5", f"Fri, 31 Dec {'9' * 30} 00:00:00 GMT"])
 def test_without_a_wait_that_can_be_read_the_refusal_comes_through(said: str, slept: list[float]) -> None:
     assert status(asking_to_wait(said)) == 429
     assert slept == []

@@ -27,8 +27,8 @@ from annot.corpus.corpus_filters import Rejection
 from annot.publishing.release import collection_facts, judging_facts
 from annot.publishing.release.collection_facts import CollectionFacts
 from annot.publishing.report.study import Study
-from annot.study.adjudication import Dispute, Settlement
-from annot.study.outcome import Outcome, planned_judgements
+from annot.study.adjudication import Dispute, Settlement, planned_judgements
+from annot.study.outcome import Outcome
 
 
 def outcome(**changes: Any) -> Any:

@@ -15,6 +15,7 @@ from annot.publishing.release.free_texts import FreeText, KnownPeople, free_text
 from annot.publishing.release.leaks import Secret
 from annot.steps.release import release
 from annot.store.adjudications import read_sourced, record_adjudications
+from annot.store.shown import ShownVersion
 from annot.study.workspace import Workspace
 from command_line import Result, annot, difference, snapshot
 from small_study import FirstPairs, Small
@@ -79,11 +80,13 @@ def test_a_datasheet_may_have_addresses_and_no_paths_or_people() -> None:
 
 def test_each_finding_is_one_line_however_many_texts_have_it_and_what_is_allowed_is_none() -> None:
     texts = [FreeText(f"text {at}", "I think that Ada is wrong about the method of this paper") for at in range(9)]
-    (line,) = mentioned(texts, PEOPLE, allowed=())
+    (line,) = mentioned(texts, PEOPLE, allowed=(), excerpts=True)
     assert line == (
         "'Ada', the name of a person: text 0, \"I think that Ada is wrong about the method of...\", and 8 more texts"
     )
-    assert mentioned(texts, PEOPLE, allowed=["ada"]) == ()
+    (line,) = mentioned(texts, PEOPLE, allowed=(), excerpts=False)
+    assert line == "'Ada', the name of a person: text 0, and 8 more texts"
+    assert mentioned(texts, PEOPLE, allowed=["ada"], excerpts=True) == ()
 
 
 def test_people_are_known_by_their_accounts_and_display_names_but_for_the_makers() -> None:
@@ -122,6 +125,13 @@ def test_every_text_of_a_person_that_goes_out_is_looked_at() -> None:
         ),
         pools={"p": pool},
         runs=(SimpleNamespace(tag="r", facts={"model": {"path": "/home/bo/model"}, "seed": 1}),),
+        shown={
+            ("scale", ""): [
+                ShownVersion("scale", "", "2031-01-01T00:00:00+00:00", sha256, why, None, "{}")
+                for sha256, why in (("1", None), ("2", "Bo asked"))
+            ]
+        },
+        text_versions={"d1": [SimpleNamespace(why=None), SimpleNamespace(why="Bo saw it")]},
     )
     words: Any = SimpleNamespace(
         comments={judged},
@@ -131,7 +141,7 @@ def test_every_text_of_a_person_that_goes_out_is_looked_at() -> None:
     found = [one.text for one in free_texts(study, words, {"motivation.purpose": "For Bo."}, early=("Bo wanted it",))]
     assert found == [
         *("It was Bo.", "Bo again.", "cut by Bo", "as Bo says", "ask Bo", "For Bo.", "Bo left", "by Bo", "Bo had it"),
-        *("Bo wanted it", "/home/bo/model"),
+        *("Bo wanted it", "Bo asked", "Bo saw it", "/home/bo/model"),
     ]
 
 

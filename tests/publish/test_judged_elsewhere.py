@@ -29,8 +29,8 @@ def study(annot: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return root
 
 
-def judged(annot: Run, study: Path) -> None:
-    done = annot("import", "--as", "judgements", study.parent / "judged.csv", "--adjudicator", JUDGE)
+def judged(annot: Run, study: Path, *options: str) -> None:
+    done = annot("import", "--as", "judgements", study.parent / "judged.csv", "--adjudicator", JUDGE, *options)
     assert done.exit_code == 0, done.stderr
 
 
@@ -167,7 +167,7 @@ def test_mlcroissant_accepts_it(annot: Run, study: Path) -> None:
 def test_papers_that_are_missing_are_listed(annot: Run, study: Path) -> None:
     (study.parent / "papers.jsonl").write_text(papers_jsonl(["p1", "p2", "d0", "d1", "d2"]), encoding="utf-8")
     papers(annot, study)
-    judged(annot, study)
+    judged(annot, study, "--foreign", "keep")
     ran = annot("release", study.parent / "release", "--ids-only")
     assert ran.exit_code == 1
     assert ran.stderr.count("not in the corpus; add it with `annot corpus add`") == 6

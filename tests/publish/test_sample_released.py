@@ -113,10 +113,14 @@ def test_runs_with_ties_gaps_and_documents_of_no_pool_have_the_same_figures(thir
     lines = [f"{queries[0]} Q0 d{(at * 7) % 60:02} 1 {at // 3}.00000{at % 3} odd" for at in range(40)]
     lines += [f"{queries[1]} Q0 e{at} 1 {-at} odd\n{queries[1]} Q0 d{at:02} 1 {-at} odd" for at in range(9)]
     lines += [f"{queries[2]} Q0 d07 1 0 odd"]
+    # Five scores, of which single precision tells three apart; and scores that it does not have.
+    fine = [f"{queries[0]} Q0 d{at:02} 1 {16777216 + at % 5} odd" for at in range(50)]
+    fine += [f"{queries[1]} Q0 d{at:02} 1 {score} odd" for at, score in enumerate((1e300, 1e200, -1e-300, 0.1, 1e39))]
     odd = ws.runs / "odd.run"
-    odd.write_text("\n".join(lines) + "\n", encoding="utf-8")
     try:
-        assert from_files(released, odd) == pytest.approx(dict(estimates(ws, "odd")), abs=1e-9)
+        for run in (lines, fine):
+            odd.write_text("\n".join(run) + "\n", encoding="utf-8")
+            assert from_files(released, odd) == pytest.approx(dict(estimates(ws, "odd")), abs=1e-9)
     finally:
         odd.unlink()
 

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 from annot.base.records import Asked, Assessor, Returned
-from annot.judging.next_step import Facts
+from annot.judging.next_step import Facts, next_step
 from annot.judging.plan_on_record import record_plan
 from annot.judging.stage import Stage
 from annot.store import judgements, people, projects
 from annot.study.made import note, states_of
 from annot.study.workspace import Workspace
-from small_study import RECORDED, FirstPairs, Small
+from small_study import RECORDED, FirstPairs, Small, judgement, sourced
 from study_stages import copied
 from worlds import Rounds
 
@@ -89,6 +89,18 @@ def test_pairs_of_who_left_are_to_fill_if_somebody_can_take_them(study: Made) ->
     assert facts(ws).to_fill == 0
     add(ws, "a3")
     assert facts(ws).to_fill == 3
+
+
+def test_what_a_person_who_left_still_has_to_judge_is_handed_on(study: Made) -> None:
+    """a1 has judged all 40 pairs; a2 has left, and the plan still has the last one as theirs."""
+    ws = study("judged", judged=39)
+    with ws.writing() as session:
+        people.set_left(session, "a2", RECORDED)
+        last = judgement(people.read_assignments(session, "a1")[-1])
+        judgements.record_judgements(session, sourced([last]), recorded_at=RECORDED)
+    assert (facts(ws).leavers, facts(ws).missing, facts(ws).vacant, facts(ws).to_judge) == (("a2",), 1, 0, {})
+    with ws.reading() as session:
+        assert next_step(Stage(session, ws).facts()).command == "annot assessor leave a2"
 
 
 def sent(ws: Workspace, round: str, name: str, asked: list[Asked]) -> None:

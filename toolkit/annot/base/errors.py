@@ -177,7 +177,9 @@ _ROOM = 1 << 20
 
 def full_disk(place: str | Path) -> str:
     """The sentence for a disk that has no room for a file at `place`."""
-    return f"{place}: the disk is full, {_free(Path(place)) // 1024:,} kB are free on it"
+    free = _free(Path(place))
+    doubt = "" if free < _ROOM else ", so a quota or the number of its files may be used up"
+    return f"{place}: the disk is full, {free // 1024:,} kB are free on it{doubt}"
 
 
 def is_full(place: str | Path) -> bool:

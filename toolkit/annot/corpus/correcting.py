@@ -101,7 +101,8 @@ class RecordCorrections:
         for paper_id, paper in old.items():
             known = self._recorded.get(paper_id, ())
             before = known[-1] if known else version("text", paper_id, text_content(paper), since=_known_since(now))
-            after = version("text", paper_id, text_content(new.get(paper_id, paper)), since=now, why=self._why)
+            since = max(now, _later_than(before.since))
+            after = version("text", paper_id, text_content(new.get(paper_id, paper)), since=since, why=self._why)
             if before.sha256 != after.sha256:
                 versions += [after] if known else [before, after]
                 changed[paper_id] = _Change(before, after)
@@ -200,6 +201,13 @@ def _text_versions(session: Session) -> dict[str, tuple[ShownVersion, ...]]:
 def _known_since(now: str) -> str:
     """A moment before the correction: when the earlier text came is on record nowhere."""
     return (datetime.fromisoformat(now) - timedelta(seconds=1)).isoformat(timespec="microseconds")
+
+
+def _later_than(since: str) -> str:
+    """The moment after this one: a machine's clock may have been wrong when an earlier version was noted down."""
+    return (
+        (datetime.fromisoformat(since) + timedelta(microseconds=1)).astimezone(UTC).isoformat(timespec="microseconds")
+    )
 
 
 def _moved(queries: Collection[Query], changed: Mapping[str, _Change]) -> list[tuple[Query, Query]]:

@@ -11,7 +11,7 @@ from annot.base.records import Asked, Assignment, Judgement, Source, grouped
 from annot.judging.next_step import Facts, Next, next_step
 from annot.store import facet_labels, people, pools, projects, runs, trials
 from annot.store.adjudications import last_opinions, read_current
-from annot.store.judgements import has_corrected_texts, has_texts_on_record
+from annot.store.judgements import count_corrected_texts, has_texts_on_record
 from annot.store.pools import read_sample, to_judge
 from annot.store.projects import StoredRound, read_hidden
 from annot.store.queries import read_queries, read_topics
@@ -82,13 +82,26 @@ class Stage:
 
     @property
     def to_withdraw(self) -> int:
-        """Unanswered tasks on the server of people who no longer have the pairs, or with another text."""
+        """Unanswered tasks on the server of people who no longer have the pairs."""
         have = {(planned.assessor, planned.asked) for planned in self.plan} | self.answered
         have |= {(returned.assessor, returned.asked) for returned in self.outcome.returned}
-        other = self._tasks_on_other_texts()
+        return sum((name, asked) not in have for name, own in self.sent.items() for asked in own)
+
+    @property
+    def corrected(self) -> int:
+        """Texts that were corrected."""
+        return count_corrected_texts(self.session)
+
+    @property
+    def on_other_texts(self) -> int:
+        """Unanswered tasks on the server with a text that was corrected since, or that wait for the lead's decision."""
+        if not self.corrected:
+            return 0
+        from annot.study.judged_texts import tasks_on_other_texts
+
+        other = tasks_on_other_texts(self.session, "judge", self.texts)
         return sum(
-            (name, asked) not in have
-            or ((name, asked) not in self.answered and (asked.pair in self.waiting or asked in other.get(name, ())))
+            (name, asked) not in self.answered and (asked.pair in self.waiting or asked in other.get(name, ()))
             for name, own in self.sent.items()
             for asked in own
         )
@@ -111,13 +124,6 @@ class Stage:
         from annot.corpus.uncorrected import uncorrected
 
         return len(uncorrected(self.ws, self.session, self.states))
-
-    def _tasks_on_other_texts(self) -> dict[str, set[Asked]]:
-        if not has_corrected_texts(self.session):
-            return {}
-        from annot.study.judged_texts import tasks_on_other_texts
-
-        return tasks_on_other_texts(self.session, "judge", self.texts)
 
     def _changed_in_words(self, *, refused: bool) -> str:
         changes = [change for change in self.changes if bool(change.refused) is refused]
@@ -253,7 +259,7 @@ class Stage:
         signing_up = unsent.keys() & self._without_account("push") if pushed else set()
         restyled = to_judge and not pushed and self._restyled("push")
         waiting = sum(many for name, many in unsent.items() if name not in signing_up)
-        waiting += 0 if pushed else self.to_withdraw + (sum(to_judge.values()) if restyled else 0)
+        waiting += 0 if pushed else self.to_withdraw + self.on_other_texts + (sum(to_judge.values()) if restyled else 0)
         return {"to_send": waiting, "signing_up": tuple(sorted(signing_up)), "to_judge": to_judge}
 
     def _settling(self) -> dict[str, Any]:

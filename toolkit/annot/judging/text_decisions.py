@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
+from datetime import datetime
 from typing import NamedTuple
 
 from sqlmodel import Session
@@ -66,10 +67,16 @@ def decide(
             faults=faults,
             hint="nothing was changed; `annot corpus corrected` lists the pairs",
         )
-    newest = {one.text_id: one.sha256 for one in corrected_texts(session)}
+    newest = {one.text_id: one for one in corrected_texts(session)}
     add_rulings(
         session,
-        (TextRuling(*one.pair, text_id, newest[text_id], ruling, why, now) for one in new for text_id in one.to_decide),
+        (
+            # Whatever the machine's clock says, the decision comes after the correction.
+            TextRuling(*one.pair, text_id, text.sha256, ruling, why, max(now, text.since, key=datetime.fromisoformat))
+            for one in new
+            for text_id in one.to_decide
+            for text in (newest[text_id],)
+        ),
     )
     return tuple(new), send_back(session, now=now)
 

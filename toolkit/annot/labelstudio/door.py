@@ -16,9 +16,8 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager
 from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from functools import cache
 from itertools import islice
 from typing import Any, Self
@@ -58,7 +57,7 @@ class PatientClient(httpx.Client):
         waited = 0.0
         while True:
             answer = self._send_once(request, place, options)
-            seconds = _asked_to_wait(answer)
+            seconds = refusals.asked_to_wait(answer.headers) if answer.status_code == TOO_MANY else None
             if seconds is None:
                 return answer
             answer.close()
@@ -77,18 +76,6 @@ class PatientClient(httpx.Client):
             return super().send(request, **options)
         finally:
             told.cancel()
-
-
-def _asked_to_wait(answer: httpx.Response) -> float | None:
-    """The seconds of `Retry-After`, or until its moment; None if the server does not ask for a wait."""
-    said = answer.headers.get("Retry-After", "") if answer.status_code == TOO_MANY else ""
-    if said.isdecimal():
-        return float(said)
-    with suppress(ValueError):
-        moment = parsedate_to_datetime(said)
-        moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-        return max((moment - datetime.now(UTC)).total_seconds(), 0.0)
-    return None
 
 
 TIMEOUT_SECONDS = 120.0

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 from typing import Any
 
 from annot.base.errors import StudioError
 
 _LONGEST_DETAIL = 600
+_LONGEST_WAIT = 1e9
+"""Seconds; a number that a server makes up may be infinite."""
 _CHECK_ADDRESS = "check LABEL_STUDIO_URL: it may point to another service, or to a sign-in page in front of the server"
 
 
@@ -53,6 +57,18 @@ def asking(url: str, doing: str) -> Iterator[None]:
         if not hasattr(error, "status_code"):
             raise
         raise _refused(error.status_code, getattr(error, "body", None), url=url, doing=doing) from None
+
+
+def asked_to_wait(headers: Mapping[str, str]) -> float | None:
+    """The seconds of `Retry-After`, or until its moment; None if a server does not ask for a wait."""
+    value = headers.get("Retry-After", "")
+    if value.replace(".", "", 1).isdecimal():
+        return min(float(value), _LONGEST_WAIT)
+    with suppress(ValueError, OverflowError):
+        moment = parsedate_to_datetime(value)
+        moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+        return max((moment - datetime.now(UTC)).total_seconds(), 0.0)
+    return None
 
 
 def short(*, url: str, doing: str, expected: int, found: int, what: str) -> StudioError:

@@ -151,8 +151,8 @@ def release(
     secrets = secrets_of(study, records, environ=os.environ, allowed=allowed)
     early = [why for one in measured.opinions_on_record for _, _, why in one.asked.early]
     texts = free_texts(study, words, answers, early=early)
-    named = mentioned(texts, known_people(study, secrets), allowed=allowed)
     revealing = tuple(_revealing(study, secrets, corpus, files, answers, allowed))
+    named = mentioned(texts, known_people(study, secrets), allowed=allowed, excerpts=not revealing)
     if dry_run:
         notes = (*notes, *(f"a text of a person has {one}" for one in named))
         named = ()

@@ -49,6 +49,12 @@ class Status:
     """What is no longer as it was sent, such as `the names of the grades`; what was sent counts."""
     versions: tuple[str, ...]
     """What was sent in several versions, each with its day and reason."""
+    corrected: int
+    """Texts that were corrected."""
+    to_decide: int
+    """Pairs that wait for the lead's decision, because a text was corrected after they were judged."""
+    on_other_texts: int
+    """Unanswered tasks on the server with a text before its correction, or that wait for the decision."""
     unassigned: int
     """Pairs that lack an assessor, because a person left."""
     accepted: int
@@ -123,6 +129,9 @@ def status(ws: Workspace) -> Status:
         withdrawn=sum(not answer.counts for answer in not_as_they_were),
         changed=tuple(dict.fromkeys(change.name for change in stage.changes)),
         versions=stage.versions,
+        corrected=stage.corrected,
+        to_decide=len(stage.waiting),
+        on_other_texts=stage.on_other_texts,
         unassigned=len(outcome.progress.vacant),
         accepted=len(outcome.accepted),
         not_drawn=stage.not_drawn,

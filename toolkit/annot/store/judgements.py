@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from operator import attrgetter
 
-from sqlalchemy import Select, select
+from sqlalchemy import func, select
 from sqlmodel import Session
 
 from annot.base.records import Judgement, Returned
@@ -33,20 +33,17 @@ def is_judged(session: Session) -> bool:
     return session.connection().execute(select(JUDGEMENT_TABLE.c.id).limit(1)).first() is not None
 
 
-def has_corrected_texts(session: Session) -> bool:
-    """Whether a text was corrected after the study had it; without one, every answer is on the texts there are."""
-    corrected = _texts().where(SHOWN_VERSION_TABLE.c.why.is_not(None))
-    return session.connection().execute(corrected).first() is not None
+def count_corrected_texts(session: Session) -> int:
+    """How many texts were corrected after the study had them; without one, all answers are on the texts there are."""
+    rows = SHOWN_VERSION_TABLE.c
+    corrected = select(func.count(rows.subject.distinct())).where(rows.part == "text", rows.why.is_not(None))
+    return session.connection().execute(corrected).scalar_one()
 
 
 def has_texts_on_record(session: Session) -> bool:
     """Whether the text of any paper is on record: from the first push on."""
-    return session.connection().execute(_texts()).first() is not None
-
-
-def _texts() -> Select[tuple[str]]:
     rows = SHOWN_VERSION_TABLE.c
-    return select(rows.subject).where(rows.part == "text").limit(1)
+    return session.connection().execute(select(rows.subject).where(rows.part == "text").limit(1)).first() is not None
 
 
 def add_returned(session: Session, returned: Returned) -> None:

@@ -1,20 +1,118 @@
-"""What is in dispute, who settles it, and what the final grades are."""
+"""What is still to judge, what is in dispute, who settles it, and what the final grades are."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from annot.base.errors import InputError
 from annot.base.names import counted
-from annot.base.records import Adjudication, Decision, Judgement, OfPair, grouped, nested
+from annot.base.records import (
+    Adjudication,
+    Asked,
+    Assignment,
+    Decision,
+    Judgement,
+    OfPair,
+    Returned,
+    grouped,
+    nested,
+)
 
 Pair = tuple[str, str]
 """(query_id, doc_id)."""
 WIDE = 2
 """From this difference on two grades want a reason."""
+
+
+Ask = tuple[str, Asked]
+"""(assessor, what they were asked)."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedJudgements:
+    """Every planned judgement, by what has become of it. A pair that was returned is asked again: its first answer
+    is no longer the one that is wanted."""
+
+    given: tuple[Ask, ...]
+    """Those with an answer that counts, hidden repeats among them."""
+    pending: tuple[Ask, ...]
+    """Those that their assessor has still to give."""
+    pending_repeats: tuple[Ask, ...]
+    """Hidden repeats that their assessor has still to give; no final grade waits for them."""
+    vacant: Mapping[Pair, int]
+    """Judgements of a pair that no assessor has, because a person left."""
+    waived: Mapping[Pair, int]
+    """Judgements of a pair that nobody will give: the lead accepted fewer, or an adjudicator closed the pair."""
+
+    @property
+    def left(self) -> int:
+        """How many judgements are still to be given, whoever gives them."""
+        return self.left_by_assessor.total() + sum(self.vacant.values())
+
+    @property
+    def left_by_assessor(self) -> Counter[str]:
+        """How many of them each assessor has."""
+        return Counter(name for name, _ in (*self.pending, *self.pending_repeats))
+
+    @property
+    def missing(self) -> int:
+        """How many judgements were planned and never given; one that was given and asked again is not missing."""
+        never = sum(asked.occasion == 1 for _, asked in self.pending)
+        return never + sum(self.vacant.values()) + sum(self.waived.values())
+
+    @property
+    def unfinished(self) -> set[Pair]:
+        """Pairs whose final grade waits for a judgement."""
+        return {asked.pair for _, asked in self.pending} | self.vacant.keys()
+
+    def closed(self, pairs: Collection[Pair]) -> PlannedJudgements:
+        """The same, once an adjudicator has closed these pairs: their grades wait for no judgement any more."""
+        waived = Counter(self.waived)
+        waived.update({pair: n for pair, n in self.vacant.items() if pair in pairs})
+        waived.update(asked.pair for _, asked in self.pending if asked.pair in pairs and asked.occasion == 1)
+        return replace(
+            self,
+            pending=tuple((name, asked) for name, asked in self.pending if asked.pair not in pairs),
+            vacant={pair: n for pair, n in self.vacant.items() if pair not in pairs},
+            waived=dict(waived),
+        )
+
+
+def planned_judgements(
+    plan: Iterable[Assignment],
+    teams: Mapping[Pair, Collection[str]],
+    returned: Iterable[Returned],
+    answered: Collection[Ask],
+    *,
+    per_pair: int | None,
+    accepted: Collection[Pair],
+) -> PlannedJudgements:
+    """Sort the planned judgements into those that are given and those that are not.
+
+    teams: the assessors of each pair, also of pairs that nobody has any more. returned: in the order in which pairs
+    were returned, without those that were taken back; what is asked last is wanted. answered: asks with an answer that
+    counts. per_pair: how many judgements each pair is to have; None if the plan is what was imported. accepted: pairs
+    that may have fewer, but at least one.
+    """
+    last = {(name, pair): Asked(*pair) for pair, team in teams.items() for name in team}
+    last |= {(one.assessor, one.pair): one.asked for one in returned if one.assessor in teams.get(one.pair, ())}
+    wanted = [(name, asked) for (name, _), asked in sorted(last.items())]
+    repeats = [(one.assessor, one.asked) for one in plan if one.occasion > 1]
+    vacant: dict[Pair, int] = {}
+    waived: dict[Pair, int] = {}
+    for pair, team in sorted(teams.items()):
+        if (lacking := (per_pair or 0) - len(team)) > 0:
+            (waived if pair in accepted and team else vacant)[pair] = lacking
+    return PlannedJudgements(
+        given=tuple(ask for ask in (*wanted, *repeats) if ask in answered),
+        pending=tuple(ask for ask in wanted if ask not in answered),
+        pending_repeats=tuple(ask for ask in repeats if ask not in answered),
+        vacant=vacant,
+        waived=waived,
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +148,7 @@ def settle(
     """Sort the planned pairs that wait for no judgement into agreed and disputed.
 
     planned: the assessors of each pair. judgements: the current judgement of each (pair, assessor); those that carry
-    flags do not count. unfinished: the pairs that wait for one (`annot.study.outcome.PlannedJudgements`). A pair is
+    flags do not count. unfinished: the pairs that wait for one (`PlannedJudgements`). A pair is
     agreed when all its assessors gave the same grade; it is in dispute when grades differ or someone could not judge.
     contested: pairs that are in dispute although their grades are equal, by the lead's word.
     """

@@ -155,7 +155,7 @@ def _read(
     displays = display_parts(session, (one.shown_sha256 for one in rows))
     found: dict[tuple[str, Asked], Answered] = {}
     for one in rows:
-        moment = one.changed_at or one.record.judged_at or ""
+        moment = one.changed_at or one.record.judged_at or one.recorded_at or ""
         display = displays.get(one.shown_sha256 or "", {})
         texts = {
             text_id: display.get(part) or in_force(histories[text_id], moment or None) or ""

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -14,66 +13,13 @@ from annot.base.names import counted
 from annot.base.records import Adjudication, Asked, Assignment, Decision, Judgement, Qrel, Returned, grouped
 from annot.base.settings import Settings
 from annot.store.adjudications import ADJUDICATIONS, SourcedAdjudication, read_accepted, read_current
-from annot.store.judgements import JUDGEMENTS, has_corrected_texts, read_judgements, read_returned
+from annot.store.judgements import JUDGEMENTS, count_corrected_texts, read_judgements, read_returned
 from annot.store.people import Plan, read_assignments, read_plan
 from annot.store.revisions import RESTORED, Sourced
-from annot.study.adjudication import Pair, Settlement, rulings_of, settle
+from annot.study.adjudication import Pair, PlannedJudgements, Settlement, planned_judgements, rulings_of, settle
 
 if TYPE_CHECKING:
     from annot.study.judged_texts import JudgedTexts
-
-Ask = tuple[str, Asked]
-"""(assessor, what they were asked)."""
-
-
-@dataclass(frozen=True, slots=True)
-class PlannedJudgements:
-    """Every planned judgement, by what has become of it. A pair that was returned is asked again: its first answer
-    is no longer the one that is wanted."""
-
-    given: tuple[Ask, ...]
-    """Those with an answer that counts, hidden repeats among them."""
-    pending: tuple[Ask, ...]
-    """Those that their assessor has still to give."""
-    pending_repeats: tuple[Ask, ...]
-    """Hidden repeats that their assessor has still to give; no final grade waits for them."""
-    vacant: Mapping[Pair, int]
-    """Judgements of a pair that no assessor has, because a person left."""
-    waived: Mapping[Pair, int]
-    """Judgements of a pair that nobody will give: the lead accepted fewer, or an adjudicator closed the pair."""
-
-    @property
-    def left(self) -> int:
-        """How many judgements are still to be given, whoever gives them."""
-        return self.left_by_assessor.total() + sum(self.vacant.values())
-
-    @property
-    def left_by_assessor(self) -> Counter[str]:
-        """How many of them each assessor has."""
-        return Counter(name for name, _ in (*self.pending, *self.pending_repeats))
-
-    @property
-    def missing(self) -> int:
-        """How many judgements were planned and never given; one that was given and asked again is not missing."""
-        never = sum(asked.occasion == 1 for _, asked in self.pending)
-        return never + sum(self.vacant.values()) + sum(self.waived.values())
-
-    @property
-    def unfinished(self) -> set[Pair]:
-        """Pairs whose final grade waits for a judgement."""
-        return {asked.pair for _, asked in self.pending} | self.vacant.keys()
-
-    def closed(self, pairs: Collection[Pair]) -> PlannedJudgements:
-        """The same, once an adjudicator has closed these pairs: their grades wait for no judgement any more."""
-        waived = Counter(self.waived)
-        waived.update({pair: n for pair, n in self.vacant.items() if pair in pairs})
-        waived.update(asked.pair for _, asked in self.pending if asked.pair in pairs and asked.occasion == 1)
-        return replace(
-            self,
-            pending=tuple((name, asked) for name, asked in self.pending if asked.pair not in pairs),
-            vacant={pair: n for pair, n in self.vacant.items() if pair not in pairs},
-            waived=dict(waived),
-        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,7 +117,7 @@ def outcome_of(session: Session, settings: Settings) -> Outcome:
 
 def texts_of(session: Session) -> dict[Pair, JudgedTexts]:
     """The answered pairs of which a text was corrected, as `annot.study.judged_texts` has them."""
-    if not has_corrected_texts(session):
+    if not count_corrected_texts(session):
         return {}
     # Only here: most studies have none.
     from annot.study.judged_texts import judged_texts
@@ -261,40 +207,6 @@ def outcome_from(
             if pair in planned and len(planned[pair]) < (per_pair or 0)
         },
         per_pair=per_pair,
-    )
-
-
-def planned_judgements(
-    plan: Iterable[Assignment],
-    teams: Mapping[Pair, Collection[str]],
-    returned: Iterable[Returned],
-    answered: Collection[Ask],
-    *,
-    per_pair: int | None,
-    accepted: Collection[Pair],
-) -> PlannedJudgements:
-    """Sort the planned judgements into those that are given and those that are not.
-
-    teams: the assessors of each pair, also of pairs that nobody has any more. returned: in the order in which pairs
-    were returned, without those that were taken back; what is asked last is wanted. answered: asks with an answer that
-    counts. per_pair: how many judgements each pair is to have; None if the plan is what was imported. accepted: pairs
-    that may have fewer, but at least one.
-    """
-    last = {(name, pair): Asked(*pair) for pair, team in teams.items() for name in team}
-    last |= {(one.assessor, one.pair): one.asked for one in returned if one.assessor in teams.get(one.pair, ())}
-    wanted = [(name, asked) for (name, _), asked in sorted(last.items())]
-    repeats = [(one.assessor, one.asked) for one in plan if one.occasion > 1]
-    vacant: dict[Pair, int] = {}
-    waived: dict[Pair, int] = {}
-    for pair, team in sorted(teams.items()):
-        if (lacking := (per_pair or 0) - len(team)) > 0:
-            (waived if pair in accepted and team else vacant)[pair] = lacking
-    return PlannedJudgements(
-        given=tuple(ask for ask in (*wanted, *repeats) if ask in answered),
-        pending=tuple(ask for ask in wanted if ask not in answered),
-        pending_repeats=tuple(ask for ask in repeats if ask not in answered),
-        vacant=vacant,
-        waived=waived,
     )
 
 

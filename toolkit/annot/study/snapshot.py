@@ -190,7 +190,7 @@ def refuse_unjudged(snapshot: Snapshot) -> None:
 
 
 def _text_versions(session: Session) -> dict[str, tuple[ShownVersion, ...]]:
-    if not judgements.has_corrected_texts(session):
+    if not judgements.count_corrected_texts(session):
         return {}
     from annot.study.judged_texts import corrected_versions
 

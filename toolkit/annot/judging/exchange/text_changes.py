@@ -17,7 +17,7 @@ from annot.labelstudio.gateway import Gateway
 from annot.labelstudio.studio_records import TEXT_FIELD, Payload, PulledTask, StudioTask
 from annot.labelstudio.tasks import pair_key
 from annot.store import projects
-from annot.store.judgements import has_corrected_texts, read_judgements
+from annot.store.judgements import count_corrected_texts, read_judgements
 from annot.store.queries import read_queries
 from annot.store.shown import Display, ShownTasks, display_parts, read_shown, read_versions
 from annot.study.judged_texts import Pair, judged_texts, tasks_on_other_texts
@@ -113,7 +113,7 @@ def with_texts_on_server(
     An answered task is never changed, so this tells more than what was noted: a push may have been killed before it
     noted anything, a backup may be older than the push, and the clocks of two machines differ.
     """
-    if not has_corrected_texts(session):
+    if not count_corrected_texts(session):
         return list(readings)
     versions = {text_id: several for (_, text_id), several in read_versions(session, "text").items() if several[1:]}
     topics = {query.query_id: query.topic_id for query in read_queries(session)}

@@ -15,8 +15,6 @@ import re
 import time
 from collections.abc import Mapping
 from contextlib import suppress
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
@@ -24,6 +22,7 @@ import httpx
 
 from annot.base.errors import InputError
 from annot.base.settings import OpinionSettings
+from annot.labelstudio.refusals import asked_to_wait
 
 KEY_VARIABLE = "ANNOT_OPINION_KEY"
 """The environment variable with the key."""
@@ -99,7 +98,7 @@ class ModelServer:
                 self._http.stream("POST", address_of(self._settings), json=self._request(prompt, repeat)) as answer,
             ):
                 body, unread = await _read(answer)
-                status, wait = answer.status_code, _asked_to_wait(answer.headers)
+                status, wait = answer.status_code, asked_to_wait(answer.headers)
                 if answer.has_redirect_location and not body:
                     body = f"it sends on to {answer.headers['Location']}, which is not followed"
         except TimeoutError:
@@ -160,15 +159,3 @@ def is_this_machine(url: str) -> bool:
     with suppress(ValueError):
         return ipaddress.ip_address(host).is_loopback
     return host == "localhost"
-
-
-def _asked_to_wait(headers: httpx.Headers) -> float | None:
-    """The seconds of `Retry-After`, or until its moment; None if the server does not ask for a wait."""
-    said = headers.get("Retry-After", "")
-    if said.replace(".", "", 1).isdecimal():
-        return float(said)
-    with suppress(ValueError):
-        moment = parsedate_to_datetime(said)
-        moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-        return max((moment - datetime.now(UTC)).total_seconds(), 0.0)
-    return None

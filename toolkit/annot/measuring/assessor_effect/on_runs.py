@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from annot.base.errors import InputError
 from annot.base.names import counted
-from annot.base.records import Decision, Judgement, Qrel, Ranking
+from annot.base.records import Decision, Judgement, Qrel, Ranking, grouped
 from annot.base.scored import as_trec_eval
 from annot.base.stats.arrays import Array, Integers, Mask
 from annot.base.stats.seeding import generator
@@ -196,19 +196,23 @@ def _in_both(query: QueryRatings) -> QueryRatings:
 
 
 def _notes_on_runs(runs: Runs, judged: Sequence[QueryRatings]) -> Iterator[str]:
-    for tag in sorted(runs):
-        without = [query.query_id for query in judged if not runs[tag].get(query.query_id)]
+    lacking = grouped(
+        (tuple(query.query_id for query in judged if not runs[tag].get(query.query_id)), tag) for tag in sorted(runs)
+    )
+    for without, tags in lacking.items():
         if without:
-            yield f"{tag}: ranks no documents for {', '.join(without)}, so its score there is 0"
+            yield f"{', '.join(tags)}: no documents ranked for {', '.join(without)}, so a score of 0 there"
 
 
 def _notes_on_gradings(gradings: Sequence[Grading], judged: Sequence[QueryRatings]) -> Iterator[str]:
+    partly = grouped(((tuple(one.partly.tolist()), one.name in (FIRST, SECOND)), one.name) for one in gradings)
+    for (places, of_pairs), names in partly.items():
+        if places:
+            left_out = ", ".join(judged[at].query_id for at in places)
+            lacks = "has as many assessors" if of_pairs else "was given to this assessor"
+            yield f"{', '.join(names)}: {left_out} left out, because not every pair {lacks}"
     for grading in gradings:
-        names = ", ".join(judged[at].query_id for at in grading.partly)
-        if names:
-            lacks = "has as many assessors" if grading.name in (FIRST, SECOND) else "was given to this assessor"
-            yield f"{grading.name}: leaves out {names}, because not every pair {lacks}"
-        elif not len(grading.queries):
+        if not len(grading.queries) and not len(grading.partly):
             yield f"{grading.name}: no query has a second assessor"
 
 

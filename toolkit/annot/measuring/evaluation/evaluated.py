@@ -331,8 +331,8 @@ def _floors(
 ) -> tuple[dict[str, Values], Values]:
     """The measures of a random order of all that the runs rank: by run, cut at its length, and at the longest one."""
     lengths = {tag: {one: len(run.get(one, ())) for one in graded.query_ids} for tag, run in runs.items()}
-    longest = {one: max(of_run[one] for of_run in lengths.values()) for one in graded.query_ids}
-    cuts = {cut for of_run in lengths.values() for cut in of_run.items()}
+    longest = {one: max((of_run[one] for of_run in lengths.values()), default=0) for one in graded.query_ids}
+    cuts = {cut for of_run in (longest, *lengths.values()) for cut in of_run.items()}
     found = graded.chance(ranked_by_any(runs.values()), cuts, asked)
     of_each: dict[str, Values] = {
         tag: {query_id: found[query_id, length] for query_id, length in of_run.items()}

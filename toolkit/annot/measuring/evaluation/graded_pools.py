@@ -58,7 +58,7 @@ class JudgedWhole:
 
     @property
     def highest(self) -> int:
-        return max(qrel.relevance for qrel in self.qrels)
+        return max((qrel.relevance for qrel in self.qrels), default=0)
 
     def columns(self, convention: str, asked: tuple[str, ...]) -> tuple[str, ...]:
         return columns(convention, asked)

@@ -31,7 +31,7 @@ class SampledPools:
     @property
     def highest(self) -> int:
         # A column for each grade from 1: whether it, or a higher one, was given.
-        return max(int(pool.found.any(axis=0).sum()) for pool in self.pools.values())
+        return max((int(pool.found.any(axis=0).sum()) for pool in self.pools.values()), default=0)
 
     def columns(self, convention: str, asked: tuple[str, ...]) -> tuple[str, ...]:
         return columns(convention, asked)

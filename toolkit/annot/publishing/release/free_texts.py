@@ -18,6 +18,7 @@ from annot.labelstudio.controls import DIFFERENCES, DIFFERENCES_OF_WHOLES, KNOWN
 from annot.publishing.release.identities import SHORTEST_WORD, bare, words_of
 from annot.publishing.release.leaks import Secret
 from annot.study.made import ANSWERS_FILE
+from annot.study.shown_versions import changed_versions
 from annot.study.snapshot import Snapshot
 
 OFFERED = KNOWN_REASONS | {keyed.value for keyed in (*DIFFERENCES, *DIFFERENCES_OF_WHOLES)}
@@ -100,6 +101,11 @@ def free_texts(
     reasons = {added.reason for pool in study.pools.values() for added in pool.additions if added.reason}
     yield from (FreeText("the reason why documents were added to pools", reason) for reason in sorted(reasons))
     yield from (FreeText("why a model was asked early", why) for why in early)
+    for version in changed_versions(study.shown):
+        if version.why:
+            yield FreeText(f"the reason for version {version.number} of {version.name}", version.why)
+    for text_id, versions in sorted(study.text_versions.items()):
+        yield from (FreeText(f"why the text of {text_id} was corrected", one.why) for one in versions if one.why)
     for run in study.runs:
         yield from (FreeText(f"the settings of run {run.tag}", text, public=True) for text in _texts_in(run.facts))
 
@@ -125,10 +131,13 @@ def _any_of(names: frozenset[str]) -> re.Pattern[str]:
     return re.compile(rf"(?<![\w@./-])(?:{either})(?![\w@-])", re.IGNORECASE)
 
 
-def mentioned(texts: Iterable[FreeText], people: KnownPeople, *, allowed: Collection[str]) -> tuple[str, ...]:
+def mentioned(
+    texts: Iterable[FreeText], people: KnownPeople, *, allowed: Collection[str], excerpts: bool
+) -> tuple[str, ...]:
     """A line for each name, path and address that is found: what it is, where it is first, and in how many more texts.
 
-    allowed: what is meant to be public, as it is written or in other letters.
+    allowed: what is meant to be public, as it is written or in other letters. excerpts: whether lines show the words
+    around it; not where a text may have what must not be printed either.
     """
     public = {text.casefold() for text in allowed}
     found = grouped(
@@ -137,17 +146,18 @@ def mentioned(texts: Iterable[FreeText], people: KnownPeople, *, allowed: Collec
         for mention in mentions(text, people)
         if mention.words.casefold() not in public
     )
-    return tuple(_line(words, what, places) for (words, what), places in sorted(found.items()))
+    return tuple(_line(words, what, places, excerpts=excerpts) for (words, what), places in sorted(found.items()))
 
 
-def _line(words: str, what: str, places: Sequence[tuple[FreeText, int]]) -> str:
+def _line(words: str, what: str, places: Sequence[tuple[FreeText, int]], *, excerpts: bool) -> str:
     text, at = places[0]
     start, end = max(0, at - AROUND), at + len(words) + AROUND
     shown = " ".join(text.text[start:end].split())
     shown = f"{'...' if start else ''}{shown}{'...' if end < len(text.text) else ''}"
     others = len({one.place for one, _ in places}) - 1
     more = f", and {counted(others, 'more text')}" if others else ""
-    return f'{words!r}, {what}: {text.place}, "{shown}"{more}'
+    excerpt = f', "{shown}"' if excerpts else ""
+    return f"{words!r}, {what}: {text.place}{excerpt}{more}"
 
 
 def _texts_in(facts: Any) -> Iterator[str]:

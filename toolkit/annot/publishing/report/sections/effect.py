@@ -42,7 +42,7 @@ def body(study: Study) -> Chapter:
         if several:
             blocks.append(
                 Figure(
-                    sentence("effect.figure", effect=found),
+                    sentence("effect.figure", effect=found, marks=list(marks)),
                     figures.ranges(
                         marks,
                         spans,
