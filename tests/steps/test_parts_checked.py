@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from annot.base.errors import FindingError, InputError, MissingInput
 from annot.base.records import Paper
+from annot.publishing.release.identities import secrets_of
 from annot.publishing.release.released_files import SUMS_FILE
 from annot.steps import check, release
 from annot.steps.check import Checked, CheckedPart
@@ -71,7 +72,7 @@ def test_a_release_is_compared_by_the_check_of_the_files_alone(ws: Workspace, mo
     found = check.check(ws, None, release=folder, advance=quietly)
     assert found.unchecked == {"index": "no index"}
     assert {name: part.findings for name, part in found.parts.items()} == {
-        "plan": 0, "pools": 1, "guidelines": 0, "files": 0, "server": 3
+        "plan": 0, "pools": 1, "guidelines": 0, "sent": 0, "files": 0, "server": 3
     }  # fmt: skip
 
 
@@ -150,10 +151,11 @@ def test_consent_says_how_people_agreed(ws: Workspace, consented: str | None, co
 
 def test_addresses_that_papers_print_may_be_released(ws: Workspace) -> None:
     study, records = read_for_release(ws)
+    secrets = secrets_of(study, records, environ={}, allowed=())
     printed = [Paper("x", "Write to the authors", ("We thank carla@example.net.",))]
     files = {"corpus.jsonl": b"We thank carla@example.net.\n"}
-    assert list(release._revealing(study, records, printed, files, {}, ())) == []
-    (found,) = release._revealing(study, records, (), files, {}, ())
+    assert list(release._revealing(study, secrets, printed, files, {}, ())) == []
+    (found,) = release._revealing(study, secrets, (), files, {}, ())
     assert found.startswith("corpus.jsonl:1: ")
 
 
