@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from annot.base.errors import FindingError, InputError, MissingInput
 from annot.base.records import Paper
+from annot.publishing.release.identities import secrets_of
 from annot.publishing.release.released_files import SUMS_FILE
 from annot.steps import check, release
 from annot.steps.check import Checked, CheckedPart
@@ -150,10 +151,11 @@ def test_consent_says_how_people_agreed(ws: Workspace, consented: str | None, co
 
 def test_addresses_that_papers_print_may_be_released(ws: Workspace) -> None:
     study, records = read_for_release(ws)
+    secrets = secrets_of(study, records, environ={}, allowed=())
     printed = [Paper("x", "Write to the authors", ("We thank carla@example.net.",))]
     files = {"corpus.jsonl": b"We thank carla@example.net.\n"}
-    assert list(release._revealing(study, records, printed, files, {}, ())) == []
-    (found,) = release._revealing(study, records, (), files, {}, ())
+    assert list(release._revealing(study, secrets, printed, files, {}, ())) == []
+    (found,) = release._revealing(study, secrets, (), files, {}, ())
     assert found.startswith("corpus.jsonl:1: ")
 
 
