@@ -120,5 +120,8 @@ def test_a_change_wants_a_word_and_splits_agreement(memory: Studio, tmp_path: Pa
     with closing(sqlite3.connect(study.folder / "annot.db")) as connection, connection:
         connection.execute(f"UPDATE shown_version SET sha256 = '{new}' WHERE sha256 = 'another'")
     pages = protocol_of(read_snapshot(study.workspace))
-    assert sorted(name for name in pages if "version" in name) == ["guidelines/method.version-1.md"]
+    assert sorted(name for name in pages if "version" in name) == [
+        "guidelines/method.version-1.md",
+        "versions.jsonl",
+    ]
     assert hashlib.sha256(pages["guidelines/method.version-1.md"].encode()).hexdigest() == old

@@ -23,7 +23,7 @@ from annot.study.workspace import Workspace
 
 if TYPE_CHECKING:
     from annot.judging.states import StudyState
-    from annot.study.shown_changes import Change
+    from annot.study.shown_changes import ShownChange
 
 TRAIN: StoredRound = "train"
 FEEDBACK = "train-feedback"
@@ -106,7 +106,7 @@ class Stage:
             for asked in own
         )
 
-    def _changes(self) -> tuple[tuple[Change, ...], tuple[str, ...]]:
+    def _changes(self) -> tuple[tuple[ShownChange, ...], tuple[str, ...]]:
         versions = read_versions(self.session, *OF_SETTINGS)
         if not versions:
             return (), ()

@@ -24,7 +24,7 @@ from annot.store import people, pools
 from annot.store.judgements import read_judgements, sources_of_judgements
 from annot.store.queries import read_queries
 from annot.store.shown import Part
-from annot.study.shown_changes import BACK, Change, changes_of
+from annot.study.shown_changes import BACK, ShownChange, changes_of
 from annot.study.workspace import SETTINGS_FILE, Workspace
 
 SHOWN = 10
@@ -104,7 +104,7 @@ class Examination:
         return index.faults_of(self.ws)
 
     @cached_property
-    def changes(self) -> tuple[Change, ...]:
+    def changes(self) -> tuple[ShownChange, ...]:
         """What is no longer as people were sent it."""
         with self.ws.reading() as session:
             return changes_of(self.ws, session)
@@ -179,15 +179,6 @@ def _differences(study: Examination) -> Iterator[str]:
         yield from (f"{topic}: {difference}" for topic, difference in study.pools.differences.items())
 
 
-def _changed(*parts: Part, refused: bool = False) -> Callable[[Examination], Iterable[str]]:
-    """The changes of these parts; refused: those that no reason can send."""
-    return lambda study: (
-        f"{change.name}: {change.detail}" if change.detail else change.name
-        for change in study.changes
-        if change.part in parts and bool(change.refused) is refused
-    )
-
-
 def _audited(study: Examination) -> Iterator[str]:
     audit = read_audit(study.ws)
     yield from (str(finding["what"]) for finding in (audit or {"findings": ()})["findings"])
@@ -195,6 +186,24 @@ def _audited(study: Examination) -> Iterator[str]:
 
 SEND = 'send what is new with `annot push --changed "WHY"`, or change it back; until then, what was sent counts'
 BACKUP = "restore it from a backup with `annot restore`"
+
+
+def _of_sent(
+    name: str, says: str, part: Part, *, untrue: str = "sent", remedy: str = SEND, fixed: bool = False
+) -> StudyState:
+    """A state in which something is not as people were sent it; pages have what was sent, so only what counts in
+    annot.toml refuses a release. fixed: of those changes that no reason can send."""
+
+    def find(study: Examination) -> Iterator[str]:
+        for change in study.changes:
+            if change.part == part and bool(change.refused) is fixed:
+                yield f"{change.name}: {change.detail}" if change.detail else change.name
+
+    reads = ("guidelines", "templates", SETTINGS_FILE, DATABASE)
+    refused = untrue != "sent"
+    return StudyState(name, "sent", says, find, frozenset({untrue}), remedy, reads, refused, notice="recorded")
+
+
 STATES: tuple[StudyState, ...] = (
     StudyState(
         "faults in the plan",
@@ -335,58 +344,18 @@ STATES: tuple[StudyState, ...] = (
         "make it again with `annot run`, or import it again with `annot run import`",
         ("exports/runs", DATABASE),
     ),
-    StudyState(
+    _of_sent(
         "another number or order of grades",
-        "sent",
         "the number or the order of the grades has changed since they were put on record",
-        _changed("scale", refused=True),
-        frozenset({"names"}),
-        BACK,
-        (SETTINGS_FILE, DATABASE),
-        notice="recorded",
+        "scale",
+        untrue="names",
+        remedy=BACK,
+        fixed=True,
     ),
-    StudyState(
-        "renamed grades",
-        "sent",
-        "the names of the grades have changed since they were sent",
-        _changed("scale"),
-        frozenset({"names"}),
-        SEND,
-        (SETTINGS_FILE, DATABASE),
-        notice="recorded",
-    ),
-    StudyState(
-        "changed facets",
-        "sent",
-        "facets have changed since they were sent",
-        _changed("facet"),
-        frozenset({"facets"}),
-        SEND,
-        (SETTINGS_FILE, DATABASE),
-        notice="recorded",
-    ),
-    StudyState(
-        "guidelines that were not sent",
-        "sent",
-        "guidelines have changed since they were sent",
-        _changed("guidelines"),
-        frozenset({"sent"}),
-        SEND,
-        ("guidelines", SETTINGS_FILE, DATABASE),
-        refused=False,
-        notice="recorded",
-    ),
-    StudyState(
-        "a screen that was not sent",
-        "sent",
-        "templates or [screen] have changed since they were sent",
-        _changed("screen"),
-        frozenset({"sent"}),
-        SEND,
-        ("templates", SETTINGS_FILE, DATABASE),
-        refused=False,
-        notice="recorded",
-    ),
+    _of_sent("renamed grades", "the names of the grades have changed since they were sent", "scale", untrue="names"),
+    _of_sent("changed facets", "facets have changed since they were sent", "facet", untrue="facets"),
+    _of_sent("guidelines that were not sent", "guidelines have changed since they were sent", "guidelines"),
+    _of_sent("a screen that was not sent", "templates or [screen] have changed since they were sent", "screen"),
     StudyState(
         "texts that changed without a reason",
         "sent",

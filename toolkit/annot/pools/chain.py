@@ -15,8 +15,7 @@ from annot.pools.ranked_corpus import ranked_corpus
 from annot.ranking.paper_vectors import imported_word_vectors, recorded_files
 from annot.ranking.wordvectors import sha256_of as sha256_of_words
 from annot.store import people, runs
-from annot.store.hashes import unsound_revisions
-from annot.store.shown import changed_contents
+from annot.store.hashes import changed_contents, unsound_revisions
 from annot.study.doors import is_named_inside
 from annot.study.outcome import outcome_of
 from annot.study.workspace import Workspace, read_manifest, sha256_of

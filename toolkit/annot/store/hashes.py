@@ -17,8 +17,15 @@ from sqlmodel import Session
 
 from annot.base.records import Adjudication, Judgement, Source
 from annot.store.facet_labels import count_by_origin
-from annot.store.judging_models import CHAIN_TABLE, OPINION_CALL_TABLE
+from annot.store.judging_models import (
+    ADJUDICATION_TABLE,
+    CHAIN_TABLE,
+    JUDGEMENT_TABLE,
+    OPINION_CALL_TABLE,
+    TRIAL_JUDGEMENT_TABLE,
+)
 from annot.store.models import FACET_LABELS_TABLE, LINE, TABLES, field_names, insert_rows
+from annot.store.shown import SHOWN_CONTENT_TABLE, SHOWN_VERSION_TABLE, hash_of_text
 
 RECORDS = {"judgement": Judgement, "adjudication": Adjudication, "trial_judgement": Judgement}
 """What the append-only tables hold revisions of."""
@@ -76,6 +83,31 @@ def grades_off_scale(connection: Connection, grades: Collection[int]) -> Iterato
             for row in connection.execute(wrong.order_by(*table.primary_key.columns)).mappings():
                 key = " ".join(str(row[column.name]) for column in table.primary_key.columns)
                 yield f"{table.name} {key}: grade {row['grade']}, expected one of {', '.join(map(str, grades))}"
+
+
+def changed_contents(session: Session) -> Iterator[str]:
+    """What is wrong with the contents on record, in words: those without their hash, and those that are missing."""
+    connection, rows = session.connection(), SHOWN_VERSION_TABLE.c
+    versions = {row.sha256: row for row in connection.execute(select(rows.sha256, rows.part, rows.subject, rows.since))}
+    bodies = select(SHOWN_CONTENT_TABLE.c.sha256, SHOWN_CONTENT_TABLE.c.body).execution_options(yield_per=1_000)
+    known = set()
+    for sha256, body in connection.execute(bodies):
+        known.add(sha256)
+        if hash_of_text(body) != sha256:
+            yield f"{_named(versions.get(sha256), sha256)}: the stored content has changed"
+    displays = [answers.c.shown_sha256 for answers in (JUDGEMENT_TABLE, ADJUDICATION_TABLE, TRIAL_JUDGEMENT_TABLE)]
+    shown = {sha256 for column in displays for sha256 in connection.execute(select(column).distinct()).scalars()}
+    for sha256 in sorted((versions.keys() | shown) - known - {None}):
+        yield f"{_named(versions.get(sha256), sha256)}: the stored content is missing"
+
+
+def _named(version_row: Any, sha256: str) -> str:
+    """What a content is a version of."""
+    if version_row is None:
+        return f"what tasks showed ({sha256[:12]})"
+    part, subject = version_row.part, version_row.subject
+    named = {"scale": "the names of the grades", "guidelines": f"the guidelines of {subject}"}
+    return f"{named.get(part, f'{part} {subject}')} sent on {version_row.since[:10]}"
 
 
 def _link(before: str, row: Mapping[str, Any]) -> str:

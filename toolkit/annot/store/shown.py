@@ -18,11 +18,8 @@ from sqlmodel import Session
 
 from annot.base.records import Asked
 from annot.store.judging_models import (
-    ADJUDICATION_TABLE,
-    JUDGEMENT_TABLE,
     PROJECT_TABLE,
     TASK_TABLE,
-    TRIAL_JUDGEMENT_TABLE,
 )
 from annot.store.models import (
     QUERY_TABLE,
@@ -238,31 +235,6 @@ def display_parts(session: Session, sha256s: Iterable[str | None]) -> dict[str, 
     """The displays with these hashes; those that are not on record are left out."""
     bodies = content(session, (sha256 for sha256 in sha256s if sha256 is not None))
     return {sha256: json.loads(body) for sha256, body in bodies.items()}
-
-
-def changed_contents(session: Session) -> Iterator[str]:
-    """What is wrong with the contents on record, in words: those without their hash, and those that are missing."""
-    connection, rows = session.connection(), SHOWN_VERSION_TABLE.c
-    versions = {row.sha256: row for row in connection.execute(select(rows.sha256, rows.part, rows.subject, rows.since))}
-    bodies = select(SHOWN_CONTENT_TABLE.c.sha256, SHOWN_CONTENT_TABLE.c.body).execution_options(yield_per=1_000)
-    known = set()
-    for sha256, body in connection.execute(bodies):
-        known.add(sha256)
-        if hash_of_text(body) != sha256:
-            yield f"{_named(versions.get(sha256), sha256)}: the stored content has changed"
-    displays = [answers.c.shown_sha256 for answers in (JUDGEMENT_TABLE, ADJUDICATION_TABLE, TRIAL_JUDGEMENT_TABLE)]
-    shown = {sha256 for column in displays for sha256 in connection.execute(select(column).distinct()).scalars()}
-    for sha256 in sorted((versions.keys() | shown) - known - {None}):
-        yield f"{_named(versions.get(sha256), sha256)}: the stored content is missing"
-
-
-def _named(version_row: Any, sha256: str) -> str:
-    """What a content is a version of."""
-    if version_row is None:
-        return f"what tasks showed ({sha256[:12]})"
-    part, subject = version_row.part, version_row.subject
-    named = {"scale": "the names of the grades", "guidelines": f"the guidelines of {subject}"}
-    return f"{named.get(part, f'{part} {subject}')} sent on {version_row.since[:10]}"
 
 
 def in_force(history: History, moment: str | None) -> str | None:

@@ -23,7 +23,7 @@ Versions = Mapping[tuple[Part, str], tuple[ShownVersion, ...]]
 BACK = "change [scale] names in annot.toml back"
 
 
-class Change(NamedTuple):
+class ShownChange(NamedTuple):
     """One thing that is another by now than it is on record."""
 
     part: Part
@@ -41,7 +41,7 @@ class Change(NamedTuple):
         return self.name.startswith(("the names", "the guidelines"))
 
 
-def changes_of(ws: Workspace, session: Session) -> tuple[Change, ...]:
+def changes_of(ws: Workspace, session: Session) -> tuple[ShownChange, ...]:
     """All that has changed since it was sent, or since grades were imported; nothing before that."""
     ws, versions = ws.as_written(), read_versions(session, *OF_SETTINGS)
     return (
@@ -52,7 +52,7 @@ def changes_of(ws: Workspace, session: Session) -> tuple[Change, ...]:
     )
 
 
-def scale_changes(names: Sequence[str], versions: Versions, *, judged: bool) -> Iterator[Change]:
+def scale_changes(names: Sequence[str], versions: Versions, *, judged: bool) -> Iterator[ShownChange]:
     """The names of the grades in annot.toml against those that were sent, or else those of the first import."""
     sent = versions.get(("scale", "")) or versions.get(("scale", IMPORTED))
     if sent is None:
@@ -61,28 +61,28 @@ def scale_changes(names: Sequence[str], versions: Versions, *, judged: bool) -> 
     if list(names) == recorded:
         return
     if len(names) != len(recorded):
-        yield Change(
+        yield ShownChange(
             *("scale", "", "the number of grades", f"{len(recorded)} on record, {len(names)} in annot.toml"),
             refused="the number of grades is fixed by the first push or the first imported grade",
         )
     elif (moved := moved_names(recorded, names)) and judged:
-        yield Change(
+        yield ShownChange(
             *("scale", "", "the order of the grades", _pairs(recorded, names)),
             refused=f"a grade that was given means what was shown: {', '.join(moved)} would change places",
         )
     elif ("scale", "") in versions:
-        yield Change("scale", "", "the names of the grades", _pairs(recorded, names))
+        yield ShownChange("scale", "", "the names of the grades", _pairs(recorded, names))
 
 
-def guideline_changes(ws: Workspace, facets: Iterable[str], versions: Versions) -> Iterator[Change]:
+def guideline_changes(ws: Workspace, facets: Iterable[str], versions: Versions) -> Iterator[ShownChange]:
     """The guidelines of these facets that are no longer those that were sent last."""
     for facet in sorted(facets):
         sent = versions.get(("guidelines", facet))
         if sent and facet in {**ws.settings.facets, WHOLE: ()} and sent[-1].body != guidelines.shown(ws, facet).text:
-            yield Change("guidelines", facet, f"the guidelines{'' if facet == WHOLE else f' of {facet}'}", "")
+            yield ShownChange("guidelines", facet, f"the guidelines{'' if facet == WHOLE else f' of {facet}'}", "")
 
 
-def screen_changes(ws: Workspace, kind: str, versions: Versions) -> Iterator[Change]:
+def screen_changes(ws: Workspace, kind: str, versions: Versions) -> Iterator[ShownChange]:
     """The study's own templates and the section [screen] against what a screen was rendered from."""
     screen: Any = kind
     if ("screen", kind) not in versions:
@@ -93,14 +93,14 @@ def screen_changes(ws: Workspace, kind: str, versions: Versions) -> Iterator[Cha
     for name in sorted({*before, *after}):
         if before.get(name) != after.get(name):
             how = "removed" if name not in after else "new" if name not in before else ""
-            yield Change("screen", kind, f"the template {name}", how)
+            yield ShownChange("screen", kind, f"the template {name}", how)
     if sent["screen"] != now["screen"]:
         names = [name for name in now["screen"] if now["screen"][name] != sent["screen"].get(name)]
         pairs = [f"{name} {sent['screen'].get(name)}, now {now['screen'][name]}" for name in names]
-        yield Change("screen", kind, "[screen] in annot.toml", "; ".join(pairs))
+        yield ShownChange("screen", kind, "[screen] in annot.toml", "; ".join(pairs))
 
 
-def refuse_unexplained(changes: Iterable[Change], why: str | None) -> None:
+def refuse_unexplained(changes: Iterable[ShownChange], why: str | None) -> None:
     """Raise FindingError for changes that cannot be sent, and for changes without a reason. why: the lead's."""
     why = (why or "").strip()
     found = list({(change.name, change.detail): change for change in changes}.values())
@@ -115,7 +115,7 @@ def refuse_unexplained(changes: Iterable[Change], why: str | None) -> None:
         )
 
 
-def in_words(changes: Sequence[Change]) -> str:
+def in_words(changes: Sequence[ShownChange]) -> str:
     """That these have changed since they were sent."""
     names = [change.name for change in changes]
     if len(names) == 1 and not changes[0].is_plural:
@@ -124,7 +124,7 @@ def in_words(changes: Sequence[Change]) -> str:
     return f"{listed} have changed since they were sent"
 
 
-def _facet_changes(ws: Workspace, versions: Versions) -> Iterator[Change]:
+def _facet_changes(ws: Workspace, versions: Versions) -> Iterator[ShownChange]:
     """The facets on record that have other labels in annot.toml, or are not there any more."""
     for (part, facet), sent in versions.items():
         if part != "facet" or facet == WHOLE:
@@ -132,7 +132,9 @@ def _facet_changes(ws: Workspace, versions: Versions) -> Iterator[Change]:
         recorded = json.loads(sent[-1].body)
         now = json.loads(facet_content(ws, facet)) if facet in ws.in_file.facets else None
         if recorded != now:
-            yield Change("facet", facet, f"the facet {facet}", f"{_labels(recorded)} on record, {_labels(now)} now")
+            yield ShownChange(
+                "facet", facet, f"the facet {facet}", f"{_labels(recorded)} on record, {_labels(now)} now"
+            )
 
 
 def _labels(labels: Collection[str] | None) -> str:

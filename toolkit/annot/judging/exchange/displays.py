@@ -25,7 +25,7 @@ from annot.store.shown import (
     version,
 )
 from annot.study import guidelines
-from annot.study.shown_changes import Change, Versions, changes_of
+from annot.study.shown_changes import ShownChange, Versions, changes_of
 from annot.study.shown_contents import (
     facet_content,
     labels_asked,
@@ -111,7 +111,7 @@ def next_versions(
     return kept, [_version(key, body, versions, since=since, why=why) for key, body in new.items()], notes
 
 
-def _content_now(ws: Workspace, change: Change) -> str:
+def _content_now(ws: Workspace, change: ShownChange) -> str:
     """What is to be in force after a change; of a facet that was removed, null."""
     if change.part == "scale":
         return scale_content(ws)
