@@ -17,10 +17,11 @@ import pytest
 from annot.base.records import Judgement
 from annot.corpus.corpus_facts import write_corpus_manifest
 from annot.judging import state_memory
+from annot.judging.examination import THINGS, Examination
 from annot.judging.exchange.outgoing import form_of, material_of
 from annot.judging.exchange.rounds import PARTS
 from annot.judging.state_memory import remembered_findings
-from annot.judging.states import STATES, THINGS, Examination, StudyState, words_of
+from annot.judging.states import STATES, StudyState, words_of
 from annot.publishing.report import figures
 from annot.publishing.report.notices import RESTS_ON
 from annot.store.judgements import SourcedJudgement, record_judgements

@@ -12,9 +12,10 @@ from typing import Any
 
 import pytest
 from annot.base.errors import FindingError, InputError, MissingInput
+from annot.judging.examination import Examination
 from annot.judging.exchange.audit import audit
 from annot.judging.stage import next_of
-from annot.judging.states import Examination, findings_of
+from annot.judging.states import findings_of
 from annot.labelstudio.tasks import pair_key, split_key
 from annot.publishing.report.traced import describe
 from annot.steps import assessor as assessors

@@ -7,7 +7,8 @@ import json
 from collections.abc import Collection, Iterator
 
 from annot import __version__
-from annot.judging.states import DATABASE, STATES, Examination, Finding, StudyState, words_of
+from annot.judging.examination import Examination
+from annot.judging.states import DATABASE, STATES, Finding, StudyState, words_of
 from annot.study.made import States
 from annot.study.workspace import Workspace, write_file
 

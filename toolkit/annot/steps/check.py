@@ -11,9 +11,10 @@ from annot.base.errors import FindingError, InputError, MissingInput, StudioErro
 from annot.base.names import counted, verb
 from annot.base.records import Advance
 from annot.formats.beir import dataset_id
+from annot.judging.examination import Examination
 from annot.judging.exchange import audit
 from annot.judging.guideline_faults import note_as_read
-from annot.judging.states import STATES, Examination, told
+from annot.judging.states import STATES, told
 from annot.pools.chain import LINKS
 from annot.publishing.release.released_files import SUMS_FILE, check_folder
 from annot.publishing.release.sampled import SAMPLE_FILE, sample_files

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable
 
+from annot.judging.examination import THINGS
 from annot.judging.state_memory import remembered_findings
-from annot.judging.states import SHOWN, THINGS, Finding
+from annot.judging.states import SHOWN, Finding
 from annot.publishing.report.words import sentence
 from annot.study.made import States
 from annot.study.workspace import Workspace
@@ -43,13 +44,13 @@ RESTS_ON: dict[str, frozenset[str]] = {
     "collection.mechanisms": ASKED | {"plan", "guidelines", "sent"},
     "collection.involved": frozenset({"plan", "judgements"}),
 }
-"""What of `annot.judging.states.THINGS` each place of a page rests on: it says nothing true without."""
+"""What of `annot.judging.examination.THINGS` each place of a page rests on: it says nothing true without."""
 
 
 def notices(findings: Iterable[Finding], rests_on: Collection[str], *, shown: int | None = SHOWN) -> tuple[str, ...]:
     """A sentence for each state in which something that the place rests on is untrue.
 
-    rests_on: of `annot.judging.states.THINGS`. shown: how many papers a sentence names; None for all.
+    rests_on: of `annot.judging.examination.THINGS`. shown: how many papers a sentence names; None for all.
     """
     return tuple(
         sentence(

@@ -13,10 +13,11 @@ from annot.base.records import Decision, Judgement, Pool, Query, Ranking, Source
 from annot.base.settings import Settings
 from annot.base.stats.values import Undefined, Value
 from annot.formats.trec import write_qrels
+from annot.judging.examination import Examination
 from annot.judging.opinions.early import is_early
 from annot.judging.opinions.standing import OpinionOnRecord, Standing, opinions_on_record
 from annot.judging.progress import settled_of
-from annot.judging.states import Examination, Finding, findings_of
+from annot.judging.states import Finding, findings_of
 from annot.measuring import measured
 from annot.measuring.agreement.summaries import AgreementTable
 from annot.measuring.assessor_effect.rankings import AssessorEffect
