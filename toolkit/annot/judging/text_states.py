@@ -3,30 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Protocol
 
 from annot.base.names import counted
 from annot.corpus.uncorrected import uncorrected
+from annot.judging.examination import Examination
 from annot.study.made import states_of
 from annot.study.outcome import texts_of
-from annot.study.workspace import Workspace
 
 
-class OfStudy(Protocol):
-    """What a finder is given."""
-
-    @property
-    def ws(self) -> Workspace:
-        """The study."""
-
-
-def uncorrected_texts(study: OfStudy) -> tuple[str, ...]:
+def uncorrected_texts(study: Examination) -> tuple[str, ...]:
     """The papers whose text is not the one on record, although no correction says so."""
     with study.ws.reading() as session:
         return uncorrected(study.ws, session, states_of(study.ws, session))
 
 
-def waiting(study: OfStudy) -> Iterator[str]:
+def waiting(study: Examination) -> Iterator[str]:
     """The corrected texts, each with how many pairs wait because of it."""
     with study.ws.reading() as session:
         pairs = [one for one in texts_of(session).values() if one.state == "waits"]
