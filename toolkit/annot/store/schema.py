@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from sqlalchemy import CheckConstraint, Connection, inspect, text
 
 from annot.base.errors import StoreError
-from annot.store import judging_models, shown
+from annot.store import judging_models, shown, text_rulings
 from annot.store.models import LINE, TABLES
 
 VERSION_TABLE = "annot_schema"
@@ -32,6 +32,7 @@ $$
 
 # A table is known once its module was imported: whoever opens a database has to know all of them.
 assert judging_models.ASSESSOR_TABLE.metadata is shown.SHOWN_VERSION_TABLE.metadata is TABLES
+assert text_rulings.TEXT_RULING_TABLE.metadata is TABLES
 APPEND_ONLY = {name: (*line, "revision") for name, line in LINE.items()} | shown.KEYS
 """Of each table that only grows, the columns that no two rows share."""
 

@@ -45,7 +45,6 @@ SCREENS = {"adjudicate": "adjudicate", "substudy-full": "full-text", "train-feed
 
 Part = Literal["scale", "facet", "guidelines", "screen", "topic", "text"]
 """What has versions. `topic` is a topic that is a text, and `text` a paper: a topic and a paper may share an id."""
-Ruling = Literal["stays", "again"]
 IMPORTED = "imported"
 """The subject of the scale with which grades were imported: no person was shown it."""
 
@@ -69,22 +68,6 @@ class ShownVersion(NamedTuple):
     """The content: Markdown of guidelines, JSON of everything else."""
 
 
-class TextRuling(NamedTuple):
-    """The lead's decision on an answered pair of which the topic or the document was corrected."""
-
-    query_id: str
-    doc_id: str
-    text_id: str
-    """The topic or the paper."""
-    sha256: str
-    """Of the corrected text."""
-    ruling: Ruling
-    """`stays`: judged as it was sent; `again`: judged once more on the corrected text."""
-    why: str
-    ruled_at: str
-    """ISO 8601, UTC."""
-
-
 SHOWN_CONTENT_TABLE = made("shown_content", [column("sha256", str, key=True), column("body", str)])
 """Each content once, by the SHA-256 of its UTF-8 bytes. Triggers refuse every change."""
 SHOWN_VERSION_TABLE = made(
@@ -95,13 +78,6 @@ SHOWN_VERSION_TABLE = made(
     check("why", "why IS NULL OR why <> ''"),
 )
 """From when each content was in force. Triggers refuse every change."""
-TEXT_RULING_TABLE = made(
-    "text_ruling",
-    columns_of(TextRuling, key=["query_id", "doc_id", "text_id", "ruled_at"]),
-    to(query_id="query.query_id"),
-    check("ruling", "ruling IN ('stays', 'again')"),
-    check("why", "why <> ''"),
-)
 OF_SETTINGS: tuple[Part, ...] = ("scale", "facet", "guidelines", "screen")
 """The parts of which there are few; texts are many."""
 KEYS = {"shown_content": ("sha256",), "shown_version": ("part", "subject", "since")}

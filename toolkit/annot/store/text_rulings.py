@@ -4,13 +4,38 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from operator import attrgetter
+from typing import Literal, NamedTuple
 
 from sqlmodel import Session
 
-from annot.store.models import insert_records, read_records
-from annot.store.shown import TEXT_RULING_TABLE
-from annot.store.shown import Ruling as Ruling
-from annot.store.shown import TextRuling as TextRuling
+from annot.store.models import check, columns_of, insert_records, made, read_records, to
+
+Ruling = Literal["stays", "again"]
+
+
+class TextRuling(NamedTuple):
+    """The lead's decision on an answered pair of which the topic or the document was corrected."""
+
+    query_id: str
+    doc_id: str
+    text_id: str
+    """The topic or the paper."""
+    sha256: str
+    """Of the corrected text."""
+    ruling: Ruling
+    """`stays`: judged as it was sent; `again`: judged once more on the corrected text."""
+    why: str
+    ruled_at: str
+    """ISO 8601, UTC."""
+
+
+TEXT_RULING_TABLE = made(
+    "text_ruling",
+    columns_of(TextRuling, key=["query_id", "doc_id", "text_id", "ruled_at"]),
+    to(query_id="query.query_id"),
+    check("ruling", "ruling IN ('stays', 'again')"),
+    check("why", "why <> ''"),
+)
 
 
 def add_rulings(session: Session, rulings: Iterable[TextRuling]) -> None:
