@@ -44,6 +44,7 @@ class Sent:
         patch.setattr(push, "send_outgoing", lambda ws, mine, **_: self._send(mine, away))
 
     name, wishes, parts, noted_as = "judging", frozenset[str](), (FIRST, SECOND), "push"
+    makes_collection = True
 
     def prepare(self, *_: object, dry_run: bool) -> Prepared:
         return self.prepared

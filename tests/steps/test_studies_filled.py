@@ -267,7 +267,9 @@ def test_a_release_is_stored_with_what_was_corrected_and_adjudicated(tmp_path: P
         decisions=decisions, splits={}, facts=SimpleNamespace(corrected_queries=["p1"]),
     )  # fmt: skip
     with ws.writing() as session:
-        import_csfcube._store(session, release, {"run": "text"}, "abc", seed=3)
+        import_csfcube._store(
+            session, release, {"run": "text"}, "abc", settings=ws.settings.model_copy(update={"seed": 3})
+        )
         origins = {one.paper_id: one.origin for one in facet_labels.read_labels(session, ["p1", "d00", "d01"])}
         assert origins == {"p1": Source.CORRECTED, "d00": Source.CARRIED}
         roles = {one.assessor: (one.adjudicator, one.account) for one in people.read_assessors(session)}
