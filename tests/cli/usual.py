@@ -256,6 +256,7 @@ USUAL: dict[str, Usual] = {
     "init": Usual("made", "."),
     "corpus show": Usual("labelled"),
     "corpus add": Usual("made", "papers.jsonl"),
+    "corpus corrected": Usual("labelled"),
     "import --as citations": Usual("labelled", "edges.csv", edges_file),
     "import --as csfcube": Usual("made", "release", release_folder),
     "import --as judgements": Usual("made", "mine.csv", judgements_file),
