@@ -19,6 +19,8 @@ from unittest import mock
 import typer
 from annot.cli.main import app, run
 from annot.cli.tree import BY_WORDS
+from annot.judging.state_memory import MEMORY_FILE
+from annot.study.workspace import CACHE
 
 DATABASE = "annot.db"
 TREE: Any = typer.main.get_command(app)
@@ -75,6 +77,8 @@ def snapshot(folder: Path) -> dict[str, Any]:
     for path in sorted(folder.rglob("*")):
         name = path.relative_to(folder).as_posix()
         if path.name.startswith(f"{DATABASE}-"):  # the log and the index of an open database
+            continue
+        if name == f"{CACHE}/{MEMORY_FILE}":  # what was found when files and database had these dates
             continue
         if path.name == DATABASE:
             found[name] = Rows(path)

@@ -7,16 +7,16 @@ from annot.cli.tree import BY_WORDS
 from command_line import TREE
 
 ALONE = """
-import; corpus add; facets; query sample; query choose; query add; query remove; query folds; vectors add; index;
-pool; pool add; pool import; assessor add; assessor change; assessor leave; invite; plan; push; pull; return;
+import; corpus add; corpus corrected; facets; query sample; query choose; query add; query remove; query folds;
+vectors add; index; pool; pool add; pool import; assessor add; assessor change; assessor leave; invite; plan; push; pull; return;
 answers restore; train gold; train hide; substudy draw; run; run import; backup; restore; opinion qrels
 """
 SERVER = """
 assessor add; assessor change; assessor leave; invite; push; pull; doctor; check; backup; query remove
 """
 CSV = """
-pool; pool add; pool show; query list; assessor list; status; forecast; comments; answers list; agreement; qrels;
-qrels compare; evaluate; assessor-effect; train report; substudy report; opinion list
+corpus corrected; pool; pool add; pool show; query list; assessor list; status; forecast; comments; answers list;
+agreement; qrels; qrels compare; evaluate; assessor-effect; train report; substudy report; opinion list
 """
 
 

@@ -17,6 +17,7 @@ from annot.store import opinions, trials
 from annot.store.database import open_store
 from annot.store.judgements import JUDGEMENTS
 from annot.store.opinions import AskedModel, ModelCall
+from annot.store.papers import find_papers
 from annot.store.projects import StoredRound
 from annot.store.revisions import Sourced
 from annot.study.workspace import Workspace
@@ -242,6 +243,18 @@ def asked_model(folder: Path) -> None:
             opinions.note_sent(session, call)
 
 
+def judged_paper_corrected(folder: Path) -> None:
+    """A paper is corrected after pairs were judged with its earlier text."""
+    ws = Workspace.open(folder)
+    with ws.reading() as session:
+        doc_id = next(iter(JUDGEMENTS.current(session))).record.doc_id
+    (paper,) = find_papers(ws.corpus, [doc_id]).values()
+    record = {"paper_id": doc_id, "title": f"{paper.title}, corrected", "abstract": paper.sentences, "year": paper.year}
+    record |= {"labels": paper.labels, "citations": paper.citations}
+    (folder / "corrected.jsonl").write_text(json.dumps(record), encoding="utf-8")
+    annot_done("corpus", "add", "corrected.jsonl", "--corrected", "a slip", folder=folder)
+
+
 class Usual(NamedTuple):
     """A call that succeeds."""
 
@@ -256,7 +269,7 @@ USUAL: dict[str, Usual] = {
     "init": Usual("made", "."),
     "corpus show": Usual("labelled"),
     "corpus add": Usual("made", "papers.jsonl"),
-    "corpus corrected": Usual("labelled"),
+    "corpus corrected": Usual("judged", "", judged_paper_corrected),
     "import --as citations": Usual("labelled", "edges.csv", edges_file),
     "import --as csfcube": Usual("made", "release", release_folder),
     "import --as judgements": Usual("made", "mine.csv", judgements_file),

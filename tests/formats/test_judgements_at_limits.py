@@ -72,7 +72,7 @@ def judgement(doc_id: str, **others: Any) -> Judgement:
 
 def test_only_what_was_given_again_is_marked_and_lines_are_in_order() -> None:
     first, again, repeat = judgement("d2"), judgement("d1", comment="why"), judgement("d1", occasion=2)
-    lines = write_judgements([first, repeat, again], again=[again], comments=[again]).splitlines()
+    lines = write_judgements([first, repeat, again], again=[again], comments=[again], versions={}).splitlines()
     found = [json.loads(line) for line in lines]
     assert [(one["doc_id"], one["occasion"], one.get("returned"), one["comment"]) for one in found] == [
         ("d1", 1, True, "why"),

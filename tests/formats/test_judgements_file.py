@@ -174,7 +174,10 @@ def test_a_file_of_another_kind_is_refused(data: str, fault: str) -> None:
 
 def test_a_released_comment_holds_no_sign_that_turns_its_direction() -> None:
     judged = Judgement("q", "d", "a1", 1, comment="not \u202etnaveler\u202c at\nall")
-    assert json.loads(write_judgements([judged], again=(), comments=[judged]))["comment"] == "not tnaveler at\nall"
+    assert (
+        json.loads(write_judgements([judged], again=(), comments=[judged], versions={}))["comment"]
+        == "not tnaveler at\nall"
+    )
     settled = Decision("q", "d", 1, "adjudicated", adjudicator="j1", reason="a1\u202e is right")
     (line,) = write_decisions([settled], [], comments={("q", "d"): "\u2066clear\u2069"}).splitlines()
     assert (json.loads(line)["reason"], json.loads(line)["comment"]) == ("a1 is right", "clear")

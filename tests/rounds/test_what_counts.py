@@ -276,16 +276,6 @@ def test_a_reason_without_a_change_is_not_put_on_record(sent: World) -> None:
     )
 
 
-def test_the_former_option_goes_on_and_both_are_one_too_many(sent: World) -> None:
-    name_grades(sent, *RENAMED)
-    refused = run(sent, "push", "--changed", "a", "--guidelines-changed", "b")
-    assert refused.exit_code == 2
-    assert "expected one of them" in refused.message()
-    key = f"--url={sent.studio.url}", f"--api-key={sent.studio.token}"
-    assert run(sent, "push", "--guidelines-changed", "clearer", *key).exit_code == 0
-    assert names_on_screen(sent, "a1") == [*RENAMED]
-
-
 def test_a_killed_push_has_recorded_what_it_was_about_to_send(sent: World) -> None:
     """Wherever it was killed: an answer given in between has the names that its screen had, or that were in force."""
     name_grades(sent, *RENAMED)

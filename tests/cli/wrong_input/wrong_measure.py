@@ -180,7 +180,7 @@ WRONG: dict[str, Wrong] = {
         write("mine.run", RUN_LINES),
     ),
     "evaluate: a run that is not text": Wrong(
-        "evaluate", "mine.run", ("mine.run: not UTF-8",), "measured", write("mine.run", b"\xff\xfe")
+        "evaluate", "mine.run", ("mine.run: not UTF-8",), "measured", write("mine.run", b"\xff\xfd")
     ),
     "evaluate: unknown convention": Wrong("evaluate", "--convention treck", ("did you mean 'trec'?",), "measured"),
     "evaluate: broken qrels": Wrong(

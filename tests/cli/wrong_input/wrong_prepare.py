@@ -23,6 +23,7 @@ WRONG: dict[str, Wrong] = {
     ),
     "init: another study's folder": Wrong("init", ". --name other", ("annot.toml: already exists, for 'annot-demo'",)),
     "init: an option that is none": Wrong("init", ". --nam x", ("No such option: --nam", "--name")),
+    "corpus corrected: a decision without a pair": Wrong("corpus corrected", "--stays why", ("--all",), "judged"),
     "corpus add: missing files": Wrong(
         "corpus add", "none.jsonl papers.jsonl neither.jsonl", ("none.jsonl: no such file", "neither.jsonl: no such")
     ),

@@ -137,7 +137,7 @@ def overriding(name: str, *, overrides: Path) -> list[Path]:
             assert loaded.loader is not None
             source, _, _ = loaded.loader.get_source(loaded, current)
             named = meta.find_referenced_templates(loaded.parse(source))
-        except TemplateError:
+        except (TemplateError, UnicodeDecodeError):
             # Rendering reports it.
             named = iter(())
         waiting += [other for other in named if other and other not in seen]

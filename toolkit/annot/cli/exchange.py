@@ -21,7 +21,6 @@ from annot.cli.options import (
     SeedOption,
     argument,
     flag,
-    one_of,
     option,
     setting,
 )
@@ -49,7 +48,6 @@ def push(
     ws: "Workspace",
     round: Annotated[str, argument(ROUNDS, metavar="[ROUND]")] = "judging",
     changed: Annotated[str | None, option(CHANGED, metavar="WHY")] = None,
-    guidelines_changed: Annotated[str | None, option("The former name of --changed.", hidden=True)] = None,
     new_screen: Annotated[
         bool, flag("--new-screen", "judging, adjudication: send the screens of this version of annot.")
     ] = False,
@@ -69,8 +67,8 @@ def push(
     """Send the tasks of a round to Label Studio and print the link to each person's project. Safe to repeat.
 
     Lists people who have not signed up yet; push again once they have. Withdraws unanswered tasks of pairs that were
-    handed to someone else, and updates unanswered tasks to the current plan. A new version of annot does not change the
-    screen, unless you ask for it with --new-screen.
+    handed to someone else, and updates unanswered tasks to the current plan. A new version of the program does not change
+    the screen, unless you ask for it with --new-screen.
 
     adjudication: sends the disputed pairs. training: sends each assessor the next batch (one facet), and the answered
     batches again with the gold grades and the reasons. substudy: sends its pairs in one view; full texts follow once
@@ -80,9 +78,8 @@ def push(
     from annot.judging.exchange.rounds import Wishes
     from annot.steps import push as step
 
-    one_of(changed=changed, guidelines_changed=guidelines_changed)
     wishes = Wishes(
-        changed=changed if guidelines_changed is None else guidelines_changed,
+        changed=changed,
         new_screen=new_screen,
         assessor=tuple(assessor or ()),
         view=view,

@@ -31,9 +31,10 @@ def remembered_findings(ws: Workspace, states: States, *, on: Collection[str] | 
         mark = _mark(ws, state, states)
         if known.get(state.name, {}).get("of") != mark:
             memory[state.name] = {"of": mark, "words": list(words_of(state, study))}
-    with contextlib.suppress(OSError):
-        # A study that can only be read is looked at again each time.
-        write_file(path, json.dumps(memory, sort_keys=True))
+    if memory != known:
+        with contextlib.suppress(OSError):
+            # A study that can only be read is looked at again each time.
+            write_file(path, json.dumps(memory, sort_keys=True))
     found = ((state, tuple(memory[state.name]["words"])) for state in looked_at)
     return tuple(Finding(state, words) for state, words in found if words)
 

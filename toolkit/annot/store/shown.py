@@ -63,7 +63,7 @@ class ShownVersion(NamedTuple):
     why: str | None
     """Why it was changed, in the lead's words; None for the first, and if no reason is asked for."""
     program: str | None
-    """The version of annot that made it, of screens."""
+    """The version of the program that made it, of screens."""
     body: str
     """The content: Markdown of guidelines, JSON of everything else."""
 
