@@ -230,7 +230,8 @@ def test_a_terminal_gets_the_first_twenty_faults(
 def test_an_error_of_the_file_system_names_its_file() -> None:
     assert main.refusal(PermissionError(13, "Permission denied", "a.txt")).message == "a.txt: no permission"
     assert "the disk is full" in main.refusal(OSError(28, "No space left on device")).message
-    assert main.refusal(OSError(28, "Full", "a", None, "b")).message == "b: Full"
+    assert main.refusal(OSError(28, "Full", "a", None, "b")).message.startswith("b: the disk is full")
+    assert main.refusal(OSError(5, "Input/output error", "a", None, "b")).message == "b: Input/output error"
 
 
 def test_parts_of_the_index_are_listed_or_removed_without_other_wishes(ws: Workspace) -> None:

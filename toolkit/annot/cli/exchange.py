@@ -67,8 +67,8 @@ def push(
     """Send the tasks of a round to Label Studio and print the link to each person's project. Safe to repeat.
 
     Lists people who have not signed up yet; push again once they have. Withdraws unanswered tasks of pairs that were
-    handed to someone else, and updates unanswered tasks to the current plan. A new version of the program does not change
-    the screen, unless you ask for it with --new-screen.
+    handed to someone else, and updates unanswered tasks to the current plan. Screens stay as they were sent,
+    also with a new version of the program, unless you ask for its own with --new-screen.
 
     adjudication: sends the disputed pairs. training: sends each assessor the next batch (one facet), and the answered
     batches again with the gold grades and the reasons. substudy: sends its pairs in one view; full texts follow once
