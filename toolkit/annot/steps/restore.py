@@ -25,6 +25,7 @@ from annot.pools.chain import broken_links
 from annot.store.database import connect_store
 from annot.store.dump import drop_tables, load, row_counts
 from annot.store.hashes import grades_off_scale, unsound_revisions
+from annot.store.shown import scale_that_counts
 from annot.store.study_lock import alone
 from annot.study.archive import BACKUPS, DATABASE, FILES, PART, Contents, is_kept, unpack
 from annot.study.backups import database_files, free_name, keep_backup, own_files, top_level
@@ -154,7 +155,8 @@ class _Unpacked:
         if faults:
             raise InputError("the database does not match the backup", faults=faults)
         faults += unsound_revisions(session.connection())
-        faults += grades_off_scale(session.connection(), self.study.settings.scale.grades)
+        names = scale_that_counts(session, self.study.settings.scale.names)
+        faults += grades_off_scale(session.connection(), range(len(names)))
         if faults:
             raise InputError(
                 f"{counted(len(faults), 'fault')} in the rows of the backup, nothing was restored",
