@@ -178,8 +178,12 @@ _ROOM = 1 << 20
 def full_disk(place: str | Path) -> str:
     """The sentence for a disk that has no room for a file at `place`."""
     free = _free(Path(place))
-    doubt = "" if free < _ROOM else ", so a quota or the number of its files may be used up"
-    return f"{place}: the disk is full, {free // 1024:,} kB are free on it{doubt}"
+    if free < _ROOM:
+        return f"{place}: the disk is full, {free // 1024:,} kB are free on it"
+    return (
+        f"{place}: the disk is full, as the system says; {free // 1024:,} kB are free here, so a quota or the number of "
+        "files may be used up, or the disk that the output goes to"
+    )
 
 
 def is_full(place: str | Path) -> bool:
