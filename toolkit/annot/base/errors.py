@@ -181,8 +181,8 @@ def full_disk(place: str | Path) -> str:
     if free < _ROOM:
         return f"{place}: the disk is full, {free // 1024:,} kB are free on it"
     return (
-        f"{place}: the disk is full, as the system says; {free // 1024:,} kB are free here, so a quota or the number of "
-        "files may be used up, or the disk that the output goes to"
+        f"{place}: the disk is full, as the system says; {free // 1024:,} kB are free here, so a quota or the number "
+        "of files may be used up, or the disk that the output goes to"
     )
 
 
