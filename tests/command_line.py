@@ -19,10 +19,12 @@ from unittest import mock
 import typer
 from annot.cli.main import app, run
 from annot.cli.tree import BY_WORDS
+from annot.corpus.uncorrected import TEXTS_FILE
 from annot.judging.state_memory import MEMORY_FILE
 from annot.study.workspace import CACHE
 
 DATABASE = "annot.db"
+REMEMBERED = (CACHE, f"{CACHE}/{MEMORY_FILE}", f"{CACHE}/{TEXTS_FILE}")
 TREE: Any = typer.main.get_command(app)
 
 
@@ -78,7 +80,7 @@ def snapshot(folder: Path) -> dict[str, Any]:
         name = path.relative_to(folder).as_posix()
         if path.name.startswith(f"{DATABASE}-"):  # the log and the index of an open database
             continue
-        if name == f"{CACHE}/{MEMORY_FILE}":  # what was found when files and database had these dates
+        if name in REMEMBERED:  # what was found when files and database had these dates
             continue
         if path.name == DATABASE:
             found[name] = Rows(path)

@@ -17,6 +17,8 @@ UNCORRECTED = (
     "from a backup"
 )
 """What to do about them."""
+TEXTS_FILE = "texts.json"
+"""Below `.annot/`: what was found in the corpus the last time."""
 
 
 def uncorrected(ws: Workspace, session: Session, states: Mapping[str, str]) -> tuple[str, ...]:
@@ -26,7 +28,7 @@ def uncorrected(ws: Workspace, session: Session, states: Mapping[str, str]) -> t
     """
     if not ws.has_corpus:
         return ()
-    key, remembered = [states["corpus"], states["texts"]], ws.cache / "texts.json"
+    key, remembered = [states["corpus"], states["texts"]], ws.cache / TEXTS_FILE
     try:
         known = json.loads(remembered.read_text("utf-8"))
         if known["of"] == key and all(key):
