@@ -80,7 +80,11 @@ def release(
     ] = None,
     date: Annotated[
         datetime | None,
-        option("Date of the release; it contains no other date.", shown="annot.toml, or none", formats=["%Y-%m-%d"]),
+        option(
+            "Date of the release. It has others only if what people were shown changed: days of these changes.",
+            shown="annot.toml, or none",
+            formats=["%Y-%m-%d"],
+        ),
     ] = None,
     allow: Annotated[
         list[str] | None,
