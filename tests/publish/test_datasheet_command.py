@@ -59,7 +59,7 @@ def test_every_number_is_counted_from_the_rows(ws: Workspace, annot: Callable) -
     assert "; the same assessors judged all pairs of a query" in text
     assert "The adjudicator saw the assessors' ratings" in text
     assert "4 assessors and 1 adjudicator" in text
-    assert "Each assessor had their own Label Studio project on one server" in text
+    assert "Each assessor had their own Label Studio project, on one server" in text
     assert "simulated by programs" in text
     qrels = [line.split() for line in (ws.exports / "qrels.txt").read_text().splitlines()]
     method = [int(grade) for query_id, _, _, grade in qrels if query_id.endswith("-method")]

@@ -44,7 +44,8 @@ def parts(material: Material, *, with_text: bool = True) -> tuple[dict[str, byte
         folder="beir/",
         with_text=with_text,
     )
-    files["judgements.jsonl"] = write_judgements(material.judgements, again=(), comments=material.judgements).encode()
+    judged = material.judgements
+    files["judgements.jsonl"] = write_judgements(judged, again=(), comments=judged, versions={}).encode()
     files["decisions.jsonl"] = write_decisions(material.decisions, [], comments={}).encode()
     fields = fields_of(material.papers, material.queries, {}, with_text=with_text)
     paths = beir_paths("beir/", with_text=with_text, worded=with_text)
