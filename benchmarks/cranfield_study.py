@@ -65,7 +65,7 @@ text_licence = "https://ir.dcs.gla.ac.uk/resources/test_collections/cran/"
 url = "https://ir.dcs.gla.ac.uk/resources/test_collections/cran/"
 
 [scale]
-names = ["Of no interest", "Of minimum interest", "Useful background", "An answer"]
+names = ["Unrelated", "Related", "Partial answer", "Full answer"]
 
 [evaluation]
 relevant_from = 1

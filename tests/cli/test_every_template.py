@@ -33,6 +33,8 @@ WITH_A_SERVER = {
 status page."""
 OF_A_SAMPLE = {"evaluate_sample.py.j2", "report/sample.j2"}
 """Those of a study that judges a sample: `publish/test_sample_released.py`."""
+OF_A_STATE = {"report/states.j2"}
+"""Those of a study of which something is not true: `judging/test_states_of_a_study.py`."""
 OF_OTHERS = {
     *(
         "release",
@@ -94,7 +96,7 @@ def test_every_template_renders_on_a_complete_study(
         result = annot(*name.split(), *typed.split(), folder=folder)
         assert "correct the template" not in result.stderr, result.message()
     assert open_study(stages["measured"])._repr_html_()
-    assert TEMPLATES - rendered <= WITH_A_SERVER | OF_A_SAMPLE
+    assert TEMPLATES - rendered <= WITH_A_SERVER | OF_A_SAMPLE | OF_A_STATE
 
 
 @pytest.mark.parametrize("stage", REPORTED)

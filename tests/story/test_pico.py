@@ -55,6 +55,7 @@ PAGES = {
     "general": "How similar are the two trials in the facet?",
     "people": "Who was treated.",
     "treatment": "What was given, and to the others instead.",
+    "outcome": "What was measured afterwards.",
 }
 QUERIES = (("trial01", "people"), ("trial07", "treatment"))
 
@@ -120,8 +121,12 @@ def planned(study: Study) -> Study:
 def settled(planned: Study) -> Study:
     """Sent, judged by two, the disputes settled: every pair has its grade."""
     ws = planned.workspace
+    grades = list(enumerate(ws.settings.scale.names))
+    rows = "\n".join(f"| {grade} | {name} | as the page of the facet says |" for grade, name in grades)
+    criteria = "\n\n".join(f"## {grade} {name}\n\nAs alike as that." for grade, name in grades)
     for page, says in PAGES.items():
-        write_file(ws.root / "guidelines" / f"{page}.md", f"# {page}\n\n{says}\n\nGrade 3: the same.\n")
+        rest = f"Facets: people, treatment, outcome.\n\n{rows}" if page == "general" else criteria
+        write_file(ws.root / "guidelines" / f"{page}.md", f"# {page}\n\n{says}\n\n{rest}\n")
     push.push(ws, round="judging", dry_run=False, advance=quietly)
     planned.judge("a1", {pair: at % 4 for at, pair in enumerate(pairs(planned))})
     planned.judge("a2", {pair: at % 4 if at % 3 else (at + 1) % 4 for at, pair in enumerate(pairs(planned))})

@@ -108,11 +108,10 @@ def meeting_of(snapshot: Snapshot, *, since: datetime | None) -> Meeting:
         for answer in outcome.judgements
         if answer.counts and answer.assessor in outcome.planned.get(answer.pair, ())
     )
-    unfinished = outcome.progress.unfinished
     whole = {
         pair: answers
         for pair, answers in by_pair.items()
-        if len(answers) == len(outcome.planned[pair]) and pair not in unfinished
+        if len(answers) == len(outcome.planned[pair]) and pair not in outcome.progress.vacant
     }
     moments = {pair: _last(answers) for pair, answers in whole.items()}
     timed = {pair: moment for pair, moment in moments.items() if moment is not None}

@@ -333,13 +333,15 @@ class Stage:
         current |= {"backup": self._current("backup")}
         found = self._refusing()
         current |= {state.product: False for state in found if state.product}
-        others = [state for state in found if not state.product]
+        old_runs = tuple(self._old_runs())
+        # A run whose file is gone is made again first; what is wrong with others is named after that.
+        others = [state for state in found if not (state.product or (old_runs and state.untrue == {"runs"}))]
         parts = {state.part for state in others}
         return {
             "old": frozenset(name for name, is_so in current.items() if not is_so),
             "untrue": tuple(state.says for state in others),
             "untrue_part": parts.pop() if len(parts) == 1 else "",
-            "old_runs": tuple(self._old_runs()),
+            "old_runs": old_runs,
             "runs": any(self.ws.runs.glob("*.run")),
             "questions": n if isinstance(n := datasheet.get("open"), int) else 0,
             "release": folder if written else "FOLDER",
