@@ -162,6 +162,11 @@ def papers_added(ws: Workspace) -> None:
     assert annot_done("corpus", "add", "more.jsonl", "--json", folder=ws.root).data["kept"] == len(NEW)
 
 
+def cited_later(ws: Workspace) -> None:
+    (ws.root / "edges.csv").write_text("fic0407,fic0101\nfic0407,fic0102\n", encoding="utf-8")
+    annot_done("import", "--as", "citations", "edges.csv", folder=ws.root)
+
+
 def guidelines_without_a_grade(ws: Workspace) -> None:
     page = annot_done("guidelines", "method", folder=ws.root).stdout
     assert "## 3 Near-identical" in page
@@ -233,6 +238,9 @@ MADE = {
     ),
     "another corpus": Made(another_title(judged=False), "made from another corpus", "annot check", SHOWN),
     "papers added after the pools were drawn": Made(papers_added, f"drawn: {', '.join(NEW)}", "annot run lsa", ASKED),
+    "citations added after the pools were drawn": Made(
+        cited_later, "its input corpus/citations/manifest.json has changed since", "annot run lsa", FOUND
+    ),
     "changed rankings": Made(
         twice_in_a_ranking, "changed; pools/rankings/manifest.json says", "annot check files", FOUND
     ),
@@ -345,6 +353,7 @@ def told_at(ws: Workspace, place: str, state: StudyState) -> bool:
         "untrue": f"Do not rely on this: {state.says}",
         "added": f"6 papers were added to the corpus after the pools were drawn: {', '.join(NEW)}",
         "recorded": f"{state.says[0].upper()}{state.says[1:]}: ",
+        "cited": "Citations were added after the pools were drawn.",
         "waiting": "A text was corrected after pairs had been judged on it (fic",
         "corrected": "1 paper was corrected after the pools were drawn: fic",
         "audited": "The last check of the server has 1 finding: a1: 5 answers given in less than 2 s",

@@ -130,7 +130,7 @@ def test_policy_for_missing_judgements_is_told_with_counts() -> None:
 
 
 def test_nothing_found_is_told_with_what_could_have_been_found(study: Looked) -> None:
-    nothing = words(study, "No assessor changes")
+    nothing = words(study, "No assessor was shown to change")
     assert re.search(r"With 80% power.* severity by 0\.\d\d grades to .*speed by 1\.\d\d times as long", nothing)
 
 

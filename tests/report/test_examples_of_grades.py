@@ -110,6 +110,8 @@ def test_the_guidelines_are_quoted_only_if_the_pairs_were_judged_by_them(
     found.made_elsewhere = made_elsewhere
     found.snapshot.topics, found.snapshot.texts = {name: name[:2] for name in FACETS}, {}
     found.snapshot.ws = SimpleNamespace(has_corpus=True, corpus=None)
+    # No text was corrected.
+    found.snapshot.outcome, found.snapshot.displays, found.snapshot.text_versions = found.outcome, {}, {}
     (chapter,) = body(found)
     assert asked == [(["d1", "d3", "d4", "d6", "p1", "p2"], facets)]
     # d6 is not in the corpus.

@@ -182,6 +182,17 @@ STATES: tuple[StudyState, ...] = (
         notice="added",
     ),
     StudyState(
+        "citations added after the pools were drawn",
+        "files",
+        "citations were added after the pools were drawn",
+        _links(chain.CITATIONS),
+        frozenset({"index"}),
+        "pools and releases keep the citations that the pools were drawn from; new pools have all",
+        ("pools", "corpus"),
+        refused=False,
+        notice="cited",
+    ),
+    StudyState(
         "changed rankings",
         "files",
         "a ranking behind the pools has changed since it was written",

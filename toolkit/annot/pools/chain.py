@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 
 from sqlmodel import Session
@@ -21,21 +22,25 @@ from annot.study.outcome import outcome_of
 from annot.study.workspace import Workspace, read_manifest, sha256_of
 
 MANIFEST_OF_RANKINGS = "pools/rankings/manifest.json"
+MANIFEST_OF_POOLS = "pools/manifest.json"
+MANIFEST_OF_CITATIONS = "corpus/citations/manifest.json"
 LINKS = (
     ("corpus/manifest.json", "annot corpus add"),
     ("corpus/ids/manifest.json", "annot corpus add"),
-    ("corpus/citations/manifest.json", "annot import --as citations` or `annot corpus add"),
+    (MANIFEST_OF_CITATIONS, "annot import --as citations` or `annot corpus add"),
     ("pools/imported/manifest.json", "annot pool import"),
     (MANIFEST_OF_RANKINGS, "annot pool"),
-    ("pools/manifest.json", "annot pool"),
+    (MANIFEST_OF_POOLS, "annot pool"),
     ("pools/plan.manifest.json", "annot plan"),
     ("exports/qrels.manifest.json", "annot qrels"),
 )
 """The manifests in the order of the work, and the command that writes each."""
 CORPUS = "corpus"
 """The input that is named by the hash of its content, not by a file."""
+APART = (CORPUS, MANIFEST_OF_CITATIONS)
+"""Inputs that grow after the pools were drawn; they are looked at by themselves."""
 VECTORS, SHOWN, PLAN, POOLS, RUNS = "vectors", "shown", "plan", "pools", "runs"
-GRADES, REVISIONS = "grades", "revisions"
+GRADES, REVISIONS, CITATIONS = "grades", "revisions", "citations"
 """What is compared with the database or a hash of its own, not with a manifest."""
 
 
@@ -70,9 +75,22 @@ def _files(ws: Workspace, name: str, command: str) -> Iterator[str]:
         return
     for file, sha256 in manifest.get("files", {}).items():
         yield from _changed(path.parent / file, sha256, f"{name} says", ws.root)
-    for source, sha256 in manifest.get("inputs", {}).items():
-        if source == CORPUS:
-            continue
+    inputs = manifest.get("inputs", {})
+    yield from _inputs(ws, name, command, {key: sha256 for key, sha256 in inputs.items() if key not in APART})
+
+
+def _citations(ws: Workspace, session: Session) -> Iterator[str]:
+    """Citations that were added after the pools were drawn: the pools stay as they were drawn."""
+    path = ws.root / MANIFEST_OF_POOLS
+    with suppress(InputError):
+        manifest = read_manifest(path, hint="") if path.is_file() else {}
+        later = {key: sha256 for key, sha256 in manifest.get("inputs", {}).items() if key == MANIFEST_OF_CITATIONS}
+        yield from _inputs(ws, MANIFEST_OF_POOLS, "annot pool", later)
+
+
+def _inputs(ws: Workspace, name: str, command: str, inputs: Mapping[str, str]) -> Iterator[str]:
+    path = ws.root / name
+    for source, sha256 in inputs.items():
         # An input is named from the study's folder, or from the folder of the manifest.
         places = (ws.root / source, path.parent / source)
         place = next((place for place in places if is_named_inside(place, ws.root) and place.is_file()), None)
@@ -144,6 +162,7 @@ LINKED: dict[str, Callable[[Workspace, Session], Iterator[str]]] = {
     RUNS: _runs,
     GRADES: _grades,
     REVISIONS: _revisions,
+    CITATIONS: _citations,
 }
 """How each link is compared that is no manifest."""
 NAMES = (*dict(LINKS), *LINKED)
