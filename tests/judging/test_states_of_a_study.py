@@ -32,7 +32,7 @@ from annot.store.queries import read_queries
 from annot.store.shown import SHOWN_CONTENT_TABLE, read_versions, record_versions, version
 from annot.study import guidelines
 from annot.study.made import states_of
-from annot.study.workspace import Workspace
+from annot.study.workspace import Workspace, sha256_of
 from command_line import annot, annot_done
 from study_answers import PULLED_AT
 from study_stages import copied, published, set_in
@@ -165,6 +165,16 @@ def papers_added(ws: Workspace) -> None:
 def cited_later(ws: Workspace) -> None:
     (ws.root / "edges.csv").write_text("fic0407,fic0101\nfic0407,fic0102\n", encoding="utf-8")
     annot_done("import", "--as", "citations", "edges.csv", folder=ws.root)
+    # As if there had been others when the pools were drawn.
+    pools, plan = ws.pools / "manifest.json", ws.pools / "plan.manifest.json"
+    for path, source, sha256 in (
+        (pools, "corpus/citations/manifest.json", "0" * 64),
+        (plan, "pools/manifest.json", ""),
+        (ws.exports / "qrels.manifest.json", "pools/plan.manifest.json", ""),
+    ):
+        manifest = json.loads(path.read_text(encoding="utf-8"))
+        manifest["inputs"][source] = sha256 or sha256_of(ws.root / source)
+        path.write_text(json.dumps(manifest), encoding="utf-8")
 
 
 def guidelines_without_a_grade(ws: Workspace) -> None:
@@ -239,7 +249,7 @@ MADE = {
     "another corpus": Made(another_title(judged=False), "made from another corpus", "annot check", SHOWN),
     "papers added after the pools were drawn": Made(papers_added, f"drawn: {', '.join(NEW)}", "annot run lsa", ASKED),
     "citations added after the pools were drawn": Made(
-        cited_later, "its input corpus/citations/manifest.json has changed since", "annot run lsa", FOUND
+        cited_later, "its input corpus/citations/manifest.json has changed since", "annot report", FOUND
     ),
     "changed rankings": Made(
         twice_in_a_ranking, "changed; pools/rankings/manifest.json says", "annot check files", FOUND

@@ -189,12 +189,13 @@ def test_a_content_is_kept_once_and_a_version_again_each_time(study: Store) -> N
         "DELETE FROM shown_content",
         "UPDATE shown_version SET why = 'another'",
         "DELETE FROM shown_version",
+        # Only SQLite has this one.
         "INSERT OR REPLACE INTO shown_version SELECT * FROM shown_version",
     ],
 )
 def test_what_was_shown_is_never_changed(study: Store, statement: str) -> None:
-    if statement.startswith("INSERT") and "PostgreSQL" in study.place:
-        pytest.skip("only SQLite has this statement")
+    if "PostgreSQL" in study.place:
+        statement = statement.replace("INSERT OR REPLACE INTO shown_version SELECT * FROM", "TRUNCATE")
     record(study, "scale", "", (1, "names"))
     with pytest.raises(StoreError, match="append-only"), study.begin() as session:
         session.connection().execute(text(statement))
