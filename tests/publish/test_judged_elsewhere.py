@@ -80,7 +80,7 @@ def test_the_reports_pairs_add_up_and_it_shows_no_labels_of_sentences_that_are_n
         "1 is open. 1 of the pairs settled without an adjudicator had only one assessor, whose grade is final." in page
     )
     assert "Sentence labels" not in page
-    assert "random order of all documents that the runs rank" in page
+    assert "random order of all papers that the runs rank" in page
     assert "How these runs were made is not recorded here: own." in page
     assert "Settings of the runs" not in page
 
