@@ -5,16 +5,14 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, astuple, dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
-import pandas
-
-from annot.api.tidy import csv_text
 from annot.base.errors import InputError
 from annot.base.records import Advance
 from annot.base.storage import held_alone
+from annot.formats.spreadsheet import csv_of
 from annot.publishing.report.figures import learning_curve
 from annot.ranking.encoding import weights_folder
 from annot.ranking.systems import systems_of
@@ -160,7 +158,7 @@ def _write(out: Path, made: Path, loaded: Any, facts: Mapping[str, Any], progres
     assert progress.best is not None, "a training looks at the dev examples"
     record = {"facts": facts, "curve": [asdict(one) for one in progress.curve], "best": asdict(progress.best)}
     write_file(made / RECORD, json.dumps(record, indent=2, sort_keys=True) + "\n")
-    write_file(made / CURVE, csv_text(pandas.DataFrame(progress.curve)))
+    write_file(made / CURVE, csv_of([[one.name for one in fields(Point)], *map(astuple, progress.curve)]))
     losses = {
         "training": [(one.step, one.train_loss) for one in progress.curve if one.train_loss is not None],
         "dev": [(one.step, one.dev_loss) for one in progress.curve],
