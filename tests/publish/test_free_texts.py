@@ -45,7 +45,7 @@ def found_in(text: str, *, public: bool = False) -> list[tuple[str, str]]:
         ("(j1's word)", [("j1", "a pseudonym")]),
         ("notes in /home/ada/study/notes.txt, page 2", [("/home/ada/study/notes.txt", "a path")]),
         ("~/study/x", [("~/study/x", "a path")]),
-        ("see /work/a/notes.md", [("/work/a/notes.md", "a path")]),
+        ("see /home/a/notes.md", [("/home/a/notes.md", "a path")]),
         (r"C:\Users\lead\notes.txt has it", [(r"C:\Users\lead\notes.txt", "a path")]),
         (r"\\server\share\x", [(r"\\server\share\x", "a path")]),
         ("see https://wiki.example/x?y=1", [("https://wiki.example/x?y=1", "an address")]),

@@ -1,4 +1,4 @@
-"""Markdown that others wrote, as HTML: whoever reads it runs nothing, and lets no other server know that they read."""
+"""Markdown that others wrote, as HTML that runs nothing and asks no other server for anything."""
 
 from __future__ import annotations
 

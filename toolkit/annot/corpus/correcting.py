@@ -1,4 +1,4 @@
-"""Corrected records of papers: what they change, put on record before the corpus is written anew."""
+"""Corrected records of papers: what they change, put on record before the corpus is written again."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class MovedQuery:
 
 @dataclass(frozen=True, slots=True)
 class Corrected:
-    """What a correction changed."""
+    """The changes that a correction made."""
 
     papers: tuple[str, ...] = ()
     """Ids of the papers whose record is another one now."""
