@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -398,3 +399,8 @@ def test_earlier_versions_are_next_to_the_last_and_each_judgement_names_its_own(
     traced = annot_done("trace", QUERY, sent.pairs[0][1], folder=sent.folder).stdout
     assert "a1 (revision 1) was shown the names of the grades, version 1 of 2" in traced
     assert listed not in traced
+
+
+def test_before_anything_is_sent_a_check_does_not_say_that_people_have_it(tmp_path: Path) -> None:
+    annot_done("init", "new", folder=tmp_path)
+    assert annot_done("check", "sent", folder=tmp_path / "new").stdout.strip() == "nothing was sent yet"

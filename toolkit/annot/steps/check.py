@@ -20,6 +20,7 @@ from annot.publishing.release.released_files import SUMS_FILE, check_folder
 from annot.publishing.release.sampled import SAMPLE_FILE, sample_files
 from annot.publishing.report.terminal import rendered
 from annot.store.dump import row_counts
+from annot.store.shown import read_histories
 from annot.study.doors import is_named_inside
 from annot.study.snapshot import read_snapshot
 from annot.study.workspace import Workspace
@@ -157,7 +158,11 @@ def _guidelines(examined: _Examined) -> CheckedPart:
 
 def _sent(examined: _Examined) -> CheckedPart:
     count = len(examined.words)
-    fit = "annot.toml, the guidelines and the templates are as people were sent them"
+    with examined.study.ws.reading() as session:
+        sent = bool(read_histories(session))
+    fit = (
+        "annot.toml, the guidelines and the templates are as people were sent them" if sent else "nothing was sent yet"
+    )
     words = f"{counted(count, 'thing')} changed since {verb(count, 'it was', 'they were')} sent; what was sent counts"
     send = 'send what is new with `annot push --changed "WHY"`, or change it back'
     return CheckedPart(examined.words, "\n".join(examined.words) or fit, count, words, send)
