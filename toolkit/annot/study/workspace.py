@@ -8,9 +8,10 @@ import json
 import os
 import shutil
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -54,8 +55,8 @@ class Workspace:
     """annot.toml's own, where names of grades or facets on record are others: those on record are in `settings`."""
     given: frozenset[str] = frozenset()
     """Settings that were given on the command line: an address among them needs no other permission."""
-    held: Store | None = field(default=None, repr=False, compare=False)
-    """The working state while it is held open."""
+    held: Callable[[], Store] | None = field(default=None, repr=False, compare=False)
+    """Returns the working state while it is held open."""
 
     @classmethod
     def open(cls, root: Path) -> Workspace:
@@ -157,14 +158,23 @@ class Workspace:
         """The working state, open. Raises MissingInput if there is none."""
         from annot.store.database import open_store
 
-        with nullcontext(self.held) if self.held else open_store(self.database_url, create=False) as store:
+        with nullcontext(self.held()) if self.held else open_store(self.database_url, create=False) as store:
             yield store
 
     @contextmanager
     def opened(self) -> Iterator[Workspace]:
-        """The same study with its working state held open, for work that reads and changes it again and again."""
-        with self.store() as store:
-            yield replace(self, held=store)
+        """The same study whose working state, once something reads or changes it, is held open until the end."""
+        from annot.store.database import open_store
+
+        if self.held:
+            yield self
+            return
+        with ExitStack() as stack:
+            yield replace(self, held=cache(lambda: stack.enter_context(open_store(self.database_url, create=False))))
+
+    def __getstate__(self) -> dict[str, Any]:
+        # A connection cannot go to another process, which opens its own.
+        return {**self.__dict__, "held": None}
 
     @contextmanager
     def reading(self) -> Iterator[Session]:
