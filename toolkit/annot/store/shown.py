@@ -39,6 +39,8 @@ History = tuple[tuple[str, str], ...]
 Display = Mapping[str, Any]
 """What one task shows: under `scale`, `facet`, `guidelines`, `screen`, `topic` and `document` the hashes of contents,
 and which sentences are marked."""
+Texts = tuple[str | None, str | None]
+"""The SHA-256 of the topic and of the document that are shown."""
 SCREENS = {"adjudicate": "adjudicate", "substudy-full": "full-text", "train-feedback": "feedback"}
 """The kind of the screen of those rounds that do not have that of judging."""
 
@@ -211,6 +213,12 @@ def display_parts(session: Session, sha256s: Iterable[str | None]) -> dict[str, 
     """The displays with these hashes; those that are not on record are left out."""
     bodies = content(session, (sha256 for sha256 in sha256s if sha256 is not None))
     return {sha256: json.loads(body) for sha256, body in bodies.items()}
+
+
+def texts_in(display: Display | None) -> Texts:
+    """The hashes of topic and document in a display; None for what is not on record."""
+    shown = display or {}
+    return shown.get("topic"), shown.get("document")
 
 
 def in_force(history: History, moment: str | None) -> str | None:

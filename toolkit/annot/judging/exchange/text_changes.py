@@ -18,9 +18,8 @@ from annot.labelstudio.studio_records import TEXT_FIELD, Payload, PulledTask, St
 from annot.labelstudio.tasks import pair_key
 from annot.store import projects
 from annot.store.judgements import count_corrected_texts, read_judgements
-from annot.store.queries import read_queries
 from annot.store.shown import Display, ShownTasks, display_parts, read_shown, read_versions
-from annot.study.judged_texts import Pair, judged_texts, tasks_on_other_texts
+from annot.study.judged_texts import Pair, judged_texts, paper_topics, tasks_on_other_texts
 from annot.study.workspace import Workspace
 
 
@@ -116,7 +115,7 @@ def with_texts_on_server(
     if not count_corrected_texts(session):
         return list(readings)
     versions = {text_id: several for (_, text_id), several in read_versions(session, "text").items() if several[1:]}
-    topics = {query.query_id: query.topic_id for query in read_queries(session)}
+    topics = paper_topics(session)
     displays = display_parts(session, (one.shown_sha256 for one in readings))
 
     def of_server(one: Reading) -> Reading:
