@@ -33,7 +33,7 @@ def opinion_files(found: Sequence[OpinionOnRecord], study: Snapshot, terms: Term
     files = {}
     for one in found:
         aside = {*one.set_aside}
-        answers = sorted((*one.settled, *one.set_aside), key=attrgetter("query_id", "doc_id", "repeat"))
+        answers = sorted((*one.set_aside, *one.settled), key=attrgetter("query_id", "doc_id", "repeat"))
         shown = {said: one.display_of(said) for said in answers}
         numbers = numbers_of_answers(shown, study.version_numbers, study.queries)
         files[f"{FOLDER}{file_name(one.asked.name, '.json')}"] = _described(one, study, terms, currency)
