@@ -77,14 +77,12 @@ def opinions_from(calls: Iterable[ModelCall]) -> Iterator[Opinion]:
             yield Opinion(query_id, doc_id, repeat, None, "", shown_sha256=answers[-1].shown_sha256)
 
 
-def opinions_until(session: Session, name: str, moment: str | None) -> dict[tuple[str, str, int], int | None]:
-    """By query, document and repeat: the grade, as settled by requests that were sent until this second, if given.
+def calls_until(session: Session, name: str, moment: str | None) -> list[ModelCall]:
+    """The requests that were sent until this second, if given, without the answers as they came.
 
-    The grade is None if the answers cannot be read, if the model cannot judge the pair, or if the server refuses the
-    question. A later request changes nothing, not even one with a corrected text.
+    For each opinion they are those with the texts that were asked first: no later text changes it.
     """
     rows = OPINION_CALL_TABLE.c
-    # Without the answers as they came, which are long.
     columns = [rows[one] for one in (*_KEY, "attempt", "state", "sent_at", "grade", "status", "shown_sha256")]
     calls = [
         ModelCall(**row, name=name, prompt_sha256="", cost=0.0)
@@ -92,9 +90,18 @@ def opinions_until(session: Session, name: str, moment: str | None) -> dict[tupl
         if moment is None or row["sent_at"][:SECOND] <= moment[:SECOND]
     ]
     calls.sort(key=attrgetter(*_KEY, "attempt"))
-    calls = _on_first_texts(session, calls)
-    refused = {(one.query_id, one.doc_id, one.repeat): None for one in calls if one.status in REFUSED}
-    return refused | {(one.query_id, one.doc_id, one.repeat): one.grade for one in opinions_from(calls)}
+    return _on_first_texts(session, calls)
+
+
+def grades_of(calls: Iterable[ModelCall]) -> dict[tuple[str, str, int], int | None]:
+    """By query, document and repeat: the grade that requests settled.
+
+    The grade is None if the answers cannot be read, if the model cannot judge the pair, or if the server refuses the
+    question.
+    """
+    calls = list(calls)
+    refused = {(*call.pair, call.repeat): None for call in calls if call.status in REFUSED}
+    return refused | {(*opinion.pair, opinion.repeat): opinion.grade for opinion in opinions_from(calls)}
 
 
 def _on_first_texts(session: Session, calls: Sequence[ModelCall]) -> list[ModelCall]:
