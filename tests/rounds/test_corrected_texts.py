@@ -28,7 +28,7 @@ from annot.store.shown import content, display_parts
 from corrections import WHY, correct, decide, fill_again, label, listed, sentences
 from studio_in_memory import Killed
 from study_stages import quietly, set_in
-from worlds import QUERY, Pair, World, world
+from worlds import QUERY, Pair, World, result, world
 
 
 @pytest.fixture
@@ -430,3 +430,41 @@ def assert_one_text(made: World, seen: dict[tuple[str, str, int, str], str]) -> 
             one = outcome.adjudications[pair]
             texts.add(seen[one.adjudicator, one.doc_id, 1 + outcome.reopened.get(pair, 0), "adjudicate"])
         assert len(texts) <= 1, (pair, texts)
+
+
+def test_the_note_on_a_withdrawn_dispute_gives_the_true_reason(sent: World) -> None:
+    sent.judge_all()
+    sent.push("adjudication")
+    first, second = sent.disputed
+    correct(sent, first[1])
+    (given,) = sent.studio.annotations_on(sent.tasks("a2")[pair_key(*second)])
+    sent.studio.change(given["id"], result(1))
+    sent.pull()
+    assert [note for note in sent.push("adjudication").notes if "withdrawn" in note] == [
+        "j1: 1 unanswered task withdrawn: a text was corrected",
+        "j1: 1 unanswered task withdrawn: an assessor has changed a grade or a comment",
+    ]
+
+
+def test_a_dispute_that_is_sent_with_the_corrected_text_is_withdrawn_because_of_it(sent: World) -> None:
+    sent.judge_all()
+    sent.push("adjudication")
+    correct(sent, "d00")
+    decide(sent, PAIR, "again")
+    sent.push()
+    sent.judge("a1", {PAIR: 0}, occasion=2)
+    sent.judge("a2", {PAIR: 3}, occasion=2)
+    sent.pull()
+    notes = sent.push("adjudication").notes
+    assert [note for note in notes if "withdrawn" in note] == ["j1: 1 unanswered task withdrawn: a text was corrected"]
+    assert NEW in texts_on(sent, "j1", PAIR, "adjudicate")
+
+
+def test_a_dispute_whose_pair_went_back_to_an_assessor_says_so(sent: World) -> None:
+    sent.judge_all()
+    sent.push("adjudication")
+    returns.change_one(sent.ws, PAIR, assessor="a1", why="Look again.", undo=False, dry_run=False)
+    notes = sent.push("adjudication").notes
+    assert [note for note in notes if "withdrawn" in note] == [
+        "j1: 1 unanswered task withdrawn: the pair was returned to an assessor"
+    ]

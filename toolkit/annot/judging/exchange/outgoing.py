@@ -70,6 +70,8 @@ class Outgoing:
     """The whole order, where these tasks are only the first of it."""
     opinions: Mapping[Asked, Sequence[Judgement]] = field(default_factory=dict)
     """What an adjudicator's tasks show of the assessors' answers, in the order shown."""
+    ended: Mapping[Asked, str] = field(default_factory=dict)
+    """Why tasks that the person was sent before are none of theirs any more."""
 
     @property
     def part(self) -> RoundPart:
