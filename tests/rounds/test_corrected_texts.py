@@ -268,6 +268,11 @@ def released(made: World) -> dict[str, list[dict[str, Any]]]:
     }
 
 
+def exported(made: World) -> list[dict[str, Any]]:
+    text = (made.ws.exports / "judgements.jsonl").read_text(encoding="utf-8")
+    return [json.loads(line) for line in text.splitlines()]
+
+
 def text_in(records: list[dict[str, Any]], name: str) -> str:
     (found,) = [str(one["text"]) for one in records if one["_id"] == name]
     return found
@@ -288,6 +293,7 @@ def test_what_stays_is_released_and_traced_with_the_text_that_was_judged(sent: W
     files = released(sent)
     assert text_in(files["beir/corpus.jsonl"], "d00") == "Why d00. How d00. What d00."
     assert versions_in(files["judgements.jsonl"]) == {("a1", 1): 1, ("a2", 1): 1}
+    assert versions_in(exported(sent)) == versions_in(files["judgements.jsonl"])
     texts = {one["number"]: one for one in files["versions.jsonl"] if one["part"] == "text"}
     assert {number: one["in_force"] for number, one in texts.items()} == {1: True, 2: False}
     assert texts[2]["content"]["sentences"] == sentences("d00", "corrected")
@@ -310,6 +316,7 @@ def test_what_was_judged_again_is_released_with_the_corrected_text(sent: World) 
     files = released(sent)
     assert text_in(files["beir/corpus.jsonl"], "d00") == " ".join(sentences("d00", "corrected"))
     assert versions_in(files["judgements.jsonl"]) == {("a1", 1): 1, ("a2", 1): 1, ("a1", 2): 2, ("a2", 2): 2}
+    assert versions_in(exported(sent)) == versions_in(files["judgements.jsonl"])
     told = trace(sent.ws, *PAIR)
     assert [one.people for one in told.texts] == [("a1", "a2"), ("a1", "a2")]
     assert told.document is not None

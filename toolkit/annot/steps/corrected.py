@@ -13,7 +13,9 @@ from annot.publishing.report.tables import Column, Columns
 from annot.publishing.report.words import sentences
 from annot.store.queries import read_queries
 from annot.store.text_rulings import Ruling, read_rulings
+from annot.study.exports import export_judgements
 from annot.study.judged_texts import JudgedTexts, Pair, judged_texts, paper_topics
+from annot.study.outcome import outcome_of
 from annot.study.workspace import Workspace
 
 STATES = {
@@ -121,8 +123,11 @@ def rule(
                 f"--of {of_text}: no pair waits because of it", hint="`annot corpus corrected` lists the pairs"
             )
         new, returned = decide(session, chosen, ruling, why=why, now=now)
+        outcome = outcome_of(session, ws.settings)
         if dry_run:
             session.rollback()
+    if not dry_run:
+        export_judgements(ws, outcome)
     return Decided(ruling, tuple(one.pair for one in new), len(returned))
 
 
