@@ -217,7 +217,6 @@ def _of_pair(
     asked_again = {(one.assessor, one.occasion): one for one in returned}
     # An answer to a hidden repeat settles nothing, so nothing rests on its text.
     own = [one for one in given if one.asked.occasion == 1 or (one.person, one.asked.occasion) in asked_again]
-    first = {one.person: one for one in given if one.asked.occasion == 1}
     repeats = [one for one in given if one not in own]
     # An answer of somebody who no longer has the pair settles nothing.
     last = {one.person: one for one in sorted(own, key=lambda one: one.asked.occasion) if one.person in team}
@@ -242,6 +241,9 @@ def _of_pair(
         for text_id, sha256 in required.items()
         if sha256 != histories[text_id][-1][1]
     }
+    first = {one.person: one for one in given if one.asked.occasion == 1}
+    # An answer that was asked for again takes the place of a first one on another text.
+    first |= {one.person: one for one in sorted(own, key=lambda one: -one.asked.occasion) if one.texts == required}
     state: TextState = "waits" if waiting else "again" if "again" in decided else "stays" if decided else "newest"
     return JudgedTexts(
         *pair,

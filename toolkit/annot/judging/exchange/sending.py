@@ -194,6 +194,8 @@ def _send(
             notes.append(f"{person}: {counted(delivery.spared, 'task')} not sent again: the answers are on record")
         if delivery.removed:
             notes.append(f"{person}: {delivery.removed} of them had no answer on the server and were deleted")
+        if stored == "labels":
+            notes += _labelled_before(person, listed, outgoing)
         address = gateway.labelling_url(remote_id)
         yield SentProject(person, *counts, address, updated, part.title), [*notes, *brought.notes(person)]
 
@@ -217,6 +219,18 @@ def _withdrawn_in_words(
     )
     for why, count in sorted(reasons.items()):
         yield f"{person}: {counted(count, 'unanswered task')} withdrawn: {why}"
+
+
+def _labelled_before(person: str, listed: Iterable[StudioTask], outgoing: Outgoing) -> Iterator[str]:
+    """A note on each answered task of labels that shows the text before its correction: it cannot be sent again."""
+    wanted = {pair_key(*asked): (asked.query_id, task) for asked, task in outgoing.tasks.items()}
+    for task in listed:
+        paper_id, sent = wanted.get(task.key or "", ("", None))
+        if sent is not None and task.annotations and has_earlier_text(task, sent):
+            yield (
+                f"{paper_id}: {person} labelled the text before its correction; delete task {task.task_id} in Label "
+                "Studio, and push again"
+            )
 
 
 def counting(advance: Advance, *, total: int) -> Callable[[int], None]:
