@@ -7,10 +7,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from annot.base.errors import BusyError
 from annot.base.records import Asked, Assignment
 from annot.judging.exchange.audit import audit
 from annot.labelstudio.tasks import pair_key
 from annot.steps import backup, restore
+from annot.store.shown import read_versions
+from annot.store.study_lock import alone
+from command_line import annot, annot_done
 from corrections import correct, decide, listed
 from small_study import LABELS
 from study_stages import copied, quietly, set_in
@@ -156,3 +160,71 @@ def test_labels_of_an_old_task_are_of_the_earlier_text_whenever_they_are_given(t
         made.studio.annotate(abstract(made, "a1"), corrected("other", "method", "other"), email=PEOPLE["a1"])
         assert made.pull("labels").notes == ()
         assert labels(made) == ("other", "method", "other")
+
+
+def test_runs_are_made_by_the_facets_that_were_sent_whatever_annot_toml_says_by_now(tmp_path: Path) -> None:
+    """A facet with another label, one that is gone, and fewer grades: a query has the sentences that were judged."""
+    with world("settled", tmp_path / "study") as made:
+        annot_done("run", "fabs_bm25", folder=made.folder)
+        runs = {path.name: path.read_bytes() for path in made.ws.runs.glob("*.run")}
+        assert runs
+        for changed in (
+            {"facets": {"method": ["other"]}},
+            {"facets": {"result": ["result"]}, "scale": {"names": list(RENAMED[:3])}},
+        ):
+            before = (made.folder / "annot.toml").read_text(encoding="utf-8")
+            set_in(made.folder, changed)
+            done = annot("run", "fabs_bm25", folder=made.folder)
+            assert (done.exit_code, "Traceback" in done.stderr) == (0, False), done.stderr
+            assert {path.name: path.read_bytes() for path in made.ws.runs.glob("*.run")} == runs
+            (made.folder / "annot.toml").write_text(before, encoding="utf-8")
+
+
+def test_of_two_pushes_at_once_the_second_is_refused_and_the_change_has_one_reason(tmp_path: Path) -> None:
+    """The second begins while the first is in the middle of what it sends; after it, it has nothing to explain."""
+    with world("sent", tmp_path / "study") as made:
+        set_in(made.folder, {"scale": {"names": list(RENAMED)}})
+        seen: list[tuple[int, str]] = []
+
+        def second(request: Any) -> None:
+            if request.method == "PATCH" and not seen:
+                with pytest.raises(BusyError) as error, alone(made.ws.database_url, command="push", wait_seconds=0):
+                    made.push(changed="the other reason")
+                seen.append((error.value.exit_code, error.value.message))
+
+        made.studio.faults.append(second)
+        with alone(made.ws.database_url, command="push", wait_seconds=0):
+            made.push(changed="clearer")
+        assert len(seen) == 1
+        made.push(changed="the other reason")
+        with made.ws.reading() as session:
+            versions = read_versions(session, "scale")["scale", ""]
+        assert [one.why for one in versions] == [None, "clearer"]
+
+
+def test_two_pushes_that_no_lock_keeps_apart_leave_one_version_and_no_task_twice(tmp_path: Path) -> None:
+    """As if the lock were lost: the second push goes all the way while the first is under way."""
+    with world("sent", tmp_path / "study") as made:
+        correct(made, "d00")
+        set_in(made.folder, {"scale": {"names": list(RENAMED)}})
+        begun: list[bool] = []
+
+        def second(request: Any) -> None:
+            if request.method == "PATCH" and not begun:
+                begun.append(True)
+                made.push(changed="clearer")
+
+        made.studio.faults.append(second)
+        made.push(changed="clearer")
+        made.push()
+        for name in ("a1", "a2"):
+            assert len(made.studio.tasks_of(made.project(name))) == len(made.pairs)
+            assert "corrected" in texts_on(made, name)
+        made.judge("a1", dict.fromkeys(made.pairs, 1))
+        made.judge("a2", dict.fromkeys(made.pairs, 1))
+        made.pull()
+        assert len(made.grades()) == len(made.pairs)
+        assert audit(made.ws, advance=quietly).findings == ()
+        with made.ws.reading() as session:
+            bodies = [one.body for one in read_versions(session, "scale")["scale", ""]]
+        assert len({*bodies}) == 2
