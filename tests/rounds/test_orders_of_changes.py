@@ -149,6 +149,7 @@ def test_labels_of_an_old_task_are_of_the_earlier_text_whenever_they_are_given(t
         made.studio.in_time = True
         made.push("labels", assessor=("a1",))
         correct(made, "p1")
+        assert audit(made.ws, advance=quietly).findings == ()
         made.studio.annotate(abstract(made, "a1"), corrected("other", "other", "other"), email=PEOPLE["a1"])
         pulled = made.pull("labels")
         assert pulled.notes == ("p1: ignored a1's labels, which are of the text before its correction",)

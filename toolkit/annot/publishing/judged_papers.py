@@ -9,6 +9,7 @@ from typing import Any
 
 from annot.base.records import Judgement, Paper, Query
 from annot.store.shown import Display, ShownVersion
+from annot.study.shown_contents import with_text
 from annot.study.shown_versions import by_part, numbered, version_record
 from annot.study.snapshot import Snapshot
 
@@ -68,8 +69,7 @@ def with_judged_texts(papers: Iterable[Paper], judged: Mapping[str, JudgedVersio
     """The papers, each in the version that was judged."""
     for paper in papers:
         if paper.paper_id in judged:
-            text = json.loads(judged[paper.paper_id].version.body)
-            paper = replace(paper, title=text["title"], sentences=tuple(text["sentences"]))
+            paper = with_text(paper, judged[paper.paper_id].version.body, paper.labels)
         yield paper
 
 

@@ -268,6 +268,10 @@ class ShownTasks:
         """The displays among these that were composed here."""
         return [self._composed[sha256] for sha256 in sha256s if sha256 in self._composed]
 
+    def displays(self, session: Session, sha256s: Collection[str | None]) -> dict[str, Display]:
+        """The displays with these hashes, on record or composed here."""
+        return display_parts(session, sha256s) | {hash_of_text(body): json.loads(body) for body in self.bodies(sha256s)}
+
 
 class _Sources(NamedTuple):
     """What displays are composed of."""

@@ -18,7 +18,7 @@ from annot.labelstudio.studio_records import TEXT_FIELD, Payload, PulledTask, St
 from annot.labelstudio.tasks import pair_key
 from annot.store import projects
 from annot.store.judgements import count_corrected_texts, read_judgements
-from annot.store.shown import Display, ShownTasks, content, display_parts, hash_of_text, read_shown, texts_in
+from annot.store.shown import Display, ShownTasks, content, display_parts, read_shown, texts_in
 from annot.study.judged_texts import Pair, corrected_versions, judged_texts, paper_topics, tasks_on_other_texts
 from annot.study.workspace import Workspace
 
@@ -126,8 +126,7 @@ def with_texts_on_server(
     if not looked_at:
         return list(readings)
     topics = paper_topics(session)
-    displays = display_parts(session, (one.shown_sha256 for one in looked_at))
-    displays |= {hash_of_text(body): json.loads(body) for body in shown.bodies(one.shown_sha256 for one in looked_at)}
+    displays = shown.displays(session, [one.shown_sha256 for one in looked_at])
     bodies = content(session, {sha256 for display in displays.values() for sha256 in texts_in(display) if sha256})
 
     def of_server(one: Reading) -> Reading:

@@ -127,14 +127,14 @@ def outgoing_of(ws: Workspace) -> list[Outgoing]:
             asked: adjudicate_task(tasks[asked], said, scale_names=ws.settings.scale.names)
             for asked, said in opinions.items()
         }
-        ended = {
+        withdrawn = {
             asked: TEXT_CORRECTED
             if asked.pair in waiting or asked in on_other_texts.get(person, ())
             else _why_ended(asked.pair, outcome, settles.get(asked.pair), person)
             for name, asked in asked_before
             if name == person and asked not in tasks
         }
-        found.append(Outgoing(form, person, tasks, opinions=opinions, ended=ended))
+        found.append(Outgoing(form, person, tasks, opinions=opinions, ended=withdrawn))
     return found
 
 
