@@ -126,6 +126,12 @@ def test_renamed_grades_are_sent_with_a_reason_and_each_answer_keeps_its_names(s
     sent.pull()
     assert shown_scales(sent, sent.pairs[0][1]) == [[*SENT]]
     assert shown_scales(sent, sent.pairs[1][1]) == [[*RENAMED]]
+    lines = (sent.ws.exports / "judgements.jsonl").read_text(encoding="utf-8").splitlines()
+    versions = {one["doc_id"]: one["versions"] for one in map(json.loads, lines)}
+    assert versions == {
+        sent.pairs[0][1]: {"scale": 1, "screen": 1},
+        sent.pairs[1][1]: {"scale": 2, "screen": 2},
+    }
     # The same push again has nothing to ask, and nothing to record.
     sent.push()
     with sent.ws.reading() as session:

@@ -71,7 +71,10 @@ def _may_leave(url: str) -> bool:
 
 @command("opinion list", csv=True)
 def opinion_list(ws: "Workspace") -> Output:
-    """List the opinions on record: model, pairs, answers without a grade, requests, tokens and cost."""
+    """List the opinions on record: model, pairs, answers without a grade, requests, tokens and cost.
+
+    "Set aside" are pairs on which the model read another version of a text than they are judged on: ask again.
+    """
     from annot.steps import opinions as step
 
     empty = "no model was asked yet; ask one with `annot opinion ask`"
@@ -88,6 +91,8 @@ def opinion_qrels(ws: "Workspace", name: NameArgument, before_judging: BeforeJud
 
     written = step.write(ws, name, before_judging=before_judging)
     others = f"; {counted(written.without_grade, 'pair')} without a grade" if written.without_grade else ""
+    if written.set_aside:
+        others += f"; {counted(written.set_aside, 'pair')} left out, on which the model read an earlier text"
     return Output(written, f"{written.path}: {counted(written.pairs, 'pair')} by {written.model}{others}")
 
 

@@ -42,6 +42,7 @@ from annot.publishing.report.study import Study
 from annot.publishing.report.tables import Column, Columns
 from annot.publishing.terms import terms_of
 from annot.store import papers
+from annot.store.shown import texts_in
 from annot.study.exports import refuse_qrels_of_models, unfinished
 from annot.study.made import ANSWERS_FILE, note
 from annot.study.snapshot import Snapshot, read_for_release
@@ -141,9 +142,20 @@ def release(
         answers,
         words=words,
         runs=runs,
-        opinions=opinion_files(reported, terms, currency=ws.settings.forecast.currency),
+        opinions=opinion_files(reported, study, terms, currency=ws.settings.forecast.currency),
         notes=notes,
-        versions=version_records(study, judged, with_text=terms.with_text),
+        versions=version_records(
+            study,
+            judged,
+            of_models={
+                sha256
+                for one in reported
+                for display in one.displays.values()
+                for sha256 in texts_in(display)
+                if sha256
+            },
+            with_text=terms.with_text,
+        ),
         missing=in_full if draft else None,
     )
     notes = (*notes, *_trials_left_out(measured))

@@ -38,21 +38,20 @@ from annot.study.workspace import Workspace
 
 if TYPE_CHECKING:
     from annot.judging.exchange.outgoing import Outgoing, TaskForm, TaskMaterial
-    from annot.judging.exchange.rounds import RoundPart
     from annot.labelstudio.controls import Screen
 
 Contents = Mapping[tuple[Part, str], str]
 """What is shown, by part and subject."""
+Hashes = Mapping[tuple[str, str], str]
+"""The SHA-256 of each content, by part and subject."""
 
 
-def contents_of(ws: Workspace, part: RoundPart, label_config: str, material: TaskMaterial) -> Contents:
-    """All that the tasks of a part show, as it is now."""
+def contents_of(ws: Workspace, material: TaskMaterial) -> Contents:
+    """All that is shown of these pairs, on a screen or in a prompt, as it is now."""
     contents: dict[tuple[Part, str], str] = {("scale", ""): scale_content(ws)}
     for facet in material.guidelines:
         contents["facet", facet] = facet_content(ws, facet)
         contents["guidelines", facet] = guidelines.shown(ws, facet).text
-    inputs = guidelines.screen_inputs(ws, part.screen)
-    contents["screen", part.screen] = screen_content(part.screen, label_config, inputs)
     for query_id in material.asked:
         topic = material.topic_of(query_id)
         if isinstance(topic, Topic):
@@ -146,29 +145,39 @@ def displays_of(ws: Workspace, outgoing: Outgoing) -> dict[Asked, Display]:
     form, material = outgoing.form, outgoing.form.material
     if material is None:
         return {}
-    sha256s = {key: hash_of_text(body) for key, body in form.contents.items()}
-    displays: dict[Asked, Display] = {}
-    for one in outgoing.tasks:
-        query, topic, document = material.shown(one.pair)
-        by_text = isinstance(topic, Topic)
-        texts = {
-            "topic": sha256s["topic" if by_text else "text", query.topic_id],
-            "document": sha256s["text", one.doc_id],
-        }
-        if one.pair in material.earlier and isinstance(topic, Paper):
-            texts = {"topic": hash_of_text(text_content(topic)), "document": hash_of_text(text_content(document))}
-        elif one.pair in material.earlier:
-            texts["document"] = hash_of_text(text_content(document))
-        display: dict[str, object] = {
-            "scale": sha256s["scale", ""],
-            "facet": sha256s["facet", query.facet],
-            "guidelines": sha256s["guidelines", query.facet],
+    sha256s = hashes_of(form.contents)
+    return {
+        asked: {
+            **shown_around(material.queries[asked.query_id].facet, sha256s),
             "screen": sha256s["screen", form.part.screen],
-            **texts,
+            **shown_of_pair(ws, material, asked.pair, sha256s),
         }
-        if not isinstance(topic, Topic) and labels_asked(ws, query.facet):
-            display["topic_labels"] = list(topic.labels or ())
-            display["document_labels"] = list(document.labels or ())
-            display["query_sentences"] = list(query.sentences)
-        displays[one] = display
-    return displays
+        for asked in outgoing.tasks
+    }
+
+
+def hashes_of(contents: Mapping[Any, str]) -> Hashes:
+    """The hash of each content."""
+    return {key: hash_of_text(body) for key, body in contents.items()}
+
+
+def shown_around(facet: str, sha256s: Hashes) -> dict[str, str]:
+    """The parts of a display that all pairs of a facet share."""
+    return {"scale": sha256s["scale", ""], "facet": sha256s["facet", facet], "guidelines": sha256s["guidelines", facet]}
+
+
+def shown_of_pair(ws: Workspace, material: TaskMaterial, pair: tuple[str, str], sha256s: Hashes) -> dict[str, object]:
+    """The parts of a display that are the pair's own: its two texts and their marks."""
+    query, topic, document = material.shown(pair)
+
+    def hash_of(text: Paper | Topic) -> str:
+        if isinstance(text, Topic):
+            return sha256s["topic", text.topic_id]
+        return hash_of_text(text_content(text)) if pair in material.earlier else sha256s["text", text.paper_id]
+
+    shown: dict[str, object] = {"topic": hash_of(topic), "document": hash_of(document)}
+    if isinstance(topic, Paper) and labels_asked(ws, query.facet):
+        shown["topic_labels"] = list(topic.labels or ())
+        shown["document_labels"] = list(document.labels or ())
+        shown["query_sentences"] = list(query.sentences)
+    return shown

@@ -33,6 +33,7 @@ from annot.judging.opinions.pacing import A_GLANCE, MOST_FAILURES, Clock, Pacing
 from annot.judging.opinions.prompts import sha256_of
 from annot.store import opinions
 from annot.store.opinions import ANSWERED, READ, UNREADABLE_AFTER, ModelCall
+from annot.store.shown import Display, as_json, hash_of_text, keep_contents
 from annot.study.adjudication import Pair
 from annot.study.workspace import Workspace
 
@@ -63,8 +64,17 @@ class ToAsk(NamedTuple):
     """Answers to it that could not be read."""
 
 
-def open_questions(pairs: Iterable[Pair], repeats: int, calls: Iterable[ModelCall]) -> list[ToAsk]:
-    """What is still to be asked about these pairs, each pair's first opinion before any second one."""
+def open_questions(
+    pairs: Iterable[Pair],
+    repeats: int,
+    calls: Iterable[ModelCall],
+    *,
+    is_settling: Callable[[ModelCall], bool] = lambda call: True,
+) -> list[ToAsk]:
+    """What is still to be asked about these pairs, each pair's first opinion before any second one.
+
+    is_settling: whether the answer to a request may settle its question.
+    """
     known: dict[tuple[str, str, int], list[ModelCall]] = {}
     for call in calls:
         known.setdefault((call.query_id, call.doc_id, call.repeat), []).append(call)
@@ -72,7 +82,7 @@ def open_questions(pairs: Iterable[Pair], repeats: int, calls: Iterable[ModelCal
     for repeat in range(1, repeats + 1):
         for pair in pairs:
             own = known.get((*pair, repeat), [])
-            states = [call.state for call in own]
+            states = [call.state for call in own if is_settling(call)]
             if not READ & {*states} and states.count("unreadable") < UNREADABLE_AFTER:
                 attempts = max((call.attempt for call in own), default=0)
                 found.append(ToAsk(pair, repeat, attempts, states.count("unreadable")))
@@ -109,6 +119,8 @@ class Asking:
     settings: OpinionSettings
     server: ModelServer
     prompt_of: Callable[[Pair], str]
+    display_of: Callable[[Pair], Display]
+    """What the prompt shows; its contents are on record."""
     spent: float
     """What was spent under this name, by the record."""
     longest: int
@@ -212,8 +224,10 @@ class Asking:
         most = self._most_cost(prompt)
         sent_at = datetime.now(UTC).isoformat(timespec="milliseconds")
         key = (self.name, *question.pair, question.repeat, question.attempts)
-        call = ModelCall(*key, "sent", sha256_of(prompt), sent_at, most)
+        display = as_json(self.display_of(question.pair))
+        call = ModelCall(*key, "sent", sha256_of(prompt), sent_at, most, shown_sha256=hash_of_text(display))
         with self.ws.writing() as session:
+            keep_contents(session, [display])
             opinions.note_sent(session, call)
         self.spent += most
         self._under_way += 1

@@ -28,10 +28,11 @@ from annot.publishing.neighbours import CARD_FILE, linked
 from annot.publishing.release.collection_facts import CollectionFacts
 from annot.publishing.release.croissant import croissant, release_tables
 from annot.publishing.release.prose import dataset_card, datasheet_html, datasheet_markdown, example_pairs
-from annot.publishing.release.protocol import VERSIONS_FILE, versions_by_judgement
+from annot.publishing.release.protocol import VERSIONS_FILE
 from annot.publishing.release.questions import Answers
 from annot.publishing.release.sampled import sample_files
 from annot.store.runs import StoredRun
+from annot.study.shown_versions import numbers_of_answers
 from annot.study.snapshot import Snapshot
 from annot.study.workspace import write_file
 
@@ -98,7 +99,7 @@ def release_files(
             study.outcome.everything,
             again=study.outcome.given_again,
             comments=words.comments,
-            versions=versions_by_judgement(study),
+            versions=numbers_of_answers(study.displays, study.version_numbers, study.queries),
             set_aside=set(study.outcome.set_aside),
         ),
         **_edges(study, citations),
