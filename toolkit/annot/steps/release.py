@@ -33,7 +33,6 @@ from annot.publishing.release.released_files import (
     bundle,
     check_folder,
     release_files,
-    restore_folder,
     run_files,
     write_folder,
 )
@@ -45,6 +44,7 @@ from annot.store import papers
 from annot.study.exports import refuse_qrels_of_models, unfinished
 from annot.study.made import ANSWERS_FILE, note
 from annot.study.snapshot import Snapshot, read_for_release
+from annot.study.stages import remove_dead_stages
 from annot.study.workspace import Workspace
 
 
@@ -95,8 +95,8 @@ def release(
     Nothing in it depends on when and where it is made. Raises FindingError, and writes nothing, with everything that
     is missing, unless it is a draft, and everything in it that would tell who a person or where a server is.
     """
-    if not dry_run:
-        restore_folder(folder)
+    # A release that was killed may have left its folder next to its place.
+    remove_dead_stages(ws.root)
     refuse_qrels_of_models(ws)
     check_folder(folder, name=dataset_id(ws.settings.collection.name))
     answers = read_answers(ws)
@@ -160,7 +160,7 @@ def release(
     if not terms.published:
         notes = (*notes, "no date is given, but Croissant asks for one: set collection.published or use --date")
     if not dry_run:
-        write_folder(folder, files)
+        write_folder(ws.root, folder, files)
         if not draft:
             note(ws, "release", study.states, folder=os.path.relpath(folder, ws.root))
     sizes = {path: (len(content), hashlib.sha256(content).hexdigest()) for path, content in files.items()}
