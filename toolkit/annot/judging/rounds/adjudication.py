@@ -63,7 +63,8 @@ class AdjudicationRound(Round):
     def after_sending(self, pushed: Pushed) -> Pushed:
         """With a note on tasks that ended."""
         withdrawn = (
-            f"{one.assessor}: {counted(one.withdrawn, 'unanswered task')} withdrawn: an assessor has changed a grade"
+            f"{one.assessor}: {counted(one.withdrawn, 'unanswered task')} withdrawn: "
+            "a grade, a text or the adjudicator has changed"
             for one in pushed.projects
             if one.withdrawn
         )
