@@ -376,6 +376,23 @@ def told_at(ws: Workspace, place: str, state: StudyState) -> bool:
     }[state.notice] in answer
 
 
+def test_what_was_left_out_and_cleaned_is_counted_for_the_papers_that_were_ranked(ws: Workspace) -> None:
+    """Of a file that was added after the pools were drawn, no figure of the datasheet speaks."""
+    text = [f"This sentence is number {number} of an abstract of some length." for number in range(4)]
+    records = [
+        {"paper_id": "later", "title": "A <i>cleaned</i> title", "abstract": text},
+        {"paper_id": "short", "title": "Too short to be kept", "abstract": ["One sentence alone is here."]},
+    ]
+    (ws.root / "more.jsonl").write_text("\n".join(map(json.dumps, records)), encoding="utf-8")
+    added = annot_done("corpus", "add", "more.jsonl", "--json", folder=ws.root).data
+    assert (added["kept"], added["rejected"], added["cleaned"]["counts"]["titles"]) == (1, {"too few sentences": 1}, 1)
+    annot_done("datasheet", folder=ws.root)
+    sheet = (ws.exports / "datasheet.md").read_text(encoding="utf-8")
+    assert "1 paper was added to the corpus after the pools were drawn: later" in sheet
+    assert "left out of the corpus" not in sheet
+    assert "was cleaned as it was read" not in sheet
+
+
 def test_a_draft_lists_each_state_and_each_chapter_speaks_of_its_own(ws: Workspace) -> None:
     for name in ("changed rankings", "changed judgements"):
         MADE[name].make(ws)
