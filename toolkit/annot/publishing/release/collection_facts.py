@@ -7,9 +7,8 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
 from typing import Any
 
 from annot import __version__
@@ -203,20 +202,13 @@ def _against_gold(study: Snapshot, round: StoredRound) -> Iterator[dict[str, Any
         yield {**one, "assessor": ""}
 
 
-def _counted_imports(study: Snapshot, uncounted: Set[str]) -> Iterator[Imported]:
-    """The imports on record without those additions to the corpus that brought only papers which are not counted.
-
-    Papers are in the corpus in the order of their additions.
-    """
-    added = [one.facts.get("kept", 0) for one in study.imports if one.what == Source.CORPUS] if uncounted else []
-    papers = paper_ids(study.ws.corpus) if added else ()
-    # Before all additions are the papers that came with a release of CSFCube.
-    first = len(papers) - sum(added)
-    remaining = iter(papers[first:] if first >= 0 else ())
+def _counted_imports(study: Snapshot, uncounted: set[str]) -> Iterator[Imported]:
+    """The imports on record without those additions to the corpus that brought only papers which are not counted."""
+    papers = paper_ids(study.ws.corpus) if uncounted else ()
     for imported in study.imports:
-        is_addition = imported.what == Source.CORPUS
-        brought = set(islice(remaining, imported.facts.get("kept", 0))) if is_addition else set()
-        if not brought or brought - uncounted:
+        first, kept = imported.facts.get("papers_before", 0), imported.facts.get("kept", 0)
+        brought = papers[first : first + kept] if imported.what == Source.CORPUS else ()
+        if not brought or not uncounted.issuperset(brought):
             yield imported
 
 
