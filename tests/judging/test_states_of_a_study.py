@@ -471,3 +471,14 @@ def test_what_was_found_is_remembered_until_a_file_changes(ws: Workspace, monkey
     assert remembered_findings(ws, states, on={"plan"}) == ()
     (ws.cache / state_memory.MEMORY_FILE).write_text("[]", encoding="utf-8")
     assert remembered_findings(ws, states, on={"runs"}) == (finding,)
+
+
+def test_a_row_is_seen_that_was_changed_while_another_program_has_the_database_open(ws: Workspace) -> None:
+    with closing(sqlite3.connect(ws.root / "annot.db")) as elsewhere:
+        elsewhere.execute("SELECT count(*) FROM judgement").fetchall()
+        states = states_of(ws)
+        assert remembered_findings(ws, states, on={"judgements"}) == ()
+        MADE["changed judgements"].make(ws)
+        assert states_of(ws) == states, "what the program itself would have written"
+        (finding,) = remembered_findings(ws, states, on={"judgements"})
+        assert finding.state.name == "changed judgements"
