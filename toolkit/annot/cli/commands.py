@@ -354,12 +354,14 @@ def _with_shared_options(
             return
         arguments = {name: given[name] for name in own if name != "ws"}
         if "ws" in own:
-            from annot.study.workspace import SETTINGS_FILE, Workspace, remove_dead_stages
+            from annot.study.workspace import SETTINGS_FILE, Workspace
 
             folder = given["workspace"]
             named = folder != Path() or (folder / SETTINGS_FILE).is_file()
             ws = Workspace.open(folder) if named or needs_study else None
-            if ws is not None:
+            if ws is not None and ws.stages:
+                from annot.study.stages import remove_dead_stages
+
                 remove_dead_stages(ws.root)
             if ws is not None and server:
                 ws = replace(ws, studio_url=given["url"], studio_token=given["api_key"])

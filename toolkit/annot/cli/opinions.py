@@ -1,6 +1,5 @@
 """Settle: what a model would have judged, held apart from people's grades."""
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -8,7 +7,7 @@ from annot.base.names import counted
 from annot.cli.commands import command, group
 from annot.cli.options import DryRunOption, argument, flag, option
 from annot.cli.output import Output, listing, progress, rendered, say
-from annot.cli.waiting import confirmed
+from annot.cli.waiting import confirmed, is_attended
 
 if TYPE_CHECKING:
     from annot.study.workspace import Workspace
@@ -57,7 +56,7 @@ def opinion_ask(
         name,
         selection,
         before_judging=before_judging,
-        may_leave=_may_leave if sys.stdin.isatty() else None,
+        may_leave=_may_leave if is_attended() else None,
         watch=lambda: progress("asking", forecast=True),
         tell=say,
         wait_long=wait,

@@ -47,7 +47,7 @@ class NumberedVersion:
     def __str__(self) -> str:
         """The version in words, with its day and reason."""
         why = f": {self.why}" if self.why else ""
-        return f"{self.name}, version {self.number} of {self.count}, sent from {self.since}{why}"
+        return f"{self.name}, version {self.number} of {self.count}, first sent on {self.since}{why}"
 
 
 def by_part(texts: Mapping[str, Sequence[ShownVersion]]) -> Versions:
@@ -91,6 +91,11 @@ def _name(part: Part, subject: str) -> str:
 def changed_versions(versions: Versions) -> tuple[NumberedVersion, ...]:
     """The versions of those things that were sent in several."""
     return tuple(one for one in numbered(versions) if one.count > 1)
+
+
+def later_versions(versions: Versions) -> tuple[NumberedVersion, ...]:
+    """Every version but the first of its thing."""
+    return tuple(version for version in numbered(versions) if version.number > 1)
 
 
 def version_record(version: NumberedVersion) -> dict[str, Any]:

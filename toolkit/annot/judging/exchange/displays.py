@@ -4,7 +4,7 @@ display."""
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
@@ -34,6 +34,7 @@ from annot.study.shown_contents import (
     text_content,
     topic_content,
 )
+from annot.study.shown_versions import SCREENS
 from annot.study.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -105,9 +106,36 @@ def next_versions(
     }
     since = datetime.now(UTC).isoformat(timespec="milliseconds")
     notes = [f"put on record, with the reason: {change.name}" for change in changes]
+    notes += _notes_on_screens(outgoing, kept, new, asked_for=new_screen)
     if why and not changes and why not in {one.why for several in versions.values() for one in several}:
         notes = ["nothing has changed since it was sent: the reason is not on record"]
     return kept, [_version(key, body, versions, since=since, why=why) for key, body in new.items()], notes
+
+
+def _notes_on_screens(
+    outgoing: Sequence[Outgoing],
+    kept: Sequence[Outgoing],
+    new: Mapping[tuple[Part, str], str],
+    *,
+    asked_for: bool,
+) -> Iterator[str]:
+    """What becomes of the screens of this version of the program. outgoing: with these; kept: with those sent.
+
+    new: what is put on record. asked_for: whether the lead wants the program's own.
+    """
+    differing = {
+        current.part.screen
+        for current, sent in zip(outgoing, kept, strict=True)
+        if current.form.label_config != sent.form.label_config
+    }
+    for kind, push in sorted({(one.part.screen, one.part.push) for one in outgoing}):
+        name = SCREENS.get(kind, kind)
+        if asked_for and ("screen", kind) in new:
+            yield f"put on record: {name}, as annot {__version__} makes it"
+        elif asked_for:
+            yield f"{name} is already that of annot {__version__}"
+        elif kind in differing:
+            yield f"{name} stays as it was sent; `{push} --new-screen` sends that of annot {__version__}"
 
 
 def _content_now(ws: Workspace, change: ShownChange) -> str:
