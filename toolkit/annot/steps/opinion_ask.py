@@ -44,7 +44,7 @@ from annot.store import opinions, pools, trials
 from annot.store.judging_models import Gold
 from annot.store.opinions import READ, AskedModel, ModelCall
 from annot.store.queries import read_queries
-from annot.store.shown import Display, content, display_parts, keep_contents, texts_in
+from annot.store.shown import Display, as_json, content, display_parts, hash_of_text, keep_contents, texts_in
 from annot.study.adjudication import Pair
 from annot.study.judged_texts import on_judged_texts
 from annot.study.workspace import SETTINGS_FILE, Workspace
@@ -153,14 +153,16 @@ def ask(
             calls = opinions.read_calls(session, name)  # Another program may have asked until now.
             questions = _open_questions(session, ready.pairs, ready.settings, calls, ready.prompts)
             opinions.put_asked_model(session, ready.record)
-            keep_contents(session, ready.prompts.contents.values())
+            displays = {question.pair: as_json(ready.prompts.display_of(question.pair)) for question in questions}
+            keep_contents(session, [*ready.prompts.contents.values(), *displays.values()])
             if ready.early is not None:
                 note_early(session, name, "asked", ready.early)
 
         async def go(advance: Advance) -> Asking:
             server = ModelServer(ready.settings, os.environ.get(KEY_VARIABLE, ""), transport)
             asking = Asking(
-                *(study, name, ready.settings, server, ready.prompts.of, ready.prompts.display_of),
+                *(study, name, ready.settings, server, ready.prompts.of),
+                {pair: hash_of_text(display) for pair, display in displays.items()},
                 *(sum(call.cost for call in calls),),
                 longest_answer(ready.settings, calls), advance=advance, tell=tell, clock=clock or Clock(),
                 longest_wait=LONGEST_WAIT_IF_ASKED if wait_long else LONGEST_WAIT,

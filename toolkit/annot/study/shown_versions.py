@@ -4,15 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
-from annot.base.records import WHOLE, Judgement, Query
-from annot.store.opinions import Opinion
+from annot.base.records import WHOLE, Query
 from annot.store.shown import IMPORTED, Display, Part, ShownVersion
 
 Versions = Mapping[tuple[Part, str], Sequence[ShownVersion]]
 """By part and subject, the oldest first."""
-Answer = TypeVar("Answer", Judgement, Opinion)
+
+
+class AnswerOfPair(Protocol):
+    """An answer to a pair, of a person or a model."""
+
+    @property
+    def pair(self) -> tuple[str, str]:
+        """(query_id, doc_id)."""
+
+
+Answer = TypeVar("Answer", bound=AnswerOfPair)
 NAMES = {
     "scale": "the names of the grades",
     "facet": "the labels of {subject}",
@@ -141,5 +150,5 @@ def numbers_of_answers(
     return {
         answer: {part: one.number for part, one in versions.items()}
         for answer, display in (displays.items() if numbers else ())
-        if (versions := numbers.of(display, by_id[answer.query_id], answer.doc_id))
+        if (versions := numbers.of(display, by_id[answer.pair[0]], answer.pair[1]))
     }

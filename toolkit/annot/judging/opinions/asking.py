@@ -33,7 +33,6 @@ from annot.judging.opinions.pacing import A_GLANCE, MOST_FAILURES, Clock, Pacing
 from annot.judging.opinions.prompts import sha256_of
 from annot.store import opinions
 from annot.store.opinions import ANSWERED, READ, UNREADABLE_AFTER, ModelCall
-from annot.store.shown import Display, as_json, hash_of_text, keep_contents
 from annot.study.adjudication import Pair
 from annot.study.workspace import Workspace
 
@@ -119,8 +118,8 @@ class Asking:
     settings: OpinionSettings
     server: ModelServer
     prompt_of: Callable[[Pair], str]
-    display_of: Callable[[Pair], Display]
-    """What the prompt shows; its contents are on record."""
+    shown_sha256: Mapping[Pair, str]
+    """Of what the prompt shows, which is on record."""
     spent: float
     """What was spent under this name, by the record."""
     longest: int
@@ -224,10 +223,9 @@ class Asking:
         most = self._most_cost(prompt)
         sent_at = datetime.now(UTC).isoformat(timespec="milliseconds")
         key = (self.name, *question.pair, question.repeat, question.attempts)
-        display = as_json(self.display_of(question.pair))
-        call = ModelCall(*key, "sent", sha256_of(prompt), sent_at, most, shown_sha256=hash_of_text(display))
+        shown = self.shown_sha256[question.pair]
+        call = ModelCall(*key, "sent", sha256_of(prompt), sent_at, most, shown_sha256=shown)
         with self.ws.writing() as session:
-            keep_contents(session, [display])
             opinions.note_sent(session, call)
         self.spent += most
         self._under_way += 1

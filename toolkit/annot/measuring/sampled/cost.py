@@ -186,7 +186,7 @@ def _of_opinion(one: ByOpinion, pairs: int, measure: str) -> Iterator[str]:
     if one.other_texts:
         yield (
             f"on {counted(one.other_texts, 'pair')} the model read another version of a text than "
-            f"{verb(one.other_texts, 'the pair is', 'they are')} judged on; the answers predict all the same, because "
+            f"{verb(one.other_texts, 'the pair is', 'they are')} judged on; the answers predict nevertheless, because "
             "predictions must not depend on which pairs were drawn"
         )
     runs = sorted(one.means.items(), key=lambda of: (-of[1][0], of[0]))
