@@ -154,7 +154,7 @@ def test_papers_of_a_citing_study_that_are_gone_are_told(pooled: Workspace, anno
     (pooled.root / "other.tsv").write_text("p12\tp41\n")
     done(annot, "import", "--as", "citations", "other.tsv")
     found = annot("check", "files")
-    assert found.exit_code == 1
+    assert found.exit_code == 0
     assert "its input corpus/citations/manifest.json has changed since; run `annot pool` again" in found.stdout
     for path in (pooled.corpus / "citations").glob("*/*.parquet"):
         path.unlink()
