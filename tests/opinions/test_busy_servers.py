@@ -78,8 +78,15 @@ def test_failures_are_counted_since_the_last_answer_whatever_question_they_are_o
 
 def test_requests_that_fail_together_count_as_one_failure(ws: Workspace) -> None:
     """Of sixteen that go out together all fail, and the server is well again."""
-    failed = Scripted(None, status=503, after=0.5)
-    with serving(lambda request, number: failed if number <= 16 else Scripted()) as server:
+    all_are_sent = threading.Barrier(16)
+
+    def script(request: dict[str, Any], number: int) -> Scripted:
+        if number > 16:
+            return Scripted()
+        all_are_sent.wait(timeout=60)
+        return Scripted(None, status=503)
+
+    with serving(script) as server:
         clock = Hurried()
         ws = with_model(ws, server.url, requests_at_once=16)
         assert ask(ws, clock=clock).settled == 40
