@@ -69,6 +69,13 @@ class Server:
         return [request["messages"][0]["content"] for request in self.requests]
 
 
+class Many(ThreadingHTTPServer):
+    """A server to which many connections may be made at once: five wait otherwise, and the others for seconds."""
+
+    request_queue_size = 128
+    daemon_threads = True
+
+
 @contextmanager
 def serving(script: Script = lambda request, number: Scripted()) -> Iterator[Server]:
     """A server on a free port of this machine."""
@@ -108,8 +115,7 @@ def serving(script: Script = lambda request, number: Scripted()) -> Iterator[Ser
         def log_message(self, format: str, *arguments: Any) -> None:
             pass
 
-    http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    http.daemon_threads = True
+    http = Many(("127.0.0.1", 0), Handler)
     state.url = f"http://127.0.0.1:{http.server_port}/v1"
     thread = threading.Thread(target=http.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
     thread.start()
