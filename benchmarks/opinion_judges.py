@@ -2,6 +2,7 @@
 
     python benchmarks/opinion_judges.py CRANFIELD CSFCUBE [--seeds 20] [--fair 100] [--only CSFCube]
     python benchmarks/opinion_judges.py CRANFIELD CSFCUBE --share 0.33 [--only CSFCube]
+    python benchmarks/opinion_judges.py CRANFIELD CSFCUBE --topics 4 6 8 10 14 20 [--seeds 60]
     python benchmarks/opinion_judges.py CRANFIELD CSFCUBE --cases
 
 Both collections have 17 runs of five families (`judged_whole.py`). CSFCube's people are its own two assessors of each
@@ -54,7 +55,7 @@ from __future__ import annotations
 import argparse
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
@@ -79,6 +80,8 @@ LENIENT = np.array([[0.4, 0.35, 0.2, 0.05], [0.1, 0.4, 0.38, 0.12], [0.05, 0.2, 
 MILD = np.array([[0.85, 0.1, 0.04, 0.01], [0.3, 0.5, 0.15, 0.05], [0.1, 0.25, 0.5, 0.15], [0.02, 0.08, 0.3, 0.6]])
 STRICT = np.array([[0.95, 0.04, 0.01, 0.0], [0.7, 0.25, 0.04, 0.01], [0.4, 0.35, 0.2, 0.05], [0.2, 0.25, 0.3, 0.25]])
 """By final grade (rows), how often each grade is given."""
+TOLERANCE = 0.1
+"""The favour that must be visible, as annot.toml has it."""
 LIKED, LIFTED = 20, 0.7
 """How many of the first documents of its run a biased judge lifts by one grade, and how often."""
 Pair = tuple[str, str]
@@ -113,7 +116,7 @@ class Planted:
             runs=whole.rankings,
             lengths=lengths,
             scale=Scale(GRADES, relevant_from=whole.relevant_from, level=0.95, topics=whole.topics),
-            rule=FavourRule(measure, *family, least=LEAST, level=0.95, permutations=2000, seed=13),
+            rule=FavourRule(measure, *family, least=LEAST, tolerance=TOLERANCE, level=0.95, permutations=2000, seed=13),
             epsilon=0.2,
         )
         opined = [
@@ -169,10 +172,20 @@ class Planted:
         ]
         return np.array(at), RankedPairs.of(opined, self.judged.runs, self.judged.rule, topics=self.whole.topics)
 
-    def held(self, opinion: np.ndarray, name: str) -> Worth:
-        """The judge against people."""
-        answers = {pair: [int(grade)] for pair, grade in zip(self.pairs, opinion, strict=True)}
-        return worth(name, "planted", answers, self.judged)
+    def held(self, opinion: np.ndarray, name: str, *, topics: frozenset[str] | None = None) -> Worth:
+        """The judge against people. topics: those of a small study; None takes all."""
+        whole = self.whole.topics
+        queries = [query for query in self.judged.queries if topics is None or whole[query.query_id] in topics]
+        answers = {
+            (query_id, doc_id): [int(grade)]
+            for (query_id, doc_id), grade in zip(self.pairs, opinion, strict=True)
+            if topics is None or whole[query_id] in topics
+        }
+        return worth(name, "planted", answers, replace(self.judged, queries=queries))
+
+    def some_topics(self, n: int, seed: int) -> frozenset[str]:
+        """The topics of a small study."""
+        return frozenset(generator(seed, "few").choice(sorted({*self.ranked.topics}), n, replace=False).tolist())
 
     def redrawn(self, opinion: np.ndarray) -> bool:
         """Whether the plain rule names a run: what it gains beyond opinions redrawn within each final grade."""
@@ -247,13 +260,13 @@ def good(of: Planted, rng: np.random.Generator) -> np.ndarray:
 
 
 Judge = Callable[[Planted, np.random.Generator], np.ndarray]
-_FAIR = (OpinionVerdict.NOISY, OpinionVerdict.AS_PEOPLE)
+_FAIR = (OpinionVerdict.NOISY_BUT_FAIR, OpinionVerdict.AS_PEOPLE)
 """Of two collections, people agree little in one, so that some fair judges agree as they do."""
 KINDS: dict[str, tuple[Judge, tuple[OpinionVerdict, ...]]] = {
     "people's final": (lambda of, rng: of.final, (OpinionVerdict.AS_PEOPLE,)),
     "always 1": (lambda of, rng: np.ones(len(of.final), dtype=int), (OpinionVerdict.DOES_NOT_JUDGE,)),
     "favours": (favours, (OpinionVerdict.FAVOURS,)),
-    "noisy": (noisy, (OpinionVerdict.NOISY,)),
+    "noisy": (noisy, (OpinionVerdict.NOISY_BUT_FAIR,)),
     "lenient": (lenient, _FAIR),
     "by topic": (by_topic, _FAIR),
     "by likeness": (by_likeness, _FAIR),
@@ -299,6 +312,40 @@ def named(planted: Planted, kind: str, seeds: int, *, share: float) -> Counter[s
         first = one.gaining[:1] == (planted.favoured,)
         found.update(gaining=bool(one.gaining), losing=bool(one.losing), favourite=first)
     return found
+
+
+SMALL: dict[str, Judge] = {
+    "favours": favours,
+    "good": good,
+    **{kind: KINDS[kind][0] for kind in ("noisy", "by length", "by likeness", "finer")},
+}
+"""Judges of small studies."""
+
+
+def small_studies(planted: Planted, numbers: Sequence[int], seeds: int) -> Iterator[str]:
+    """A line for each judge and number of topics: how often each sentence is said, and the favour that is visible."""
+    for kind, judge in SMALL.items():
+        for n in numbers:
+            studies = [
+                planted.held(judge(planted, generator(seed, kind)), kind, topics=planted.some_topics(n, seed))
+                for seed in range(seeds)
+            ]
+            verdicts = Counter(study.verdict for study in studies)
+            known = [study.favour for study in studies if not isinstance(study.favour, Undefined)]
+            visible = np.median([np.inf if favour.visible is None else favour.visible for favour in known])
+            needed = np.median([np.inf if favour.topics_needed is None else favour.topics_needed for favour in known])
+            counts = "".join(f"{100 * verdicts[verdict] / seeds:9.0f}" for verdict in SHOWN_VERDICTS)
+            yield f"{planted.whole.name:10}{kind:12}{n:7}{counts}{100 * visible:9.1f}{needed:8.0f}"
+
+
+SHOWN_VERDICTS = (
+    OpinionVerdict.AS_PEOPLE,
+    OpinionVerdict.NOISY_BUT_FAIR,
+    OpinionVerdict.NOISY,
+    OpinionVerdict.FAVOURS,
+    OpinionVerdict.DOES_NOT_JUDGE,
+    OpinionVerdict.TOO_FEW,
+)
 
 
 def cases(planted: Planted) -> Iterator[str]:
@@ -354,10 +401,19 @@ def main() -> None:
     parser.add_argument("--fair", type=int, default=100, help="seeds of fair judges")
     parser.add_argument("--only", choices=("Cranfield", "CSFCube"))
     parser.add_argument("--share", type=float, default=1.0, help="of the pairs that people judged; only favours then")
+    parser.add_argument("--topics", type=int, nargs="+", help="instead, small studies of so many topics each")
     parser.add_argument("--cases", action="store_true", help="the worked cases of the page on models, on CSFCube")
     given = parser.parse_args()
     if given.cases:
         print("\n".join(cases(planted_on("CSFCube", given.csfcube))))
+        return
+    if given.topics:
+        heads = "".join(f"{head:>9}" for head in ("agrees", "fair", "noisy", "favours", "no judge", "too few"))
+        print(f"{'of 100':22}{'topics':>7}{heads}{'visible':>9}{'needed':>8}")
+        for name in (given.only,) if given.only else ("CSFCube", "Cranfield"):
+            planted = planted_on(name, given.csfcube if name == "CSFCube" else given.cranfield)
+            for line in small_studies(planted, given.topics, given.seeds):
+                print(line, flush=True)
         return
     print(f"{'of 100':27}{'right':>6}{'drawn anew':>12}{'favoured':>10}{'losing':>8}")
     for name in (given.only,) if given.only else ("CSFCube", "Cranfield"):
@@ -369,7 +425,7 @@ def main() -> None:
                 print(f"{name:10}{kind:35}{of['gaining']:10.0f}{of['losing']:8.0f}  {favourite}", flush=True)
                 continue
             said = sentences(planted, kind, given.seeds)
-            seeds = given.fair if OpinionVerdict.NOISY in right else given.seeds
+            seeds = given.fair if OpinionVerdict.NOISY_BUT_FAIR in right else given.seeds
             runs = named(planted, kind, seeds, share=1.0)
             shares = [100 * said[key] / given.seeds for key in ("right", "plain")]
             shares += [100 * runs[key] / seeds for key in ("gaining", "losing")]
