@@ -1,6 +1,7 @@
-"""How many topics a paired t test needs for a difference, and the least difference that so many topics show.
+"""How many topics a paired t test needs for a difference, the least difference that so many topics show, and how
+large a difference is shown to be.
 
-Both are in standard deviations of the topics' differences (Cohen's d for pairs) and follow from the noncentral t
+All are in standard deviations of the topics' differences (Cohen's d for pairs) and follow from the noncentral t
 distribution, as in Sakai 2016, Topic Set Size Design, Information Retrieval Journal 19(3), 256-283.
 """
 
@@ -10,6 +11,9 @@ import math
 
 import numpy as np
 import numpy.typing as npt
+
+from annot.base.stats.clustered import plural
+from annot.base.stats.values import Interval
 
 POWER = 0.8
 """The chance with which a difference is to be found (Cohen 1988, Statistical Power Analysis, page 56)."""
@@ -56,3 +60,22 @@ def units_needed(effects: npt.ArrayLike, *, alpha: float, fewest: int = 2) -> in
         middle = (low + high) // 2
         low, high = (low, middle) if enough(middle) else (middle + 1, high)
     return low
+
+
+def effect_interval(effect: float, n: int, *, level: float, unit: str) -> Interval:
+    """The effects whose t, of n units, leaves as much in either tail as the one observed: by the noncentral t, of
+    which Student's t is the case of no effect.
+
+    Steiger and Fouladi 1997, Noncentrality Interval Estimation and the Evaluation of Statistical Models.
+
+    >>> found = effect_interval(0.5, 16, level=0.95, unit="query")  # R: pt(2, 15, ncp) is .975 and .025
+    >>> round(found.low, 3), round(found.high, 3)
+    (-0.028, 1.014)
+    """
+    from scipy.special import nctdtrinc
+
+    low, high = (
+        float(nctdtrinc(n - 1, tail, effect * math.sqrt(n))) / math.sqrt(n)
+        for tail in ((1 + level) / 2, (1 - level) / 2)
+    )
+    return Interval(low, high, level, f"noncentral t over {n} {plural(unit)}")
