@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from annot.base.names import called
-from annot.base.stats.values import Undefined
 from annot.base.stats.power import POWER
+from annot.base.stats.values import Undefined
 from annot.measuring.evaluation.comparisons import ALPHA, FEWEST_PAPERS, RunComparison
 from annot.measuring.evaluation.evaluated import CHANCE, ONE_ASSESSOR, Evaluated, RunMeasures
 from annot.publishing.report import figures
