@@ -32,6 +32,13 @@ def power_of(n: int, effects: npt.ArrayLike, *, critical: float) -> float:
     return float(np.mean(1 - np.nan_to_num(nctdtr(n - 1, shift, critical) - nctdtr(n - 1, shift, -critical))))
 
 
+def critical_t(n: int, *, alpha: float) -> float:
+    """The |t| of n units that a two-sided t test at `alpha` must exceed."""
+    from scipy.special import stdtrit
+
+    return float(stdtrit(n - 1, 1 - alpha / 2))
+
+
 def least_effect(n: int, *, critical: float) -> float:
     """The mean, in standard deviations, at which t of n units exceeds `critical` with the chance `POWER`."""
     from scipy.special import nctdtrinc
@@ -46,10 +53,9 @@ def units_needed(effects: npt.ArrayLike, *, alpha: float, fewest: int = 2) -> in
     >>> [units_needed(effect, alpha=0.05) for effect in (0.2, 0.5, 1.0)]  # Cohen's small, medium, and a larger one
     [199, 34, 10]
     """
-    from scipy.special import stdtrit
 
     def enough(n: int) -> bool:
-        return power_of(n, effects, critical=float(stdtrit(n - 1, 1 - alpha / 2))) >= POWER
+        return power_of(n, effects, critical=critical_t(n, alpha=alpha)) >= POWER
 
     low = high = fewest
     while not enough(high):
