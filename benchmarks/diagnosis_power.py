@@ -5,11 +5,12 @@
     nice python benchmarks/diagnosis_power.py faults [--studies 520] [--planted 60]
 
 `papers`: studies of so many query papers of one, two or three facets (with a dash: every third paper has one only),
-20 pairs a query, four assessors: all judge all, two in turn judge each pair, or one team of two a paper. Everybody has
-a severity of their own on every paper, for all of its facets, 0.3 grades around 0. Prints, in percent of studies with
-nothing planted, those with a finding about people, about the guidelines, and with a change while judging; of studies
-with a person stricter or more lenient by 0.8 grades, those that name this person, that name severity, and that name
-anyone else, and those that say of this person that the study cannot see it ("unseen"). A cell of 2,000 and 500 studies takes 30 seconds of one processor.
+20 pairs a query, four assessors: all judge all, two in turn judge each pair, or one team of two a paper. Everybody
+has a severity of their own on every paper, for all of its facets, 0.3 grades around 0. Prints, in percent of studies
+with nothing planted, those with a finding about people, about the guidelines, and with a change while judging; of
+studies with a person stricter or more lenient by 0.8 grades, those that name this person, that name severity, and
+that name anyone else, and those that say of this person that the study cannot see it ("unseen"). A cell of 2,000 and
+500 studies takes 30 seconds of one processor.
 
 Measured at alpha 0.02, with 2,000 and 500 studies a cell:
 

@@ -41,7 +41,7 @@ def test_many_gradings_at_once_are_measured_as_one_by_one(b: int, n: int, seed: 
 
 
 def test_a_choice_takes_the_first_or_the_second_judgement_of_all_pairs_of_a_topic() -> None:
-    """Voorhees 2000, section 3: a set of judgements has, for each topic, all of one assessor's or all of the other's."""
+    """Voorhees 2000: a set of judgements has, for each topic, all of one assessor's or all of the other's."""
     ratings = np.random.default_rng(0).integers(0, 4, (2, 40)).astype(float)
     drawn, taken = random_grades(cell(ratings), n=6000, seed=3, topic="t")
     assert sorted(map(tuple, drawn.tolist())) == sorted(map(tuple, ratings.astype(int).tolist()))
@@ -62,9 +62,7 @@ def test_all_queries_of_a_topic_have_the_same_choice_and_other_topics_one_of_the
 
 def test_of_those_who_graded_a_pair_each_is_taken_as_often() -> None:
     nan = np.nan
-    distinct, taken = random_grades(
-        cell([[0, 3, nan, nan], [1, 3, 2, 0], [2, nan, nan, 1]]), n=6000, seed=3, topic="t"
-    )
+    distinct, taken = random_grades(cell([[0, 3, nan, nan], [1, 3, 2, 0], [2, nan, nan, 1]]), n=6000, seed=3, topic="t")
     drawn = distinct[taken]
     assert [set(column.tolist()) for column in drawn.T] == [{0, 1, 2}, {3}, {2}, {0, 1}]
     # Four standard errors of a third and of a half among 6,000.

@@ -200,9 +200,7 @@ def test_random_choices_agree_with_choosing_by_hand() -> None:
         grades = {(one.assessor, one.doc_id): one.grade for one in here}
         cells.append(cell([[grades[name, f"d{at:02}"] for at in range(25)] for name in names], query_id))
     drawn = [
-        distinct[taken]
-        for one in cells
-        for distinct, taken in [random_grades(one, n=12, seed=13, topic=one.query_id)]
+        distinct[taken] for one in cells for distinct, taken in [random_grades(one, n=12, seed=13, topic=one.query_id)]
     ]
     taus = []
     for at in range(12):

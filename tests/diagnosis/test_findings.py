@@ -143,7 +143,7 @@ def test_that_one_team_a_paper_hides_a_strict_person_is_said_with_the_reason() -
         assert (found.papers, found.one_team, found.too_small) == (12, hidden, hidden)
         reason = (
             "nobody shares more than 6. This is by design: one team judges all pairs of a query paper, so each person "
-            "meets the others on few query papers. If a team were drawn for each pair (`assignment = \"per-pair\"`), "
+            'meets the others on few query papers. If a team were drawn for each pair (`assignment = "per-pair"`), '
             "each person could share up to 12 query papers."
         )
         assert (reason in told(one)) is hidden

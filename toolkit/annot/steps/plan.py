@@ -208,7 +208,9 @@ def make(
         shared=sorted(set(shared.values())),
         assignment=ws.settings.judging.assignment,
         n_topics=n_topics,
-        visible=None if n_topics < FEWEST_PAPERS else least_effect(n_topics, critical=critical_t(n_topics, alpha=ALPHA)),
+        visible=None
+        if n_topics < FEWEST_PAPERS
+        else least_effect(n_topics, critical=critical_t(n_topics, alpha=ALPHA)),
         fewest=FEWEST_PAPERS,
         n_people=len(shared),
         apart=[name for name, papers in shared.items() if papers < needed["difference"]],

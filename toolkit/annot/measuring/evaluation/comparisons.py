@@ -93,6 +93,8 @@ class Verdict:
     """Pairs of runs compared."""
     smallest_p: float
     """The smallest corrected p that so few papers allow. Above `ALPHA` no difference can hold."""
+    critical: float | None
+    """The |t| that a pair must exceed to hold whatever the others do; None if none can hold."""
     detectable: float | None
     """About the difference that would hold with a chance of `POWER`, for a typical pair; None if none can hold."""
 
@@ -162,6 +164,7 @@ def compare_runs(
         papers=topics,
         pairs=len(pairs),
         smallest_p=decided.least_p,
+        critical=None if math.isinf(decided.critical) else decided.critical,
         detectable=_detectable(differences, decided),
     )
     return comparisons, verdict

@@ -141,7 +141,7 @@ def order_changes(effect: AssessorEffect) -> OrderChanges:
 
 
 def tau(effect: AssessorEffect) -> Number:
-    """Tau with the final ranking where an assessor is chosen at random for each topic: the mean and the middle share."""
+    """Tau with the final ranking if an assessor is chosen at random for each topic: the mean and the middle share."""
     mixed = effect.random_assessors
     middle = mixed.tau_range
     found = None if isinstance(middle, Undefined) else Interval(*middle, effect.settings.level, "random assessors")
@@ -154,7 +154,9 @@ def best(evaluated: Evaluated | Undefined) -> Best | None:
         return None
     lines, chance = of_all(evaluated)
     first = min(lines, key=lambda line: (-line.values[evaluated.measure], line.run))
-    alone = Verdict(first.facet, first.run, (), (), (), papers=0, pairs=0, smallest_p=0.0, detectable=None)
+    alone = Verdict(
+        first.facet, first.run, (), (), (), papers=0, pairs=0, smallest_p=0.0, critical=None, detectable=None
+    )
     verdict = next((one for one in evaluated.verdicts if one.facet == first.facet), alone)
     too_few = first.topics < FEWEST_PAPERS
     return Best(
