@@ -28,6 +28,19 @@ Measured at alpha 0.02, with 2,000 and 500 studies a cell:
     per-paper      25     3      0.9        1.5     1.8   96.0        90.0    0.4
     per-paper      25     3-     1.8        1.5     4.0   91.6        88.0    1.4
 
+One team a paper, 200 and 100 studies a cell (`--designs per-paper --papers 8 12 16 25 --facets 1 3`): with fewer than
+about 22 papers each of four people shares fewer than 11 with others, and the diagnosis says that it cannot see.
+
+    design     papers facets  people guidelines changes  named as-severity others unseen
+    per-paper       8     1      0.0        0.0     0.0    0.0         0.0    0.0  100.0
+    per-paper      12     1      0.0        1.0     0.0    0.0         0.0    0.0  100.0
+    per-paper      16     1      1.0        1.5     0.0   23.0        18.0    2.0   76.0
+    per-paper      25     1      2.5        2.0     2.5   94.0        91.0    1.0    0.0
+    per-paper       8     3      0.0        0.5     0.0    0.0         0.0    0.0  100.0
+    per-paper      12     3      0.0        1.0     0.0    0.0         0.0    0.0  100.0
+    per-paper      16     3      1.5        0.5     0.0   23.0        18.0    0.0   77.0
+    per-paper      25     3      1.5        2.0     1.5   96.0        91.0    0.0    0.0
+
 With queries as the units, findings about people were false in 10, 7 and 11 percent (all, per-pair, per-paper) of 300
 studies of 25 papers at two facets, in 24, 15 and 28 percent at three.
 

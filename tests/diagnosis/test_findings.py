@@ -127,7 +127,7 @@ def test_a_study_that_is_too_small_says_how_many_papers_it_needs(papers: int, en
     found = diagnosis_of(one)
     assert (len(found.findings), found.too_small) == (1, False) if enough else (0, True)
     said = "cannot show that an assessor is stricter or more lenient than the others, however much: each person needs "
-    said += "at least 11 query papers shared with others, and nobody shares more than 10."
+    said += "at least 11 query papers shared with others, and each shares 10 at most."
     assert (said in told(one)) is not enough
     assert "by design" not in told(one)
     assert ("No assessor differs" in told(one)) is False
@@ -142,7 +142,7 @@ def test_that_one_team_a_paper_hides_a_strict_person_is_said_with_the_reason() -
         assert (planted.assessor in {finding.assessor for finding in found.findings}) is not hidden
         assert (found.papers, found.one_team, found.too_small) == (12, hidden, hidden)
         reason = (
-            "nobody shares more than 6. This is by design: one team judges all pairs of a query paper, so each person "
+            "each shares 6 at most. This is by design: one team judges all pairs of a query paper, so each person "
             'meets the others on few query papers. If a team were drawn for each pair (`assignment = "per-pair"`), '
             "each person could share up to 12 query papers."
         )

@@ -179,7 +179,7 @@ def test_that_no_run_is_named_is_no_evidence_if_a_favour_would_not_have_been() -
         found = worth("m", "x", of, judged)
         assert found.standing_in.may
         assert found.verdict is OpinionVerdict.TOO_FEW
-        assert found.sentence.startswith("m cannot be judged yet: there are too few topics to tell whether it favours")
+        assert found.sentence.startswith("m cannot be judged yet: there are too few topics to show whether it favours")
         assert found.sentence.endswith("So far, it may replace one, having won against 3 of 3 assessors.")
     assert (
         "with 5 topics, a favour of 10.0 points of nDCG for one run would be found in fewer than 80 of 100 studies; "

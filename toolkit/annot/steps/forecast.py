@@ -20,8 +20,8 @@ from annot.measuring.agreement.joint import interval as interval_of
 from annot.measuring.agreement.per_query import IN_WORDS, ratings_of
 from annot.measuring.forecast.design import ALL, Design, DesignForecast, Together, pool_size, simulate_design
 from annot.measuring.forecast.hours import HOUR, Rules, cost_of, hours_for, seconds_of, speed_of, times
-from annot.measuring.forecast.topics import TopicSetSize, topic_set_size
-from annot.measuring.measured import evaluation_of, primary_of, read_run_files
+from annot.measuring.forecast.topics import TopicSetSize
+from annot.measuring.topics_of_study import differences_shown
 from annot.pools.admission import admissions, as_recorded, recorded_admissions
 from annot.pools.drawn_pools import draw_pools
 from annot.pools.frozen_rankings import needed, not_ranked, read_rankings
@@ -259,33 +259,7 @@ def design(
         currency=settings.forecast.currency,
         pilot=pilot,
         forecast=found,
-        runs=_differences_shown(ws, n_queries, difference / 100),
-    )
-
-
-def _differences_shown(ws: Workspace, n_queries: int, difference: float) -> TopicSetSize | Undefined:
-    """By the runs on the queries of the pilot that are judged whole."""
-    snapshot = read_snapshot(ws)
-    try:
-        runs = read_run_files(ws)
-    except MissingInput:
-        return Undefined("there are no runs; `annot run` makes baselines")
-    outcome = snapshot.outcome
-    partly = {query_id for query_id, _ in (*outcome.progress.unfinished, *outcome.open)}
-    qrels = tuple(qrel for qrel in outcome.qrels if qrel.query_id not in partly)
-    if not qrels or len(runs) < 2:
-        return Undefined("no query is judged whole yet" if not qrels else "there is one run")
-    convention, _ = primary_of(ws.settings)
-    evaluated = evaluation_of(snapshot, runs, qrels, conventions=(convention,), average="plain", unfinished=True)
-    if not evaluated.verdicts:
-        return Undefined("no two runs rank for the same queries")
-    topics = len({query.topic_id for query in snapshot.queries})
-    return topic_set_size(
-        evaluated.comparisons,
-        evaluated.verdicts[-1],
-        topics=max(1, round(n_queries * topics / len(snapshot.queries))),
-        difference=difference,
-        level=ws.settings.forecast.level,
+        runs=differences_shown(read_snapshot(ws), n_queries, difference=difference / 100),
     )
 
 

@@ -297,7 +297,7 @@ def sentence_of(verdict: OpinionVerdict, found: _Found, agreement: Sequence[Opin
     so_far = _won(found.standing_in) if found.standing_in.may else with_people
     if verdict is OpinionVerdict.TOO_FEW:
         return (
-            f"cannot be judged yet: there are too few topics to tell whether it favours a run{runs}. So far, {so_far}"
+            f"cannot be judged yet: there are too few topics to show whether it favours a run{runs}. So far, {so_far}"
         )
     return f"cannot be judged yet{runs}. So far, {so_far}"
 

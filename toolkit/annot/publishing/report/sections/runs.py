@@ -39,7 +39,7 @@ def body(study: Study) -> Chapter:
     told = sentences("runs.body", best=leader, evaluated=evaluated, holding=holding(evaluated))
     told += sentences("runs.few_abstracts", few=study.few_abstracts)
     drawn = [drawing(evaluated)] if leader.runs > 1 and leader.queries > 1 else []
-    blocks = (*drawn, *compared(evaluated), *significant(evaluated), *restated(evaluated))
+    blocks: tuple[Table | Figure, ...] = (*drawn, *compared(evaluated), *significant(evaluated), *restated(evaluated))
     return Chapter("runs", TITLE, told, blocks)
 
 
