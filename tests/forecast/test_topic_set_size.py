@@ -63,6 +63,12 @@ def test_a_small_pilot_is_corrected_by_bonferroni_and_five_topics_show_nothing()
     assert found.needed.value == 10
 
 
+def test_a_number_beyond_all_reason_is_not_given() -> None:
+    found = topic_set_size(*pilot(6, 0.3), topics=9, difference=0.0005, level=0.95)
+    assert isinstance(found, TopicSetSize)
+    assert found.needed.value == Undefined("more than 100,000 may be needed")
+
+
 def test_a_pilot_without_spread_is_not_known() -> None:
     comparisons, verdict = pilot(6, 0.0)
     assert isinstance(topic_set_size(comparisons, verdict, topics=9, difference=0.1, level=0.95), Undefined)

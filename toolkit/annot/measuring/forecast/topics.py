@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from annot.base.stats.power import POWER, critical_t, least_effect, units_needed
+from annot.base.stats.power import MOST_UNITS, POWER, critical_t, least_effect, units_needed
 from annot.base.stats.values import Estimate, Interval, Undefined
 from annot.measuring.evaluation.comparisons import ALPHA, FEWEST_PAPERS, RunComparison, Verdict
 
@@ -68,10 +68,13 @@ def topic_set_size(
     def shown(by: float) -> float:
         return by * least_effect(topics, critical=critical_t(topics, alpha=alpha))
 
-    def needed(by: float) -> float:
-        found = units_needed(difference / by, alpha=alpha, fewest=FEWEST_PAPERS)
-        return math.inf if found is None else found
-
+    numbers = [units_needed(difference / by, alpha=alpha, fewest=FEWEST_PAPERS) for by in (spread, low, high)]
+    if None in numbers:
+        most = Undefined(f"more than {MOST_UNITS:,} may be needed")
+        needed = Estimate(most, most)
+    else:
+        number, *ends = (float(number or 0) for number in numbers)
+        needed = Estimate(number, Interval(*ends, level, method))
     least: Estimate = Estimate(shown(spread), Interval(shown(low), shown(high), level, method))
     if topics < FEWEST_PAPERS:
         nothing = Undefined(f"{topics} topics show no difference of any size; {FEWEST_PAPERS} are needed")
@@ -86,5 +89,5 @@ def topic_set_size(
         spread=Estimate(spread, Interval(low, high, level, method)),
         shown=least,
         difference=difference,
-        needed=Estimate(needed(spread), Interval(needed(low), needed(high), level, method)),
+        needed=needed,
     )

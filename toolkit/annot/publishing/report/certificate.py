@@ -64,7 +64,7 @@ def _losses(found: Certificate) -> Table:
             Column("Score without it", lambda one: Number(one.without, MEASURE)),
             Column("Rank", lambda one: one.rank or NONE),
             Column("Rank without it", lambda one: one.rank_without or NONE),
-            Column("Tau", lambda one: Number(one.tau, TAU)),
+            Column("Tau", lambda one: Number(one.tau, TAU) if one.ranked else NONE),
         ],
         caption="reusability.losses_table",
         command=COMMAND,
