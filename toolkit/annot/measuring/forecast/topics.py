@@ -73,8 +73,8 @@ def topic_set_size(
         most = Undefined(f"more than {MOST_UNITS:,} may be needed")
         needed = Estimate(most, most)
     else:
-        number, *ends = (float(number or 0) for number in numbers)
-        needed = Estimate(number, Interval(*ends, level, method))
+        typical, fewest, most_needed = (float(number or 0) for number in numbers)
+        needed = Estimate(typical, Interval(fewest, most_needed, level, method))
     least: Estimate = Estimate(shown(spread), Interval(shown(low), shown(high), level, method))
     if topics < FEWEST_PAPERS:
         nothing = Undefined(f"{topics} topics show no difference of any size; {FEWEST_PAPERS} are needed")
