@@ -5,11 +5,12 @@
     nice python benchmarks/diagnosis_power.py faults [--studies 520] [--planted 60]
 
 `papers`: studies of so many query papers of one, two or three facets (with a dash: every third paper has one only),
-20 pairs a query, four assessors: all judge all, two in turn judge each pair, or one team of two a paper. Everybody has
-a severity of their own on every paper, for all of its facets, 0.3 grades around 0. Prints, in percent of studies with
-nothing planted, those with a finding about people, about the guidelines, and with a change while judging; of studies
-with a person stricter or more lenient by 0.8 grades, those that name this person, that name severity, and that name
-anyone else. A cell of 2,000 and 500 studies takes 30 seconds of one processor.
+20 pairs a query, four assessors: all judge all, two in turn judge each pair, or one team of two a paper. Everybody
+has a severity of their own on every paper, for all of its facets, 0.3 grades around 0. Prints, in percent of studies
+with nothing planted, those with a finding about people, about the guidelines, and with a change while judging; of
+studies with a person stricter or more lenient by 0.8 grades, those that name this person, that name severity, and
+that name anyone else, and those that say of this person that the study cannot see it ("unseen"). A cell of 2,000 and
+500 studies takes 30 seconds of one processor.
 
 Measured at alpha 0.02, with 2,000 and 500 studies a cell:
 
@@ -26,6 +27,19 @@ Measured at alpha 0.02, with 2,000 and 500 studies a cell:
     per-pair       25     3-     1.7        2.2     2.9  100.0       100.0    1.6
     per-paper      25     3      0.9        1.5     1.8   96.0        90.0    0.4
     per-paper      25     3-     1.8        1.5     4.0   91.6        88.0    1.4
+
+One team a paper, 200 and 100 studies a cell (`--designs per-paper --papers 8 12 16 25 --facets 1 3`): with fewer than
+about 22 papers each of four people shares fewer than 11 with others, and the diagnosis says that it cannot see.
+
+    design     papers facets  people guidelines changes  named as-severity others unseen
+    per-paper       8     1      0.0        0.0     0.0    0.0         0.0    0.0  100.0
+    per-paper      12     1      0.0        1.0     0.0    0.0         0.0    0.0  100.0
+    per-paper      16     1      1.0        1.5     0.0   23.0        18.0    2.0   76.0
+    per-paper      25     1      2.5        2.0     2.5   94.0        91.0    1.0    0.0
+    per-paper       8     3      0.0        0.5     0.0    0.0         0.0    0.0  100.0
+    per-paper      12     3      0.0        1.0     0.0    0.0         0.0    0.0  100.0
+    per-paper      16     3      1.5        0.5     0.0   23.0        18.0    0.0   77.0
+    per-paper      25     3      1.5        2.0     1.5   96.0        91.0    0.0    0.0
 
 With queries as the units, findings about people were false in 10, 7 and 11 percent (all, per-pair, per-paper) of 300
 studies of 25 papers at two facets, in 24, 15 and 28 percent at three.
@@ -91,7 +105,7 @@ def main() -> None:
     parser.add_argument("--carried", type=float, default=CARRIED)
     options = parser.parse_args()
     if options.table == "papers":
-        print("design     papers facets  people guidelines changes  named as-severity others  seconds")
+        print("design     papers facets  people guidelines changes  named as-severity others unseen  seconds")
         for design in options.designs:
             for facets, fewer in ((int(one[0]), one.endswith("-")) for one in options.facets):
                 for papers in options.papers:
@@ -121,7 +135,7 @@ def by_papers(papers: int, study: Study, studies: int, planted: int) -> None:
     """Print a line: of studies with nothing, those with a finding about people, guidelines or a change, in percent; of
     studies with a strict person, those that name that person, do so for severity, and name anyone else."""
     started = time.process_time()
-    nothing, strict = np.zeros((studies, 3)), np.zeros((planted, 3))
+    nothing, strict = np.zeros((studies, 3)), np.zeros((planted, 4))
     for seed in range(studies):
         panel, _ = simulate(study, seed)
         diagnosis = diagnose(panel, level=0.95)
@@ -130,15 +144,18 @@ def by_papers(papers: int, study: Study, studies: int, planted: int) -> None:
         nothing[seed] = bool(diagnosis.findings), bool(diagnosis.gaps), changes
     for seed in range(planted):
         panel, guilty = simulate(replace(study, fault="severity"), seed)
-        reported = as_planted(diagnose(panel, level=0.95))
+        diagnosis = diagnose(panel, level=0.95)
+        assert isinstance(diagnosis, Diagnosis)
+        reported = as_planted(diagnosis)
         people = {one.assessor for one in reported}
-        strict[seed] = guilty.assessor in people, guilty in reported, bool(people - {guilty.assessor})
+        named, others = guilty.assessor in people, bool(people - {guilty.assessor})
+        strict[seed] = named, guilty in reported, others, guilty.assessor in diagnosis.untested
     seconds = (time.process_time() - started) / (studies + planted)
     false, found = 100 * nothing.mean(axis=0), 100 * strict.mean(axis=0)
     print(
         f"{study.design:<10} {papers:>6} {study.facets:>5}{'-' if study.fewer else ' '} "
         f"{false[0]:>7.1f} {false[1]:>10.1f} {false[2]:>7.1f} {found[0]:>6.1f} {found[1]:>11.1f} {found[2]:>6.1f} "
-        f"{seconds:>8.3f}",
+        f"{found[3]:>6.1f} {seconds:>8.3f}",
         flush=True,
     )
 

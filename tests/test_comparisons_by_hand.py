@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 import pytest
+from annot.base.stats.power import effect_interval
 from annot.base.stats.significance import max_t_tests
 from annot.base.stats.values import Interval, Undefined
 from annot.measuring.evaluation import comparisons
@@ -137,3 +138,22 @@ def test_scores_before_and_now_have_their_places() -> None:
         Score("m", "a", (0.5, 0.3), (1, 3)),
     )
     assert restated_scores([], {"m": {"a": 0.3}}) == (Score("m", "a", (0.3,), (1,)),)
+
+
+@pytest.mark.parametrize(("effect", "n"), [(0.5, 16), (-0.2, 8), (4.0, 6), (0.0, 100)])
+def test_the_interval_of_an_effect_has_as_much_of_the_noncentral_t_in_either_tail(effect: float, n: int) -> None:
+    found = effect_interval(effect, n, level=0.9, unit="query")
+    t = effect * math.sqrt(n)
+    assert stats.nct.sf(t, n - 1, found.low * math.sqrt(n)) == pytest.approx(0.05, abs=1e-6)
+    assert stats.nct.cdf(t, n - 1, found.high * math.sqrt(n)) == pytest.approx(0.05, abs=1e-6)
+    assert found.low < effect < found.high
+
+
+def test_the_interval_of_an_effect_holds_it_in_95_of_100_studies() -> None:
+    """Normal differences of 6 and of 25 topics, with no effect and with a large one."""
+    rng = np.random.default_rng(3)
+    for n, true in ((6, 0.0), (6, 1.5), (25, 0.8)):
+        studies = true + rng.standard_normal((4000, n))
+        effects = studies.mean(axis=1) / studies.std(axis=1, ddof=1)
+        ends = [effect_interval(effect, n, level=0.95, unit="query") for effect in effects.tolist()]
+        assert np.mean([one.low <= true <= one.high for one in ends]) == pytest.approx(0.95, abs=0.011)

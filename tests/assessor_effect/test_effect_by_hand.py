@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from annot.base.stats.values import Undefined
-from annot.measuring.assessor_effect.on_runs import gradings_of, random_grades
+from annot.measuring.assessor_effect.on_runs import gradings_of
 from annot.measuring.assessor_effect.rankings import (
     Difference,
     Differences,
@@ -43,14 +43,6 @@ def test_each_grading_covers_the_queries_of_which_its_assessor_was_given_every_p
     # An answer without a grade is 0.
     assert grades["B"] == [[2, 0], [2, 0]]
     assert grades["a1"] == [[2, 0], [2, 3]]
-
-
-def test_a_random_grade_is_one_of_those_who_graded_the_pair() -> None:
-    drawn = random_grades(cell([[0, NAN, 1], [2, 3, NAN], [1, NAN, NAN]]), n=600, seed=1)
-    assert drawn.shape == (600, 3)
-    assert [sorted(set(column)) for column in drawn.T.tolist()] == [[0, 1, 2], [3], [1]]
-    assert np.bincount(drawn[:, 0]).tolist() == pytest.approx([200] * 3, abs=50)
-    assert random_grades(cell([[0, NAN, 1], [2, 3, NAN], [1, NAN, NAN]]), n=9, seed=1).tolist() == drawn[:9].tolist()
 
 
 def test_a_difference_is_seen_from_the_better_run() -> None:

@@ -40,20 +40,44 @@ def test_many_gradings_at_once_are_measured_as_one_by_one(b: int, n: int, seed: 
             assert found == pytest.approx([values[name] for values in one_by_one], abs=1e-9), (convention, name)
 
 
-def test_a_random_choice_takes_each_grade_from_one_who_gave_it_each_as_often() -> None:
+def test_a_choice_takes_the_first_or_the_second_judgement_of_all_pairs_of_a_topic() -> None:
+    """Voorhees 2000: a set of judgements has, for each topic, all of one assessor's or all of the other's."""
+    ratings = np.random.default_rng(0).integers(0, 4, (2, 40)).astype(float)
+    drawn, taken = random_grades(cell(ratings), n=6000, seed=3, topic="t")
+    assert sorted(map(tuple, drawn.tolist())) == sorted(map(tuple, ratings.astype(int).tolist()))
+    # Four standard errors of a half among 6,000.
+    assert np.bincount(taken) / 6000 == pytest.approx([0.5, 0.5], abs=0.0259)
+
+
+def test_all_queries_of_a_topic_have_the_same_choice_and_other_topics_one_of_their_own() -> None:
+    ratings = np.array([[0.0] * 5, [1.0] * 5])
+    chosen = {
+        (name, topic): drawn[taken][:, 0]
+        for name, topic in (("m", "t1"), ("b", "t1"), ("m", "t2"))
+        for drawn, taken in [random_grades(cell(ratings, name), n=2000, seed=3, topic=topic)]
+    }
+    assert (chosen["m", "t1"] == chosen["b", "t1"]).all()
+    assert np.corrcoef(chosen["m", "t1"], chosen["m", "t2"])[0, 1] == pytest.approx(0, abs=4 / np.sqrt(2000))
+
+
+def test_of_those_who_graded_a_pair_each_is_taken_as_often() -> None:
     nan = np.nan
-    drawn = random_grades(cell([[0, 3, nan, nan], [1, 3, 2, 0], [2, nan, nan, 1]]), n=6000, seed=3)
+    distinct, taken = random_grades(cell([[0, 3, nan, nan], [1, 3, 2, 0], [2, nan, nan, 1]]), n=6000, seed=3, topic="t")
+    drawn = distinct[taken]
     assert [set(column.tolist()) for column in drawn.T] == [{0, 1, 2}, {3}, {2}, {0, 1}]
     # Four standard errors of a third and of a half among 6,000.
     assert np.bincount(drawn[:, 0]) / 6000 == pytest.approx([1 / 3] * 3, abs=0.0244)
     assert drawn[:, 3].mean() == pytest.approx(0.5, abs=0.0259)
-    # Pairs are drawn one from the other: both documents from the same assessor as often as not.
-    assert np.corrcoef(drawn[:, 0] == 1, drawn[:, 3])[0, 1] == pytest.approx(0, abs=4 / np.sqrt(6000))
 
 
-def test_random_choices_follow_from_seed_and_query_and_more_of_them_begin_with_the_same() -> None:
-    ratings = np.random.default_rng(0).integers(0, 4, (2, 40)).astype(float)
-    drawn = random_grades(cell(ratings), n=20, seed=3)
-    assert (random_grades(cell(ratings), n=50, seed=3)[:20] == drawn).all()
-    assert (random_grades(cell(ratings), n=20, seed=4) != drawn).any()
-    assert (random_grades(cell(ratings, "other"), n=20, seed=3) != drawn).any()
+def test_random_choices_follow_from_seed_and_topic_and_more_of_them_begin_with_the_same() -> None:
+    ratings = np.array([[0.0, 1.0], [2.0, 3.0]])
+
+    def choices(n: int, seed: int, topic: str) -> np.ndarray:
+        drawn, taken = random_grades(cell(ratings), n=n, seed=seed, topic=topic)
+        return drawn[taken]
+
+    drawn = choices(20, 3, "t")
+    assert (choices(50, 3, "t")[:20] == drawn).all()
+    assert (choices(20, 4, "t") != drawn).any()
+    assert (choices(20, 3, "other") != drawn).any()

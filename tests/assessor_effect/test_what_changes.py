@@ -47,8 +47,8 @@ def test_runs_that_are_alike_change_places_among_equals_and_it_is_not_said_that_
 def test_the_place_of_the_best_run_is_that_of_the_middle_share_of_choices() -> None:
     """Two runs and one query of two documents: the first is relevant to a1, the second to a2, and finally the first.
 
-    r0 ranks the first document first. A choice takes each grade from a1 or a2: with (3, 0) r0 is first, with (0, 3)
-    second, and with equal grades both runs tie: three of four choices leave r0 first, and one in four does not.
+    r0 ranks the first document first. A choice takes all grades from a1 or all from a2: with (3, 0) r0 is first, with
+    (0, 3) second.
     """
     docs = ("d0", "d1")
     orders = {"r0": docs, "r1": docs[::-1]}

@@ -27,7 +27,7 @@ NUMBERS = {
     "judging": {"per_pair": 2, "repeats": 0.0},
     "sample": {"floor": 0.05, "unranked": 1.0},
     "training": {"per_facet": 10, "threshold": 0.6, "furthest": 5},
-    "agreement": {"level": 0.95, "epsilon": 0.2},
+    "agreement": {"level": 0.95, "epsilon": 0.2, "tolerated_favour": 0.1},
     "forecast": {"window_days": 28, "fence": 3.0, "level": 0.95, "draws": 1000, "simulations": 200},
     "watch": {"every": 60},
     "adjudication": {"adjudicator_may_assess": False},

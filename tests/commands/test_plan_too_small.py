@@ -23,6 +23,7 @@ def test_a_small_plan_says_what_it_cannot_show_and_how_many_papers_would(ws: Wor
         "person needs at least 10 query papers shared with others and has 4",
         "the study is too small for some intervals of agreement: each facet needs 6 query papers for "
         "medians and 4 for means, but method has 4",
+        "no difference between two runs can be shown with 4 query papers: at least 6 are needed",
     )
 
 
@@ -35,7 +36,10 @@ def test_a_plan_that_is_large_enough_says_nothing_of_it(ws: Workspace) -> None:
         drawn: list[Pool] = [*known.values(), *(small_study.pool_of(query.topic_id) for query in added)]
         pools.replace_pools(session, drawn, rankings_sha256={pool.topic_id: "abc" for pool in drawn})
         assert len(people.read_assessors(session)) == 3
-    assert not any("too small" in note for note in planned(ws))
+    notes = planned(ws)
+    assert not any("too small" in note for note in notes)
+    # G*Power 3.1, two dependent means, two tails, 10 pairs: power 0.8 at an effect of 0.9997.
+    assert any("10 query papers show a difference between two runs of 1.00 standard deviations" in one for one in notes)
 
 
 def test_shares_that_cannot_act_are_reported(ws: Workspace) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from annot.base.stats.values import Undefined
@@ -124,9 +126,27 @@ def test_a_study_that_is_too_small_says_how_many_papers_it_needs(papers: int, en
     one = panel(grades, np.repeat(np.arange(2 * papers), 20), papers=np.arange(2 * papers) // 2)
     found = diagnosis_of(one)
     assert (len(found.findings), found.too_small) == (1, False) if enough else (0, True)
-    said = "too small to show that an assessor is stricter or more lenient than the others: each person needs at "
-    assert (said + "least 11 query papers shared with others." in told(one)) is not enough
+    said = "cannot show that an assessor is stricter or more lenient than the others, however much: each person needs "
+    said += "at least 11 query papers shared with others, and each shares 10 at most."
+    assert (said in told(one)) is not enough
+    assert "by design" not in told(one)
     assert ("No assessor differs" in told(one)) is False
+
+
+def test_that_one_team_a_paper_hides_a_strict_person_is_said_with_the_reason() -> None:
+    """Four people in teams of two: each meets the others on half of twelve papers, where eleven are needed."""
+    study = Study("per-paper", "severity", queries=24, facets=2, carried=0.3, size=0.8)
+    for design, hidden in (("per-paper", True), ("per-pair", False)):
+        one, planted = simulate(replace(study, design=design), 3)
+        found = diagnosis_of(one)
+        assert (planted.assessor in {finding.assessor for finding in found.findings}) is not hidden
+        assert (found.papers, found.one_team, found.too_small) == (12, hidden, hidden)
+        reason = (
+            "each shares 6 at most. This is by design: one team judges all pairs of a query paper, so each person "
+            'meets the others on few query papers. If a team were drawn for each pair (`assignment = "per-pair"`), '
+            "each person could share up to 12 query papers."
+        )
+        assert (reason in told(one)) is hidden
 
 
 @pytest.mark.parametrize("seed", [41, 60, 74])

@@ -14,10 +14,11 @@ from annot.measuring.evaluation.gradings import family_of
 from annot.measuring.evaluation.measures import evaluate
 from annot.measuring.opinions import favour as module
 from annot.measuring.opinions.favour import Favour, FavourRule, OpinedPair, RankedPairs, RunUnderOpinion, favour
+from scipy import stats
 
 FAMILY = family_of("trec", "nDCG")
 assert FAMILY is not None
-RULE = FavourRule("nDCG", *FAMILY, least=0.0, level=0.95, permutations=200, seed=1)
+RULE = FavourRule("nDCG", *FAMILY, least=0.0, tolerance=0.1, level=0.95, permutations=200, seed=1)
 
 
 def small(seed: int, *, queries: int = 6, documents: int = 9, runs: int = 2):
@@ -55,7 +56,10 @@ def test_plain_means_are_those_of_ir_measures(measure: str) -> None:
     family = family_of("trec", measure)
     assert family is not None
     found = favour(
-        pairs, runs, FavourRule(measure, *family, least=0.0, level=0.95, permutations=9, seed=1), topics=None
+        pairs,
+        runs,
+        FavourRule(measure, *family, least=0.0, tolerance=0.1, level=0.95, permutations=9, seed=1),
+        topics=None,
     )
     assert isinstance(found, Favour)
     for one in found.runs:
@@ -75,7 +79,10 @@ def test_plain_means_of_csfcube_have_the_ideal_of_what_a_run_submits(measure: st
     family = family_of("csfcube", measure)
     assert family is not None
     found = favour(
-        pairs, runs, FavourRule(measure, *family, least=0.0, level=0.95, permutations=9, seed=1), topics=None
+        pairs,
+        runs,
+        FavourRule(measure, *family, least=0.0, tolerance=0.1, level=0.95, permutations=9, seed=1),
+        topics=None,
     )
     assert isinstance(found, Favour)
     qrels = [Qrel(pair.query_id, pair.doc_id, pair.opinion) for pair in pairs]
@@ -204,7 +211,7 @@ def test_a_pair_has_the_reciprocal_of_its_rank_and_no_discount_beyond_the_cut() 
     family = family_of("trec", "nDCG@2")
     assert family is not None
     pairs = [OpinedPair("q", doc, 1, 1, 1.0, 100) for doc in "abcd"]
-    rule = FavourRule("nDCG@2", *family, least=0.0, level=0.95, permutations=9, seed=1)
+    rule = FavourRule("nDCG@2", *family, least=0.0, tolerance=0.1, level=0.95, permutations=9, seed=1)
     ranked = RankedPairs.of(pairs, {"r": {"q": ("b", "x", "a")}, "s": {"q": ("d",)}}, rule, topics={"q": "t"})
     assert ranked.topics == ("t",)
     assert ranked.own[0].tolist() == [1 / 63, 1 / 61, 0, 0]
@@ -226,21 +233,24 @@ def test_of_two_runs_one_loses_as_surely_as_the_other_gains() -> None:
 
 def test_the_runs_that_gain_or_lose_most_are_named_first() -> None:
     def run(name: str, beyond: float) -> RunUnderOpinion:
-        return RunUnderOpinion(
-            *(name, 0.5, 0.5, beyond, Undefined("made up"), 0.0, 0.0), gains=beyond > 0.1, loses=beyond < -0.1
-        )
+        verdicts = {"gains": beyond > 0.1, "suspected": beyond == 0.1, "loses": beyond < -0.1}
+        return RunUnderOpinion(*(name, 0.5, 0.5, beyond, Undefined("made up"), 0.0, 0.0), **verdicts)
 
-    found = Favour(
-        "nDCG", 0.0, 6, tuple(run(*of) for of in (("a", 0.2), ("b", 0.0), ("c", 0.3), ("d", -0.2), ("e", -0.4)))
-    )
+    sizes = {"a": 0.2, "b": 0.0, "c": 0.3, "d": -0.2, "e": -0.4, "f": 0.1}
+    found = Favour("nDCG", 0.0, 0.1, 6, 0.05, 6, tuple(run(*of) for of in sizes.items()))
     assert found.gaining == ("c", "a")
+    assert found.suspected == ("f",)
     assert found.losing == ("e", "d")
+    assert not found.none
+    assert replace(found, runs=found.runs[1:2]).none
+    assert not replace(found, runs=found.runs[1:2], visible=0.11).none
+    assert not replace(found, runs=found.runs[-1:]).none
 
 
 def test_without_runs_pairs_or_topics_it_is_not_known() -> None:
     pairs, runs = small(7)
     reasons = []
-    for given in ((pairs, {}), (pairs, {"r0": runs["r0"]}), ([], runs), (pairs[:18], runs)):
+    for given in ((pairs, {}), (pairs, {"r0": runs["r0"]}), ([], runs), (pairs[:9], runs)):
         found = favour(*given, RULE, topics=None)
         assert isinstance(found, Undefined)
         reasons.append(found.reason)
@@ -248,7 +258,54 @@ def test_without_runs_pairs_or_topics_it_is_not_known() -> None:
         "there are no runs",
         "there is one run, and none to compare it with",
         "no pair has both a final grade and an opinion",
-        "2 topics, and the test needs 6",
+        "1 topic, and the test needs at least 6",
     ]
-    of_three = favour(pairs, runs, RULE, topics={f"q{at}": f"t{at // 2}" for at in range(6)})
-    assert of_three == Undefined("3 topics, and the test needs 6")
+
+
+def test_fewer_than_six_topics_show_no_favour_of_any_size_and_say_how_many_would() -> None:
+    pairs, runs = small(7)
+    found = favour(pairs, runs, replace(RULE, tolerance=0.5), topics={f"q{at}": f"t{at // 2}" for at in range(6)})
+    assert isinstance(found, Favour)
+    assert found.n_topics == 3
+    assert found.visible is None
+    assert not found.none
+    assert found.topics_needed is not None
+    assert found.topics_needed >= 6
+
+
+def test_a_favour_of_the_size_called_visible_is_found_in_80_of_100_studies() -> None:
+    """Normal rests of runs with unequal spread: the favour is given to each run in turn, and counted how often found.
+
+    The critical t is that of the noncentral formula's own premise: independent of the study's signs.
+    """
+    spreads, n, level, rng = np.array([0.03, 0.05, 0.08]), 15, 0.95, np.random.default_rng(5)
+    critical = float(stats.t.ppf(1 - (1 - level) / 6, n - 1))
+    runs = [RunUnderOpinion(f"r{at}", 0, 0, 0, Undefined(""), 1, 1, False, False, False) for at in range(3)]
+    rule = replace(RULE, least=0.015, tolerance=0.06)
+    visible, _ = module._visible(runs, spreads, n, critical, rule)
+    assert visible is not None
+    hits = []
+    for spread in spreads:
+        rests = visible - rule.least + spread * rng.standard_normal((20_000, n))
+        t = rests.mean(axis=1) / rests.std(axis=1, ddof=1) * np.sqrt(n)
+        hits.append((t > critical).mean())
+    assert np.mean(hits) == pytest.approx(0.8, abs=0.01)
+    assert hits[0] > 0.95
+    # And the number of topics at which that favour is visible is the number there is.
+    assert module._visible(runs, spreads, n, critical, replace(rule, tolerance=visible))[1] == n
+    assert module._visible(runs, spreads, n, critical, replace(rule, tolerance=visible - 0.002))[1] > n
+
+
+def test_a_run_that_gains_only_without_correction_is_suspected() -> None:
+    """One of six runs, on eight topics, gains by an interval of its own; among six, that may be chance."""
+    pairs, runs = small(5, queries=8, documents=40, runs=6)
+    liked = {(query, doc) for query, docs in runs["r0"].items() for doc in docs[:9]}
+    lifted = [pair._replace(opinion=pair.opinion + (pair[:2] in liked)) for pair in pairs]
+    rule = replace(RULE, permutations=2000, least=0.015, tolerance=0.9)
+    found, plain = (favour(of, runs, rule, topics=None) for of in (lifted, pairs))
+    assert isinstance(found, Favour)
+    assert isinstance(plain, Favour)
+    assert (found.gaining, found.suspected, found.none) == ((), ("r0",), False)
+    assert (plain.gaining, plain.suspected, plain.none) == ((), (), True)
+    assert found.topics_needed is not None
+    assert found.topics_needed > 8

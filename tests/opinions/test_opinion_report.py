@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import sampled_study
 from annot.base.errors import InputError, MissingInput
-from annot.base.stats.values import Undefined
+from annot.measuring.opinions.favour import Favour
 from annot.measuring.opinions.worth import OpinionVerdict
 from annot.publishing.report.sections.whole import document
 from annot.publishing.report.study import Study
@@ -102,5 +102,5 @@ def test_in_a_sampled_study_each_pair_counts_as_many_as_it_represents(tmp_path: 
         same += weight * (one.doc_id >= "d30" or one.grade == 3)
     (row,) = [one for one in found.worth.agreement if one.whom == "final grades" and one.binarised_at is None]
     assert row.between.figures["percent"].value == pytest.approx(100 * same / whole)
-    assert isinstance(found.worth.favour, Undefined)
-    assert found.worth.favour.reason == "4 topics, and the test needs 6"
+    assert isinstance(found.worth.favour, Favour)
+    assert (found.worth.favour.n_topics, found.worth.favour.visible) == (4, None)

@@ -1,7 +1,8 @@
-"""The first sentence of an opinion: each of the four by its rule, and planted judges on CSFCube with ten runs."""
+"""The first sentence of an opinion: each by its rule, and planted judges on CSFCube with ten runs."""
 
 from __future__ import annotations
 
+import itertools
 import sys
 from collections.abc import Mapping
 from dataclasses import replace
@@ -27,7 +28,7 @@ from opinion_judges import KINDS, Planted
 SCALE = Scale((0, 1, 2, 3), relevant_from=2, level=0.95, topics=None)
 FAMILY = family_of("trec", "nDCG")
 assert FAMILY is not None
-RULE = FavourRule("nDCG", *FAMILY, least=0.015, level=0.95, permutations=500, seed=1)
+RULE = FavourRule("nDCG", *FAMILY, least=0.015, tolerance=0.1, level=0.95, permutations=500, seed=1)
 PEOPLE = 3
 
 
@@ -66,13 +67,13 @@ def said(judged: Judged, of: str | int, seed: int = 0) -> dict[tuple[str, str], 
     }
 
 
-def test_the_four_sentences() -> None:
+def test_the_sentences_of_enough_topics() -> None:
     judged = study(1)
     found = {of: worth("m", "org/some-model", said(judged, of), judged) for of in ("final", "guessed", "unreadable", 1)}
     assert found["final"].verdict is OpinionVerdict.AS_PEOPLE
     assert found["final"].sentence == (
         "m agrees as people do: it may replace one, having won against 3 of 3 assessors, and no run gains more "
-        "under its grades than its errors explain."
+        "under its grades than its errors explain (12 topics show a favour of 1.5 points or more with 80% power)."
     )
     assert found[1].sentence == "m does not judge: it gives grade 1 to every pair."
     assert found["unreadable"].verdict is OpinionVerdict.DOES_NOT_JUDGE
@@ -159,13 +160,42 @@ def test_more_noise_than_people_have_is_noisy_and_without_runs_nobody_says_fair(
         for pair, (given,) in said(judged, "final").items()
     }
     found = worth("m", "x", answers, judged)
-    assert found.verdict is OpinionVerdict.NOISY
+    assert found.verdict is OpinionVerdict.NOISY_BUT_FAIR
     assert found.sentence.startswith("m is noisy but fair: its ordinal alpha with the assessors is 0.")
     without = Judged(judged.queries, {}, judged.lengths, SCALE, RULE, epsilon=0.2)
     found = worth("m", "x", answers, without)
     assert found.verdict is OpinionVerdict.NOISY
     assert found.sentence.startswith("m is noisy: its ordinal alpha")
     assert found.sentence.endswith("whether it favours a run is not known: there are no runs.")
+
+
+def test_that_no_run_is_named_is_no_evidence_if_a_favour_would_not_have_been() -> None:
+    """Five topics name no run, whatever the judge does: neither a perfect judge nor one with a favourite agrees."""
+    judged = study(10, queries=5, documents=40)
+    answers = said(judged, "final")
+    liked = {(query, doc) for query, docs in judged.runs["r3"].items() for doc in docs[:12]}
+    lifted = {pair: [min(3, grade + (pair in liked))] for pair, (grade,) in answers.items()}
+    for of in (answers, lifted):
+        found = worth("m", "x", of, judged)
+        assert found.standing_in.may
+        assert found.verdict is OpinionVerdict.TOO_FEW
+        assert found.sentence.startswith("m cannot be judged yet: there are too few topics to show whether it favours")
+        assert found.sentence.endswith("So far, it may replace one, having won against 3 of 3 assessors.")
+    assert (
+        "with 5 topics, a favour of 10.0 points of nDCG for one run would be found in fewer than 80 of 100 studies; "
+        "about 6 topics would do"
+    ) in worth("m", "x", answers, judged).sentence
+
+
+def test_without_runs_nobody_says_that_it_agrees_as_people_do() -> None:
+    judged = replace(study(1), runs={})
+    found = worth("m", "x", said(judged, "final"), judged)
+    assert found.standing_in.may
+    assert found.verdict is OpinionVerdict.UNKNOWN
+    assert found.sentence == (
+        "m cannot be judged yet; whether it favours a run is not known: there are no runs. "
+        "So far, it may replace one, having won against 3 of 3 assessors."
+    )
 
 
 def test_with_one_assessor_a_pair_nobody_says_that_it_agrees_as_people_do() -> None:
@@ -300,3 +330,22 @@ def test_pairs_of_a_sample_stand_for_those_that_were_not_drawn(planted: Planted)
     off = np.array([np.mean(scores[one.run]) - one.by_people for one in whole.runs])
     assert abs(off - off.mean()).max() < 0.015
     assert abs(off.mean()) < 0.04
+
+
+def test_in_a_small_study_a_planted_favourite_is_never_called_fair_and_a_good_judge_is_found_with_more(
+    planted: Planted,
+) -> None:
+    """Two seeds; `benchmarks/opinion_judges.py --topics` counts more."""
+    fair = {OpinionVerdict.AS_PEOPLE, OpinionVerdict.FAIR, OpinionVerdict.NOISY_BUT_FAIR}
+    for kind, topics in itertools.product(("favours", "good"), (4, 6, 14)):
+        judge = {"favours": opinion_judges.favours, "good": opinion_judges.good}[kind]
+        found = [
+            planted.held(judge(planted, generator(seed, kind)), kind, topics=planted.some_topics(topics, seed)).verdict
+            for seed in range(2)
+        ]
+        if kind == "favours":
+            assert not fair.intersection(found)
+        elif topics == 4:
+            assert {*found} == {OpinionVerdict.TOO_FEW}
+        elif topics == 14:
+            assert {*found} == {OpinionVerdict.AS_PEOPLE}

@@ -36,7 +36,7 @@ def test_what_could_have_been_found_is_said_from_the_least_to_the_largest() -> N
         )
     )
     assert told.endswith(
-        "With 80% power, this study could have detected a change between the two halves of the queries of these sizes "
+        "With 80% power, a study of this design shows a change between the two halves of the queries of these sizes "
         "or larger (smallest and largest over assessors): severity by 0.30 grades; "
         "agreement by 15 points to 20 points; speed by 1.25 times as long to 2.25 times as long."
     )

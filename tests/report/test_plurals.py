@@ -50,6 +50,8 @@ def test_sentences_of_one_thing_are_in_the_singular() -> None:
     planned = {
         "unheeded": (), "before": 1, "new": 1, "dry_run": False, "filled": 1, "by_query": [("q1", 1)], "short": 1,
         "wants_grow": False, "too_many": ("a1",), "n_assessors": 1, "per_pair": 1, "apart": [], "few": [],
+        "n_topics": 1, "visible": None,
+        "fewest": 6,
         "sent": False, "sample": None,
     }  # fmt: skip
     facts = SimpleNamespace(sizes=(1,), documents=1, hubs=(), passed_over=1, methods=(), drought={}, versions=())

@@ -42,7 +42,7 @@ def tables_of(markdown: str) -> Iterator[Shown]:
 
 def same(shown: str, printed: str) -> bool:
     """Whether a cell of the page and one of the terminal are the same, to the digits of the coarser."""
-    number = r"-?\d+\.?\d*"
+    number = r"[+-]?\d+\.?\d*"
     if re.sub(number, "#", shown) != re.sub(number, "#", printed):
         return False
     for one, other in zip(re.findall(number, shown), re.findall(number, printed), strict=True):

@@ -18,6 +18,7 @@ from annot.publishing.report.words import sentence
 from evaluated_runs import evaluated_runs
 
 DOCS = [f"d{at:02}" for at in range(20)]
+UNTESTED: dict[str, Any] = {"smallest_p": 0.03, "critical": None, "detectable": None}
 
 
 def measured(papers: int, noise: dict[str, float]) -> Evaluated:
@@ -60,7 +61,7 @@ def test_with_five_papers_the_first_sentence_says_that_nothing_can_hold_and_with
 def test_the_verdict_of_the_first_screen_and_of_evaluate_follow_from_the_groups_in_the_same_words(
     worse: tuple[str, ...], behind: tuple[str, ...], as_good: tuple[str, ...], above_chance: bool, said: str
 ) -> None:
-    of = Verdict(TOGETHER, "a", worse, behind, as_good, papers=6, pairs=3, smallest_p=0.03, detectable=None)
+    of = Verdict(TOGETHER, "a", worse, behind, as_good, papers=6, pairs=3, **UNTESTED)
     found = a_best_run(verdict=of, runs=1 + len(worse + behind + as_good), above_chance=above_chance)
     assert sentence("answers.best_verdict", best=found, lead=sentence("runs.lead", best=found)) == said
     printed = sentence("runs.best_line", best=found)
@@ -104,7 +105,7 @@ def number(value: float | None, kind: Any = COEFFICIENT) -> Number:
 
 
 def a_verdict(worse: tuple[str, ...] = ("tfidf",), behind: tuple[str, ...] = ()) -> Verdict:
-    return Verdict(TOGETHER, "bm25", worse, behind, (), papers=6, pairs=1, smallest_p=0.03, detectable=None)
+    return Verdict(TOGETHER, "bm25", worse, behind, (), papers=6, pairs=1, **UNTESTED)
 
 
 def a_best_run(**values: Any) -> Best:

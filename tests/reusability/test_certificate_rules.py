@@ -13,7 +13,7 @@ from annot.publishing.report.certificate import certificate_page, terminal
 
 
 def loss(place: str, value: float = 0.0, needed: int | None = None) -> Loss:
-    return Loss("m", True, 0, 0, 0.5, 0.5, 1, 1, value, Undefined("few"), place, needed)
+    return Loss("m", True, 0, 0, 0.5, 0.5, 1, 1, 1.0, value, Undefined("few"), place, needed)
 
 
 @pytest.mark.parametrize(
@@ -89,7 +89,7 @@ def test_the_page_names_the_runs_that_are_judged_to_less_than_95_percent() -> No
     assert page.notice == "simulated"
     assert page.answers[0].question == "Reusability"
     assert [row[:2] for row in unjudged.rows] == [("bm25", True), ("deep", False), ("none", False), ("part", False)]
-    assert [row[-2:] for row in losses.rows] == [(1, 1), ("–", "–")]
+    assert [row[-3:-1] for row in losses.rows] == [(1, 1), ("–", "–")]
     text, tables = terminal(certified())
     assert [table.name for table in tables] == ["losses", "runs"]
     assert text.split("\n")[0].endswith(".")

@@ -94,6 +94,8 @@ def test_a_loss_is_the_score_with_its_own_finds_judged_less_that_without() -> No
     assert [(one.alone, one.alone_relevant) for one in found] == [(4, 2), (1, 1), (0, 0)]
     # Of the two that are ranked; without its finds `own` falls behind.
     assert [(one.rank, one.rank_without) for one in found] == [(1, 2), (None, None), (2, 2)]
+    # The two change places without the finds of `own`, and stay without those of `none`.
+    assert (own.tau, gone.tau, none.tau) == (-1.0, Undefined("it has no ranking"), 1.0)
     assert [one.place for one in found] == ["open", "open", "below"]
     spread = math.sqrt(5 * 0.4 * 0.6 / 4)
     assert own.papers_needed == first_clear(0.38, spread, 0.05 / 3)

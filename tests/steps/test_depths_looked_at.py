@@ -92,7 +92,7 @@ def played(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
 
 def played_design(ws: Workspace, **named: int | None) -> forecast.Simulated:
     usual: dict[str, Any] = {"queries": None, "assessors": None, "per_method": None}
-    return forecast.design(ws, **(usual | named), coefficient="kappa")
+    return forecast.design(ws, **(usual | named), coefficient="kappa", difference=5.0)
 
 
 @pytest.mark.parametrize(("queries", "has_repeats"), [(FEWEST_FOR_REPEATS - 1, False), (FEWEST_FOR_REPEATS, True)])

@@ -230,6 +230,12 @@ def forecast(
         str | None,
         option("With --design: agreement coefficient, by its name in `annot agreement --json`.", shown="alpha_ordinal"),
     ] = None,
+    difference: Annotated[
+        float | None,
+        option(
+            "With --design: difference between two runs to be shown, in points of 100.", shown="5", min=0.1, max=100.0
+        ),
+    ] = None,
     seed: Annotated[int | None, setting("With --design: random seed of the simulation.", min=0)] = None,
     depth: Annotated[
         list[int] | None, option("With --pools: documents per method; may be repeated.", shown="several", min=1)
@@ -242,7 +248,8 @@ def forecast(
 ) -> Output:
     """Show the pace, grades and agreement so far, and forecast the finish date, hours and cost.
 
-    With --design, forecasts a study of another size from the judgements so far. With --pools, forecasts pools of other
+    With --design, forecasts a study of another size from the judgements so far, which difference between two runs it
+    shows, and how many topics a wished one takes. With --pools, forecasts pools of other
     depths from the rankings in pools/rankings/. With --sample, shows what each share of `annot plan --sample` would
     take, and how much wider intervals would be.
     """
@@ -251,7 +258,7 @@ def forecast(
     one_of(design=design, pools=pools, sample=sample)
     if not design:
         only_with("--design", queries=design_queries, per_method=per_method, assessors=assessors, per_pair=per_pair)
-        only_with("--design", repeats=repeats, coefficient=coefficient, seed=seed)
+        only_with("--design", repeats=repeats, coefficient=coefficient, seed=seed, difference=difference)
     if not pools:
         only_with("--pools", depth=depth, mode=mode)
     if not pools and not sample:
@@ -268,6 +275,7 @@ def forecast(
             assessors=assessors,
             per_method=per_method,
             coefficient=coefficient or "alpha_ordinal",
+            difference=difference or 5.0,
         )
         return Output(simulated, step.describe_design(simulated), tables=[step.DESIGN.of([simulated])])
     if pools:

@@ -104,8 +104,8 @@ def opinion_report(
     """Measure what a model's opinion is worth: agreement with people and with itself, whether it may replace a
     person, and which runs it favours.
 
-    The first sentence is one of four: it agrees as people do; it is noisy but fair; it favours a run; it does not
-    judge. Runs are those of exports/runs/.
+    The first sentence is the verdict: it agrees as people do; it is noisy but fair; it favours a run; it does not
+    judge; or there are too few topics to tell, and how many it takes. Runs are those of exports/runs/.
     """
     from annot.steps import opinion_report as step
 

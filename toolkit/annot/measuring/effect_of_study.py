@@ -15,9 +15,7 @@ from annot.measuring.sampled_study import drawn_pairs
 from annot.study.snapshot import Snapshot
 
 N_RANDOM = 500
-"""Random choices of one assessor per pair."""
-N_RANDOM_SAMPLED = 100
-"""The same where each of them is an estimate, which takes milliseconds for every query."""
+"""Random choices of one assessor for each topic."""
 OF_WHOLE_POOLS = "a sample of the pools was judged: every figure is an estimate of the whole pools under its grading"
 SWAP_PERMUTATIONS = 10_000
 """Of each test of all pairs of runs, of which there is one for every random choice."""
@@ -38,7 +36,7 @@ def assessor_effect_of(
         convention=convention,
         measure=measure,
         relevant_from=snapshot.ws.settings.evaluation.relevant_from,
-        n_random=N_RANDOM if drawn is None else N_RANDOM_SAMPLED,
+        n_random=N_RANDOM,
         alpha=ALPHA,
         permutations=SWAP_PERMUTATIONS,
         level=snapshot.ws.settings.agreement.level,

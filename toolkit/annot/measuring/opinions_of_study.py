@@ -68,6 +68,7 @@ def judged_of(snapshot: Snapshot, runs: Mapping[str, Mapping[str, Ranking]]) -> 
             measure,
             *found,
             least=LEAST,
+            tolerance=settings.agreement.tolerated_favour,
             level=settings.agreement.level,
             permutations=PERMUTATIONS,
             seed=settings.seed,

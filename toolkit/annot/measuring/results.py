@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from annot.base.names import called
+from annot.base.stats.power import POWER
 from annot.base.stats.values import to_json
 from annot.formats.matches import ENDING, Match, Matches, match_lines, read_matches
-from annot.measuring.evaluation.comparisons import ALPHA, POWER
+from annot.measuring.evaluation.comparisons import ALPHA
 from annot.measuring.evaluation.evaluated import Evaluated
 from annot.study.adjudication import Pair
 from annot.study.exports import JUDGEMENTS_FILE

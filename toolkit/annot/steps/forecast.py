@@ -20,6 +20,8 @@ from annot.measuring.agreement.joint import interval as interval_of
 from annot.measuring.agreement.per_query import IN_WORDS, ratings_of
 from annot.measuring.forecast.design import ALL, Design, DesignForecast, Together, pool_size, simulate_design
 from annot.measuring.forecast.hours import HOUR, Rules, cost_of, hours_for, seconds_of, speed_of, times
+from annot.measuring.forecast.topics import TopicSetSize
+from annot.measuring.topics_of_study import differences_shown
 from annot.pools.admission import admissions, as_recorded, recorded_admissions
 from annot.pools.drawn_pools import draw_pools
 from annot.pools.frozen_rankings import needed, not_ranked, read_rankings
@@ -34,7 +36,7 @@ from annot.pools.pool_design import (
     usual_design,
 )
 from annot.pools.topics import for_text, left_out_of, topics_of
-from annot.publishing.report.cells import COST, HOURS, SHARE, Number, measured
+from annot.publishing.report.cells import COST, DETECTABLE, HOURS, SHARE, WHOLE, Number, Quantity, measured
 from annot.publishing.report.cells import coefficient as kind_of
 from annot.publishing.report.document import Table
 from annot.publishing.report.status_page import describe as describe
@@ -86,6 +88,8 @@ class Simulated:
     currency: str
     pilot: Pilot
     forecast: DesignForecast
+    runs: TopicSetSize | Undefined
+    """What the design shows of the runs that the pilot measures."""
 
 
 DESIGN = Columns[Simulated](
@@ -101,9 +105,15 @@ DESIGN = Columns[Simulated](
         Column("cost", lambda one: measured(one.forecast.cost, COST)),
         Column("coefficient", lambda one: measured(one.forecast.coefficient, kind_of(one.coefficient))),
         Column("width", lambda one: measured(one.forecast.width, kind_of(one.coefficient))),
+        Column("difference shown", lambda one: _of_runs(one, "shown", DETECTABLE)),
+        Column("topics needed", lambda one: _of_runs(one, "needed", WHOLE)),
     ],
 )
 """The forecast of a design as data; the template has it in words."""
+
+
+def _of_runs(found: Simulated, name: str, kind: Quantity) -> Number:
+    return Number(found.runs, kind) if isinstance(found.runs, Undefined) else measured(getattr(found.runs, name), kind)
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,12 +184,19 @@ def forecast(ws: Workspace, *, clock: Callable[[], datetime] = lambda: datetime.
 
 
 def design(
-    ws: Workspace, *, queries: int | None, assessors: int | None, per_method: int | None, coefficient: str
+    ws: Workspace,
+    *,
+    queries: int | None,
+    assessors: int | None,
+    per_method: int | None,
+    coefficient: str,
+    difference: float,
 ) -> Simulated:
     """Play the design through many times with what the study in the store has shown so far.
 
-    queries, assessors: None takes those of the study. per_method: None takes how its pools were drawn, and where it has
-    none, what annot.toml says. Raises MissingInput when no pair was judged by two people yet.
+    queries, assessors: None takes those of the study. per_method: None takes how its pools were drawn, and where it
+    has none, what annot.toml says. difference: between two runs that is to be shown, in points of 100. Raises
+    MissingInput when no pair was judged by two people yet.
     """
     check_name(coefficient, tuple(COEFFICIENTS), what="--coefficient")
     settings = ws.settings
@@ -242,6 +259,7 @@ def design(
         currency=settings.forecast.currency,
         pilot=pilot,
         forecast=found,
+        runs=differences_shown(read_snapshot(ws), n_queries, difference=difference / 100),
     )
 
 

@@ -11,6 +11,7 @@ from annot.base.names import check_name, known_query, moment_now
 from annot.base.records import Assignment
 from annot.base.stats.clustered import FEWEST_QUERIES
 from annot.base.stats.medians import fewest_for_median
+from annot.base.stats.power import critical_t, least_effect
 from annot.judging.plan_on_record import (
     MANIFEST_FILE,
     PLAN_FILE,
@@ -32,6 +33,7 @@ from annot.judging.pool_samples import (
     sample_of,
 )
 from annot.measuring.diagnosis.findings import papers_needed
+from annot.measuring.evaluation.comparisons import ALPHA, FEWEST_PAPERS
 from annot.measuring.forecast.sample_shares import SharesForecast
 from annot.pools.growth import refuse_growth
 from annot.pools.pair_sample import refuse_zero
@@ -183,6 +185,7 @@ def make(
         "mean": FEWEST_QUERIES,
         "median": fewest_for_median(ws.settings.agreement.level),
     }
+    n_topics = len({known[one.query_id].topic_id for one in assignments})
     shared, by_facet = papers_shared(assignments, known), papers_by_facet(assignments, known)
     notes = sentences(
         "commands.planned",
@@ -203,6 +206,12 @@ def make(
         dry_run=dry_run,
         needed=needed,
         shared=sorted(set(shared.values())),
+        assignment=ws.settings.judging.assignment,
+        n_topics=n_topics,
+        visible=None
+        if n_topics < FEWEST_PAPERS
+        else least_effect(n_topics, critical=critical_t(n_topics, alpha=ALPHA)),
+        fewest=FEWEST_PAPERS,
         n_people=len(shared),
         apart=[name for name, papers in shared.items() if papers < needed["difference"]],
         few=[(facet, papers) for facet, papers in by_facet.items() if papers < needed["median"]],

@@ -266,6 +266,9 @@ class AgreementSettings(Section):
     epsilon: Annotated[float, Field(ge=0, lt=1)] = 0.2
     """The handicap of people in the test whether a model may replace one of them: 0.2 for experts, 0.15 for
     skilled people, 0.1 for crowd workers."""
+    tolerated_favour: Annotated[float, Field(gt=0.015, lt=1)] = 0.1
+    """A model is said to agree as people do only if a favour of this size for one run, in the measure by which runs
+    are compared, would have been found in 80 of 100 studies. Above 0.015, which a run must gain to be named."""
 
 
 class ForecastSettings(Section):

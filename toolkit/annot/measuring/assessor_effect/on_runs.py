@@ -69,15 +69,21 @@ def gradings_of(cells: Sequence[QueryRatings]) -> list[Grading]:
     return gradings
 
 
-def random_grades(cell: QueryRatings, *, n: int, seed: int) -> Grades:
-    """Each pair's grade from one of those who graded it, at random, shape (n, N); the first do not change with n."""
+def random_grades(cell: QueryRatings, *, n: int, seed: int, topic: str) -> tuple[Grades, Integers]:
+    """Gradings in which all pairs of the query's topic have the first judgement, or all the second, and so on, shape
+    (D, N), and which of them each of n random choices takes, shape (n,); the first choices do not change with n.
+
+    A choice is a number between 0 and 1 for the topic: of k who graded a pair, it takes one of k equal parts, in the
+    order of their pseudonyms. So of two who graded all pairs, one or the other gives all grades.
+    """
     graded = ~np.isnan(cell.ratings)
     givers = graded.sum(axis=0)
-    pairs = np.arange(len(givers))
-    drawn = np.floor(generator(seed, "mixture", cell.query_id).random((n, len(givers))) * givers).astype(np.int64)
+    chosen = generator(seed, "mixture", topic).random(n)
+    sizes, size_of = np.unique(givers, return_inverse=True)
+    places, taken = np.unique(np.floor(chosen[:, None] * sizes).astype(np.int64), axis=0, return_inverse=True)
     # Those who graded the pair come first in each column, in their order.
-    order = np.argsort(~graded, axis=0, kind="stable")
-    return np.asarray(cell.ratings[order[drawn, pairs], pairs].astype(np.int8))
+    order, pairs = np.argsort(~graded, axis=0, kind="stable"), np.arange(len(givers))
+    return np.asarray(cell.ratings[order[places[:, size_of], pairs], pairs].astype(np.int8)), taken.reshape(n)
 
 
 def _grading(name: str, cells: Sequence[QueryRatings], chosen: Sequence[Mask]) -> Grading:
@@ -109,7 +115,8 @@ def assessor_effect_on_runs(
 
     Gradings: `final` (the qrels); `A` and `B`, the first and the second assessor of each pair in the order of their
     pseudonyms, so one fixed person a query where teams are fixed; each assessor by name; and `settings.n_random`
-    random ones, in which each pair has the grade of one of those who graded it, drawn for each query from the seed.
+    random ones, in which all pairs of a topic have the first or all have the second judgement, drawn for each topic
+    from the seed (`random_grades`).
     A grading covers the queries of which its assessor was given every pair; the notes name those of which only a part
     was given. A pair that came back without a grade counts as not relevant. Judgements that carry flags do not count.
 
@@ -128,13 +135,15 @@ def assessor_effect_on_runs(
     # All gradings of a query are measured in one go: the named ones, then the random ones.
     values = np.zeros((len(tags), len(named) + settings.n_random, len(judged)))
     for place, query in enumerate(judged):
-        drawn = random_grades(query, n=settings.n_random, seed=settings.seed)
+        drawn, taken = random_grades(query, n=settings.n_random, seed=settings.seed, topic=topics[query.query_id])
         grades = np.concatenate([np.stack([grading.grades[place] for grading in named]), drawn])
+        of_each = np.concatenate([np.arange(len(named)), len(named) + taken])
         if sampled is not None:
-            values[:, :, place] = _estimated([runs[tag] for tag in tags], query, grades, settings, sampled)
+            estimates = _estimated([runs[tag] for tag in tags], query, grades, settings, sampled)
+            values[:, :, place] = estimates[:, of_each]
             continue
         for at, tag in enumerate(tags):
-            values[at, :, place] = _measured(runs[tag], query, grades, settings)
+            values[at, :, place] = _measured(runs[tag], query, grades, settings)[of_each]
     by_name = {grading.name: values[:, at, :] for at, grading in enumerate(named)}
     final, *others = named
     first_two = [grading for grading in others if grading.name in (FIRST, SECOND)]

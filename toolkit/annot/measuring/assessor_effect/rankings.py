@@ -1,5 +1,5 @@
-"""The rankings of the runs by grading, what changes between them, and what one assessor of each pair, chosen at random,
-changes."""
+"""The rankings of the runs by grading, what changes between them, and what one assessor of each topic, chosen at
+random, changes."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class EffectSettings:
     """A measure of the convention, as `annot.measuring.evaluation.gradings.MEASURES` names them."""
     relevant_from: int
     n_random: int
-    """So often one assessor of each pair is chosen at random."""
+    """So often one assessor of each topic is chosen at random."""
     alpha: float
     """At this p or below a difference is significant, corrected for the number of pairs of runs."""
     permutations: int
@@ -104,7 +104,7 @@ class RandomAssessorSwap:
 
 @dataclass(frozen=True, slots=True)
 class RandomAssessors:
-    """The rankings where one assessor of each pair is chosen at random, each against that under the final grades."""
+    """The rankings where one assessor of each topic is chosen at random, each against that under the final grades."""
 
     n: int
     tau: Value

@@ -17,13 +17,12 @@ import numpy as np
 
 from annot.base.stats.arrays import Array, Integers, Mask
 from annot.base.stats.clustered import FEWEST_QUERIES, plural, too_few
+from annot.base.stats.power import POWER
 from annot.base.stats.values import Estimate, Interval, Undefined
 from annot.measuring.diagnosis.panel import SharedPairs, sums
 
 ALPHA = 0.02
 """The chance of any false finding, over all that is tested; `benchmarks/diagnosis_power.py` shows what it holds."""
-POWER = 0.8
-"""The chance at which a difference counts as one that would have been found."""
 ZERO = 1e-12
 
 

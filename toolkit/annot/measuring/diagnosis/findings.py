@@ -70,6 +70,12 @@ class Diagnosis:
     """Whether that is everyone of whom nothing was found."""
     papers_needed: int
     """That each must share with others: fewer show no severity, even if all point the same way."""
+    papers: int
+    """Topics with pairs of two assessors or more."""
+    most_shared: int
+    """Topics that one of `untested` shares with others, at most."""
+    one_team: bool
+    """Whether the same people judged all pairs of a topic, in every topic."""
     detectable: Value
     """The severity, in grades, that would have been found: the median over assessors."""
     hardest: tuple[HardPair, ...]
@@ -97,6 +103,7 @@ def diagnose(panel: Panel, *, level: float) -> Diagnosis | Undefined:
     needed = papers_needed(len(panel.assessors), len(panel.scale))
     few = ~tested & (first.contrasts[0].units < needed)
     untested = tuple(name for name, one in zip(panel.assessors, few, strict=True) if one and name not in named)
+    shared = dict(zip(panel.assessors, first.contrasts[0].units.tolist(), strict=True))
     return Diagnosis(
         alpha=ALPHA,
         findings=tuple(findings),
@@ -104,6 +111,9 @@ def diagnose(panel: Panel, *, level: float) -> Diagnosis | Undefined:
         untested=untested,
         too_small=len(untested) == len(panel.assessors) - len(named) > 0,
         papers_needed=needed,
+        papers=len(np.unique(panel.paper[compared.pair])),
+        most_shared=max((shared[name] for name in untested), default=0),
+        one_team=_one_team(compared),
         detectable=float(np.median(sizes)) if tested.any() else Undefined("no severity was tested"),
         hardest=hardest_pairs(panel),
         gaps=guideline_gaps(asked.compared),
@@ -116,6 +126,15 @@ def papers_needed(assessors: int, grades: int) -> int:
     So many that the p-value of papers that all point the same way holds after correction for all that is asked.
     """
     return math.ceil(1 + math.log2(assessors * (grades + 1) / ALPHA))
+
+
+def _one_team(compared: SharedPairs) -> bool:
+    """Whether everyone who judged a pair of a topic judged all of its pairs."""
+    paper = compared.panel.paper
+    cells = compared.who * (int(paper.max()) + 1) + paper[compared.pair]
+    names, n_judged = np.unique(cells, return_counts=True)
+    n_pairs = np.bincount(paper[np.unique(compared.pair)])
+    return bool((n_judged == n_pairs[names % (int(paper.max()) + 1)]).all())
 
 
 class _Asked:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from annot.base.stats.power import POWER
 from annot.base.stats.values import Undefined
 from annot.measuring.diagnosis import matrices
-from annot.measuring.diagnosis.contrasts import POWER
 from annot.measuring.diagnosis.drift import Drift, drifts
 from annot.measuring.diagnosis.findings import Diagnosis, diagnose
 from annot.measuring.diagnosis.pace import Pace, Streak, paces, streaks

@@ -23,10 +23,11 @@ import numpy as np
 
 from annot.base.stats.arrays import Array
 from annot.base.stats.clustered import ratio_interval
+from annot.base.stats.power import effect_interval, least_effect
 from annot.base.stats.significance import MaxT, holm, max_t_tests, randomisation_tests, t_tests, tukey_tests
 from annot.base.stats.values import Interval, Undefined, Value
 
-ALPHA, POWER = 0.05, 0.8
+ALPHA = 0.05
 FEWEST_PAPERS = math.ceil(1 - math.log2(ALPHA))
 """Topics from which on a difference can hold: with one topic fewer p is at least 2^(1 - topics) > `ALPHA`."""
 MAX_T_PERMUTATIONS = 20_000
@@ -67,6 +68,8 @@ class RunComparison:
     as it says."""
     effect: Value
     """The difference in standard deviations of the papers' differences: Cohen's d for pairs."""
+    effect_interval: Interval | Undefined
+    """Of this effect alone, by the noncentral t: not corrected for the other pairs."""
     holds: bool
     """Whether `p_corrected` is at most `ALPHA`."""
 
@@ -90,6 +93,8 @@ class Verdict:
     """Pairs of runs compared."""
     smallest_p: float
     """The smallest corrected p that so few papers allow. Above `ALPHA` no difference can hold."""
+    critical: float | None
+    """The |t| that a pair must exceed to hold whatever the others do; None if none can hold."""
     detectable: float | None
     """About the difference that would hold with a chance of `POWER`, for a typical pair; None if none can hold."""
 
@@ -123,6 +128,10 @@ def compare_runs(
     p_t = t_tests(differences)
     spread = differences.std(axis=1, ddof=1) if topics > 1 else np.zeros(len(pairs))
     p_tukey = tukey_tests(shares.T, pairs, permutations=TUKEY_PERMUTATIONS, seed=seed)
+    effects: list[Value] = [
+        ALIKE if np.isnan(p) else float((mean[order[a]] - mean[order[b]]) / of_pair)
+        for (a, b), p, of_pair in zip(pairs, p_t, spread, strict=True)
+    ]
     names = [(order[a], order[b]) for a, b in pairs]
     comparisons = tuple(
         RunComparison(
@@ -138,7 +147,8 @@ def compare_runs(
             p_holm=p_holm,
             p_t=ALIKE if np.isnan(p_t[at]) else float(p_t[at]),
             p_tukey=float(p_tukey[at]),
-            effect=ALIKE if np.isnan(p_t[at]) else float((mean[a] - mean[b]) / spread[at]),
+            effect=effects[at],
+            effect_interval=_effect_interval(effects[at], topics, level=level, unit=unit),
             holds=bool(decided.p_values[at] <= ALPHA),
         )
         for at, ((a, b), p_value, p_holm) in enumerate(zip(names, p_values, holm(p_values.tolist()), strict=True))
@@ -154,6 +164,7 @@ def compare_runs(
         papers=topics,
         pairs=len(pairs),
         smallest_p=decided.least_p,
+        critical=None if math.isinf(decided.critical) else decided.critical,
         detectable=_detectable(differences, decided),
     )
     return comparisons, verdict
@@ -176,15 +187,16 @@ def p_over_chance(sums: Mapping[str, Array], sizes: Array, *, seed: int) -> dict
     return dict(zip(sums, tests.p_values.tolist(), strict=True))
 
 
-def _detectable(differences: Array, decided: MaxT) -> float | None:
-    """By the noncentral t, at what the first step of the test asks, with the median error of the pairs."""
-    from scipy.special import nctdtrinc
+def _effect_interval(effect: Value, topics: int, *, level: float, unit: str) -> Interval | Undefined:
+    return effect if isinstance(effect, Undefined) else effect_interval(effect, topics, level=level, unit=unit)
 
-    topics = differences.shape[1]
+
+def _detectable(differences: Array, decided: MaxT) -> float | None:
+    """By the noncentral t, at what the first step of the test asks, with the median spread of the pairs."""
     if math.isinf(decided.critical):
         return None
-    error = np.median(differences.std(axis=1, ddof=1)) / math.sqrt(topics)
-    return float(nctdtrinc(topics - 1, 1 - POWER, decided.critical) * error)
+    spread = float(np.median(differences.std(axis=1, ddof=1)))
+    return least_effect(differences.shape[1], critical=decided.critical) * spread
 
 
 Values = Mapping[str, Mapping[str, float]]

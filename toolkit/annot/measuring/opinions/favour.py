@@ -14,6 +14,11 @@ topics (`annot.base.stats.significance.max_t_tests`), which corrects for the num
 go together within a topic. A run that is shown to be below -`least` loses. The report names it, but that alone does not
 make a judge unfair. `benchmarks/opinion_judges.py` counts how often planted judges are told apart.
 
+That no run is found says something only if a favour would have been. `visible` is the favour that so many topics show
+with 80% power, the mean over the runs that may have it. A run is suspected if the interval of its own rest is above
+`least`, but not after correction. No favour is established (`none`) if one of `tolerance` is visible and no run is
+suspected; `topics_needed` is about how many topics it takes.
+
 A judge who sees more within a grade than people noted down rewards the runs that see the same. What the runs share is
 taken out; what one run alone shares with the judge is favour by this definition, whoever is right.
 """
@@ -29,6 +34,7 @@ import numpy as np
 
 from annot.base.stats.arrays import Array, Integers, Mask
 from annot.base.stats.clustered import mean_interval, parts_of_mean
+from annot.base.stats.power import POWER, least_effect, power_of, units_needed
 from annot.base.stats.significance import max_t_tests
 from annot.base.stats.values import Interval, Undefined
 from annot.measuring.evaluation.gradings import Family
@@ -40,6 +46,8 @@ LEAST = 0.015
 with many topics even a trace of them would be significant."""
 FEWEST_TOPICS = 6
 """With fewer, no p is below .05: there are 2^(n - 1) ways to turn signs."""
+FEWEST_TO_SPREAD = 2
+"""Topics without which it is not known how far topics differ."""
 FUSED_AT = 60
 """k of reciprocal rank fusion (Cormack, Clarke and Buettcher 2009): how high the other runs rank a document."""
 UNRANKED = 1e-4
@@ -70,6 +78,8 @@ class FavourRule:
     """Of the measure."""
     least: float
     """What a run must gain more than the others to be named."""
+    tolerance: float
+    """The favour that must be visible before a judge is said to favour no run."""
     level: float
     permutations: int
     seed: int
@@ -89,6 +99,8 @@ class RunUnderOpinion:
     """Corrected, of the hypothesis that `beyond` is not above `least`."""
     p_loses: float
     gains: bool
+    suspected: bool
+    """Whether its interval alone is above `least`, without correction for the number of runs."""
     loses: bool
 
     @property
@@ -108,13 +120,34 @@ class Favour:
 
     measure: str
     least: float
+    tolerance: float
     n_topics: int
+    visible: float | None
+    """The favour of a run that so many topics show with 80% power, the mean over the runs that may have it; None if
+    they show none of any size."""
+    topics_needed: int | None
+    """About how many topics show a favour of `tolerance`, and that of a suspected run; None if no number does."""
     runs: tuple[RunUnderOpinion, ...]
+
+    @property
+    def none(self) -> bool:
+        """Whether no run is favoured, and a favour of `tolerance` would have been found."""
+        visible = self.visible is not None and self.visible <= self.tolerance
+        return visible and not self.gaining and not self.suspected
 
     @property
     def gaining(self) -> tuple[str, ...]:
         """The favoured runs, the one that gains most first."""
-        return tuple(one.run for one in sorted(self.runs, key=lambda one: (-one.beyond, one.run)) if one.gains)
+        return tuple(run.run for run in self._by_gain if run.gains)
+
+    @property
+    def suspected(self) -> tuple[str, ...]:
+        """Those that would be called favoured without correction for the number of runs."""
+        return tuple(run.run for run in self._by_gain if run.suspected)
+
+    @property
+    def _by_gain(self) -> list[RunUnderOpinion]:
+        return sorted(self.runs, key=lambda run: (-run.beyond, run.run))
 
     @property
     def losing(self) -> tuple[str, ...]:
@@ -213,39 +246,43 @@ class RankedPairs:
     def favour(self, opinion: Array, rule: FavourRule) -> Favour | Undefined:
         """opinion: shape (N,), of each pair."""
         n_topics = len({*self.topics})
-        if n_topics < FEWEST_TOPICS:
-            return Undefined(f"{n_topics} topics, and the test needs {FEWEST_TOPICS}")
+        if n_topics < FEWEST_TO_SPREAD:
+            return Undefined(f"{n_topics} topic, and the test needs at least {FEWEST_TOPICS}")
         ideal = self._ideals(opinion, rule)
         beyond = np.stack(
             [self._summed(row, opinion - means_of_like(opinion, self.alike(row, opinion))) for row in range(len(ideal))]
         )
         left = np.divide(beyond, ideal, out=np.zeros_like(beyond), where=ideal > 0)
         more = (left - left.mean(axis=0)) * len(left) / (len(left) - 1)
-        p_values = []
-        for sign in (1, -1):
+        p_values, critical = [], math.inf
+        for sign in (-1, 1):
             parts = parts_of_mean(sign * more - rule.least, self.topics)
             found = max_t_tests(parts, alpha=1 - rule.level, permutations=rule.permutations, seed=rule.seed)
             p_values.append(np.where(parts.mean(axis=1) > 0, found.p_values, 1.0).tolist())
+            critical = found.critical
         by_people, by_model = self._means(self.final, rule), self._means(opinion, rule)
-        several = len({*self.topics}) < len(self.topics)
-        runs = [
-            RunUnderOpinion(
-                run=tag,
-                by_people=by_people[row],
-                by_model=by_model[row],
-                beyond=float(more[row].mean()),
-                interval=mean_interval(
-                    *(more[row],), level=rule.level, least=-2, most=2, topics=self.topics if several else None
-                ),
-                p_gains=gains,
-                p_loses=loses,
-                gains=gains <= 1 - rule.level + _ROUNDING,
-                loses=loses <= 1 - rule.level + _ROUNDING,
+        topics = self.topics if n_topics < len(self.topics) else None
+        runs = []
+        for row, (tag, p_loses, p_gains) in enumerate(zip(self.tags, *p_values, strict=True)):
+            interval = mean_interval(more[row], level=rule.level, least=-2, most=2, topics=topics)
+            gains, loses = (p <= 1 - rule.level + _ROUNDING for p in (p_gains, p_loses))
+            runs.append(
+                RunUnderOpinion(
+                    run=tag,
+                    by_people=by_people[row],
+                    by_model=by_model[row],
+                    beyond=float(more[row].mean()),
+                    interval=interval,
+                    p_gains=p_gains,
+                    p_loses=p_loses,
+                    gains=gains,
+                    suspected=not gains and isinstance(interval, Interval) and interval.low > rule.least,
+                    loses=loses,
+                )
             )
-            for row, (tag, gains, loses) in enumerate(zip(self.tags, *p_values, strict=True))
-        ]
-        runs.sort(key=lambda one: (-one.by_people, one.run))
-        return Favour(rule.name, rule.least, n_topics, tuple(runs))
+        visible, topics_needed = _visible(runs, parts.std(axis=1, ddof=1), n_topics, critical, rule)
+        runs.sort(key=lambda run: (-run.by_people, run.run))
+        return Favour(rule.name, rule.least, rule.tolerance, n_topics, visible, topics_needed, tuple(runs))
 
     def alike(self, row: int, opinion: Array) -> Integers:
         """The group of about `ALIKE` pairs that each pair is in, shape (N,). A group has pairs of one query and final
@@ -301,6 +338,38 @@ class RankedPairs:
 
 _ROUNDING = 1e-9
 _DIGITS = 9
+
+
+def _visible(
+    runs: Sequence[RunUnderOpinion], spreads: Array, n_topics: int, critical: float, rule: FavourRule
+) -> tuple[float | None, int | None]:
+    """The favour that the topics show with 80% power, and about how many topics are needed.
+
+    spreads: shape (R,), the standard deviation over topics of each run, any of which may be the favoured one: the
+    power is the mean over them. critical: the |t| that a run must exceed. For another number of topics the level of
+    one run's test stays; without a critical t it is that of Bonferroni's correction.
+    """
+    from scipy.special import stdtr
+
+    spreads = np.maximum(spreads, _ROUNDING)
+    alpha, visible = (1 - rule.level) / len(spreads), None
+    if math.isfinite(critical):
+        alpha = 2 * float(stdtr(n_topics - 1, -critical))
+        low, high = 0.0, float(spreads.max()) * least_effect(n_topics, critical=critical)
+        while high - low > _ROUNDING:
+            middle = (low + high) / 2
+            enough = power_of(n_topics, middle / spreads, critical=critical) >= POWER
+            low, high = (low, middle) if enough else (middle, high)
+        visible = rule.least + high
+    favours = [max(0.0, rule.tolerance - rule.least) / spreads]
+    favours += [
+        np.array([(run.beyond - rule.least) / spread])
+        for run, spread in zip(runs, spreads.tolist(), strict=True)
+        if run.suspected
+    ]
+    more = n_topics + 1 if len(favours) > 1 else 0
+    needed = [units_needed(effects, alpha=alpha, fewest=max(more, FEWEST_TOPICS)) for effects in favours]
+    return visible, None if None in needed else max(number for number in needed if number is not None)
 
 
 def _curved(*of: Array) -> list[Array]:

@@ -1,6 +1,6 @@
 """What one opinion is worth on one study: every figure, and one sentence that sums them up.
 
-The sentence is one of four. The first whose rule holds is taken:
+The first sentence whose rule holds is taken:
 
 does not judge
     More than half of the answers cannot be read or say that the pair cannot be judged; or at least 99 of 100 readable
@@ -8,15 +8,20 @@ does not judge
     with the final grades is not above 0 (without an interval, its value).
 favours X
     A run gains more than the opinion's errors explain (`annot.measuring.opinions.favour`). All such runs are named,
-    the one that gains most first. A run that loses without another's gain is named at the end of the last two.
+    the one that gains most first. A run that loses without another's gain is named at the end of the other sentences.
+noisy
+    Its agreement with the assessors is shown to be lower than theirs with each other (the interval of the difference of
+    the two ordinal alphas is below 0; without an interval, its value), and it is not known whether it favours a run.
+too few topics to tell
+    So few topics would not have shown a favour of the tolerated size, or a run is suspected: that no run is named is
+    no evidence then. Without runs it is not known whether it favours one.
 agrees as people do
     The alternative annotator test says that it may replace one person (`annot.measuring.opinions.standing_in`),
-    and its agreement with the assessors is not shown to be lower than theirs with each other: the interval of the
-    difference of the two ordinal alphas is not below 0 (without an interval, its value).
+    and its agreement is not shown to be lower.
 fair, agreement not known
     That test cannot be run, and its agreement is not shown to be lower: too little is known of people to say more.
 noisy but fair
-    All other cases. If the runs are not known, it is called noisy, and the sentence says why fairness is not known.
+    All other cases.
 
 Until 30 pairs have both an opinion and a final grade, nothing else is said.
 """
@@ -57,12 +62,14 @@ ALWAYS_THE_SAME = 0.99
 
 
 class OpinionVerdict(StrEnum):
-    """The four sentences, one for too few people on each pair, and one for too little to say anything yet."""
+    """What the first sentence says."""
 
     DOES_NOT_JUDGE = "does not judge"
     FAVOURS = "favours"
     AS_PEOPLE = "agrees as people do"
-    NOISY = "noisy but fair"
+    NOISY = "noisy"
+    TOO_FEW = "too few topics to tell"
+    NOISY_BUT_FAIR = "noisy but fair"
     FAIR = "fair, agreement not known"
     UNKNOWN = "not known"
 
@@ -227,7 +234,7 @@ class _Found:
 
 
 def verdict_of(found: _Found) -> OpinionVerdict:
-    """The first of the four whose rule holds."""
+    """The first whose rule holds."""
     if found.unreadable + found.declined > MOST_WITHOUT_GRADE:
         return OpinionVerdict.DOES_NOT_JUDGE
     if found.final.total() < FEWEST_PAIRS:
@@ -236,11 +243,13 @@ def verdict_of(found: _Found) -> OpinionVerdict:
         return OpinionVerdict.DOES_NOT_JUDGE
     if isinstance(found.favour, Favour) and found.favour.gaining:
         return OpinionVerdict.FAVOURS
-    if found.standing_in.may and not _below(found.ahead):
-        return OpinionVerdict.AS_PEOPLE
-    if found.standing_in.may is None and not _below(found.ahead):
-        return OpinionVerdict.FAIR
-    return OpinionVerdict.NOISY
+    behind = _below(found.ahead)
+    if isinstance(found.favour, Undefined) or not found.favour.none:
+        without_runs = OpinionVerdict.UNKNOWN if isinstance(found.favour, Undefined) else OpinionVerdict.TOO_FEW
+        return OpinionVerdict.NOISY if behind else without_runs
+    if found.standing_in.may is False or behind:
+        return OpinionVerdict.NOISY_BUT_FAIR
+    return OpinionVerdict.AS_PEOPLE if found.standing_in.may else OpinionVerdict.FAIR
 
 
 def _above(one: Estimate) -> bool:
@@ -256,7 +265,7 @@ def _below(one: Estimate) -> bool:
 
 def sentence_of(verdict: OpinionVerdict, found: _Found, agreement: Sequence[OpinionAgreement]) -> str:
     """What follows the opinion's name."""
-    if verdict is OpinionVerdict.UNKNOWN:
+    if found.final.total() < FEWEST_PAIRS and verdict is OpinionVerdict.UNKNOWN:
         pairs = counted(found.final.total(), "pair") if found.final else "no pair"
         return (
             f"is not measured yet: {pairs} {verb(found.final.total() or 1, 'has', 'have')} both an opinion and a final "
@@ -267,33 +276,63 @@ def sentence_of(verdict: OpinionVerdict, found: _Found, agreement: Sequence[Opin
     if verdict is OpinionVerdict.FAVOURS:
         assert isinstance(found.favour, Favour)
         return _favoured(found.favour)
-    if isinstance(found.favour, Undefined):
-        runs = f"; whether it favours a run is not known: {found.favour.reason}"
-    else:
-        runs = ", and no run gains more under its grades than its errors explain"
-        if found.favour.losing:
-            runs += f"; but {_and(found.favour.losing)} {verb(len(found.favour.losing), 'loses', 'lose')} more"
-    if verdict is OpinionVerdict.AS_PEOPLE:
-        wins = sum(one.wins for one in found.standing_in.against)
-        people = counted(len(found.standing_in.against), "assessor")
-        return f"agrees as people do: it may replace one, having won against {wins} of {people}{runs}"
     alphas = {
-        one.whom: one.between.figures[COMPARED_BY].value
-        for one in agreement
-        if one.binarised_at is None and one.facet == agreement[-1].facet
+        row.whom: row.between.figures[COMPARED_BY].value
+        for row in agreement
+        if row.binarised_at is None and row.facet == agreement[-1].facet
     }
-    noisy = "is noisy" if isinstance(found.favour, Undefined) else "is noisy but fair"
+    with_people = (
+        f"its ordinal alpha with the assessors is {_shown(alphas.get(EACH))}, theirs with each other "
+        f"{_shown(alphas.get(PEOPLE))}"
+    )
+    runs = _of_runs(found.favour)
+    if verdict is OpinionVerdict.AS_PEOPLE:
+        return f"agrees as people do: {_won(found.standing_in)}{runs}"
     if verdict is OpinionVerdict.FAIR:
         assert isinstance(found.standing_in.omega, Undefined)
-        fair = "cannot be judged yet" if isinstance(found.favour, Undefined) else "is fair"
         return (
-            f"{fair}: its ordinal alpha with the final grades is {_shown(alphas.get(FINAL))}; whether it agrees as "
+            f"is fair: its ordinal alpha with the final grades is {_shown(alphas.get(FINAL))}; whether it agrees as "
             f"people do is not known: {found.standing_in.omega.reason}{runs}"
         )
+    if verdict in (OpinionVerdict.NOISY, OpinionVerdict.NOISY_BUT_FAIR):
+        return f"is {verdict}: {with_people}{runs}"
+    so_far = _won(found.standing_in) if found.standing_in.may else with_people
+    if verdict is OpinionVerdict.TOO_FEW:
+        return (
+            f"cannot be judged yet: there are too few topics to show whether it favours a run{runs}. So far, {so_far}"
+        )
+    return f"cannot be judged yet{runs}. So far, {so_far}"
+
+
+def _won(standing: StandingIn) -> str:
+    wins = sum(person.wins for person in standing.against)
+    return f"it may replace one, having won against {wins} of {counted(len(standing.against), 'assessor')}"
+
+
+def _of_runs(favour: Favour | Undefined) -> str:
+    """What is known of the runs of an opinion that is not shown to favour one."""
+    if isinstance(favour, Undefined):
+        return f"; whether it favours a run is not known: {favour.reason}"
+    losing = f"; but {_and(favour.losing)} {verb(len(favour.losing), 'loses', 'lose')} more" if favour.losing else ""
+    if favour.none:
+        assert favour.visible is not None
+        return (
+            f", and no run gains more under its grades than its errors explain ({counted(favour.n_topics, 'topic')} "
+            f"show a favour of {_points(favour.visible)} or more with 80% power){losing}"
+        )
+    needed = "no number of topics" if favour.topics_needed is None else f"about {favour.topics_needed} topics"
+    if favour.suspected:
+        beyond = {run.run: run.beyond for run in favour.runs}
+        names = _and([f"{name} ({_points(beyond[name])})" for name in favour.suspected])
+        return f"; {names} may gain more under its grades than its errors explain; {needed} would show it{losing}"
     return (
-        f"{noisy}: its ordinal alpha with the assessors is {_shown(alphas.get(EACH))}, theirs with each other "
-        f"{_shown(alphas.get(PEOPLE))}{runs}"
+        f"; with {counted(favour.n_topics, 'topic')}, a favour of {_points(favour.tolerance)} of {favour.measure} for "
+        f"one run would be found in fewer than 80 of 100 studies; {needed} would do{losing}"
     )
+
+
+def _points(value: float) -> str:
+    return f"{100 * value:.1f} points"
 
 
 def _why_not(found: _Found) -> str:

@@ -17,7 +17,8 @@ import numpy as np
 
 from annot.base.records import CITED, Pool, Qrel, Ranking, ScoredDoc, grouped, nested
 from annot.base.stats.clustered import FEWEST_QUERIES, ratio_interval
-from annot.base.stats.values import Interval, Undefined
+from annot.base.stats.significance import tau_b_of_rows
+from annot.base.stats.values import Interval, Undefined, Value
 from annot.pools.pooling import as_of, draw, extended
 
 MOST_PAPERS = 1000
@@ -56,6 +57,8 @@ class Loss:
     rank: int | None
     """Among the rankings of all methods; None without a ranking."""
     rank_without: int | None
+    tau: Value
+    """Kendall's tau-b between the orders of all rankings with all grades, and with its own finds not judged."""
     loss: float
     interval: Interval | Undefined
     """Over topics, at a level that all methods keep together."""
@@ -139,6 +142,15 @@ def losses(
         others = (mean[other] for other in finds if other != method and other in rankings)
         return 1 + sum(other > score for other in others) if method in rankings else None
 
+    ranked = [method for method in finds if method in rankings]
+
+    def tau(method: str) -> Value:
+        if method not in rankings or len(ranked) < 2:
+            return Undefined("it has no ranking" if method not in rankings else "there is no other ranking")
+        after = [mean[other + UNJUDGED * (other == method)] for other in ranked]
+        value = float(tau_b_of_rows(np.array([[mean[other] for other in ranked]]), np.array([after]))[0])
+        return Undefined("all rankings tie") if math.isnan(value) else value
+
     found = []
     for method, own in finds.items():
         without = method + UNJUDGED
@@ -161,6 +173,7 @@ def losses(
                 without=mean[without],
                 rank=rank(method, mean[method]),
                 rank_without=rank(method, mean[without]),
+                tau=tau(method),
                 loss=loss,
                 interval=interval,
                 place=place,

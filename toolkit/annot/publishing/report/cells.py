@@ -62,6 +62,8 @@ GRADES = Quantity(2, 2, signed=True)
 SECONDS = Quantity(1, 1, 0)
 HOURS = Quantity(1, 1, 0)
 COST = Quantity(2, 2, 0)
+WHOLE = Quantity(0, 0, 0)
+"""A number of things."""
 P = Quantity(4, 4, 0, 1)
 """A p-value, with two digits that count."""
 

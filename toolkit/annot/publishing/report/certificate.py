@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from annot.base.names import called
 from annot.measuring.reusability.certificate import JUDGED, Certificate, SampledCertificate
 from annot.measuring.reusability.own_finds import MOST_PAPERS
-from annot.publishing.report.cells import LOSS, MEASURE, NONE, SHARE, Number
+from annot.publishing.report.cells import LOSS, MEASURE, NONE, SHARE, TAU, Number
 from annot.publishing.report.document import Chapter, Document, Reply, Table
 from annot.publishing.report.tables import Column, table
 from annot.publishing.report.words import sentence, sentences
@@ -64,6 +64,7 @@ def _losses(found: Certificate) -> Table:
             Column("Score without it", lambda one: Number(one.without, MEASURE)),
             Column("Rank", lambda one: one.rank or NONE),
             Column("Rank without it", lambda one: one.rank_without or NONE),
+            Column("Tau", lambda one: Number(one.tau, TAU) if one.ranked else NONE),
         ],
         caption="reusability.losses_table",
         command=COMMAND,

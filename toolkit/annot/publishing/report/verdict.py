@@ -23,7 +23,7 @@ SAME_ORDER = 0.9
 """Kendall's tau from which on two rankings of the same runs count as the same (Voorhees 2001, Evaluation by Highly
 Relevant Documents, SIGIR, page 77)."""
 MOST_REVERSED = 0.05
-"""The share of random choices of an assessor for each pair in which a significant difference may turn round."""
+"""The share of random choices of an assessor for each topic in which a significant difference may turn round."""
 LOWEST_PLACE = 2
 """The lowest place to which the best run may fall where it does not matter who judges."""
 Reliability = Literal["reliable", "tentative", "uncertain", "unreliable", "unknown"]
@@ -141,7 +141,7 @@ def order_changes(effect: AssessorEffect) -> OrderChanges:
 
 
 def tau(effect: AssessorEffect) -> Number:
-    """Tau with the final ranking where an assessor is chosen at random for each pair: the mean and the middle share."""
+    """Tau with the final ranking if an assessor is chosen at random for each topic: the mean and the middle share."""
     mixed = effect.random_assessors
     middle = mixed.tau_range
     found = None if isinstance(middle, Undefined) else Interval(*middle, effect.settings.level, "random assessors")
@@ -154,7 +154,9 @@ def best(evaluated: Evaluated | Undefined) -> Best | None:
         return None
     lines, chance = of_all(evaluated)
     first = min(lines, key=lambda line: (-line.values[evaluated.measure], line.run))
-    alone = Verdict(first.facet, first.run, (), (), (), papers=0, pairs=0, smallest_p=0.0, detectable=None)
+    alone = Verdict(
+        first.facet, first.run, (), (), (), papers=0, pairs=0, smallest_p=0.0, critical=None, detectable=None
+    )
     verdict = next((one for one in evaluated.verdicts if one.facet == first.facet), alone)
     too_few = first.topics < FEWEST_PAPERS
     return Best(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
+from annot.base.names import called
 from annot.base.stats.values import Undefined
 from annot.measuring.assessor_effect.on_runs import FINAL
 from annot.measuring.assessor_effect.rankings import AssessorEffect
@@ -46,7 +47,7 @@ def body(study: Study) -> Chapter:
                     figures.ranges(
                         marks,
                         spans,
-                        spanned="random assessor per pair, middle 95%",
+                        spanned=f"random assessor per {called().topic}, middle 95%",
                         unit=f"{found.settings.measure}, %",
                     ),
                     sentence("effect.drawn", marks=marks, spans=spans),

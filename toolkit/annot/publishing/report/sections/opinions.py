@@ -220,7 +220,7 @@ def _runs(found: Sequence[Worth]) -> Table:
             Column("Explained by errors", lambda row: Number(row.one.explained, POINTS), "explained"),
             Column("Beyond", lambda row: measured(Estimate(row.one.beyond, row.one.interval), POINTS), "beyond"),
             Column("p", lambda row: Number(min(row.one.p_gains, row.one.p_loses), P)),
-            Column("Verdict", lambda row: "gains" if row.one.gains else "loses" if row.one.loses else NONE, "verdict"),
+            Column("Verdict", lambda row: _of_run(row.one), "verdict"),
         ],
         caption="opinions.runs",
         command=COMMAND,
@@ -242,7 +242,13 @@ def _may(one: Worth) -> str:
     return {True: "yes", False: "no", None: "not known"}[one.standing_in.may]
 
 
+def _of_run(run: RunUnderOpinion) -> str:
+    return "gains" if run.gains else "may gain" if run.suspected else "loses" if run.loses else NONE
+
+
 def _favours(one: Worth) -> str:
     if isinstance(one.favour, Undefined):
         return "not known"
-    return ", ".join(one.favour.gaining) or "no run"
+    if one.favour.gaining:
+        return ", ".join(one.favour.gaining)
+    return "no run" if one.favour.none else "too few topics"

@@ -7,8 +7,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from annot.base.names import called
+from annot.base.stats.power import POWER
 from annot.base.stats.values import Undefined
-from annot.measuring.evaluation.comparisons import ALPHA, FEWEST_PAPERS, POWER
+from annot.measuring.evaluation.comparisons import ALPHA, FEWEST_PAPERS, RunComparison
 from annot.measuring.evaluation.evaluated import CHANCE, ONE_ASSESSOR, Evaluated, RunMeasures
 from annot.publishing.report import figures
 from annot.publishing.report.cells import EFFECT, MEASURE, POINTS, Number, P
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 TITLE = "Runs"
 LIKE_CHANCE = "°"
 """After a figure that is not shown to be better than a random order."""
+MOST_SIGNIFICANT = 20
+"""Rows of the table of significant differences; the appendix has all pairs of runs."""
 LIKE_CHANCE_TOLD = ": not better than chance"
 
 
@@ -36,7 +39,8 @@ def body(study: Study) -> Chapter:
     told = sentences("runs.body", best=leader, evaluated=evaluated, holding=holding(evaluated))
     told += sentences("runs.few_abstracts", few=study.few_abstracts)
     drawn = [drawing(evaluated)] if leader.runs > 1 and leader.queries > 1 else []
-    return Chapter("runs", TITLE, told, (*drawn, *compared(evaluated), *restated(evaluated)))
+    blocks: tuple[Table | Figure, ...] = (*drawn, *compared(evaluated), *significant(evaluated), *restated(evaluated))
+    return Chapter("runs", TITLE, told, blocks)
 
 
 def best_line(evaluated: Evaluated) -> str:
@@ -152,6 +156,35 @@ def letter_of(place: int) -> str:
     return (letter_of(place // 26 - 1) if place >= 26 else "") + chr(ord("a") + place % 26)
 
 
+def significant(evaluated: Evaluated) -> Iterator[Table]:
+    """The significant differences on all queries, the largest first, each with the size of its effect."""
+    leader = best(evaluated)
+    rows = [one for one in evaluated.comparisons if leader and one.facet == leader.verdict.facet and one.holds]
+    if rows:
+        shown = sorted(rows, key=lambda one: -one.difference)[:MOST_SIGNIFICANT]
+        yield table(
+            "significant",
+            shown,
+            [Column("Better run", lambda one: one.run_a, "run"), Column("Other run", lambda one: one.run_b, "against")],
+            [
+                Column("Difference", lambda one: Number(one.difference, POINTS, one.interval), "value"),
+                Column("d", effect, "effect"),
+                Column("p", lambda one: Number(one.p_corrected, P), "p_corrected"),
+            ],
+            caption="runs.significant",
+            command="annot evaluate --all",
+            evaluated=evaluated,
+            best=leader,
+            shown=len(shown),
+            whole=len(rows),
+        )
+
+
+def effect(one: RunComparison) -> Number:
+    """Cohen's d for pairs, with its interval."""
+    return Number(one.effect, EFFECT, one.effect_interval)
+
+
 def pairs(evaluated: Evaluated) -> Iterator[Table]:
     """Every two runs on every facet."""
     if evaluated.comparisons:
@@ -167,13 +200,13 @@ def pairs(evaluated: Evaluated) -> Iterator[Table]:
             ],
             [
                 Column("Difference", lambda one: Number(one.difference, POINTS, one.interval), "value"),
-                Column("d", lambda one: Number(one.effect, EFFECT), ""),
+                Column("d", effect, ""),
                 Column("", lambda one: Number(one.p_value, P), "p_value"),
                 Column("p", lambda one: Number(one.p_corrected, P), "p_corrected"),
                 Column("p (Holm)", lambda one: Number(one.p_holm, P), "p_holm"),
                 Column("p (Tukey)", lambda one: Number(one.p_tukey, P), "p_tukey"),
                 Column("p (t)", lambda one: Number(one.p_t, P), "p_t"),
-                Column("", lambda one: Number(one.effect, EFFECT), "effect"),
+                Column("", effect, "effect"),
                 Column("Holds", lambda one: one.holds),
             ],
             caption="runs.comparisons",
@@ -209,6 +242,8 @@ def terminal(evaluated: Evaluated, *, per_query: bool, measured: bool, paired: b
     there too if nothing can be compared."""
     table_of_runs = (*compared(evaluated), *restated(evaluated))
     yield from table_of_runs
+    if not paired:
+        yield from significant(evaluated)
     if paired:
         yield from pairs(evaluated)
     if measured or per_query or not table_of_runs:
