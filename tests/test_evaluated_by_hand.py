@@ -92,8 +92,8 @@ def test_a_run_is_above_chance_by_a_test_that_six_papers_can_pass(
     names = [f"q{at}" for at in range(len(ahead))]
     average = _average_of(set(names), "m", {}, None, "plain")
     line = RunMeasures("trec", "m", "run", PLAIN, len(ahead), len(ahead), {}, {})
-    sums = {"run": average.sums(dict(zip(names, ahead, strict=True)))}
-    (found,) = _beside_chance([line], sums, average, level=0.95, seed=1)
+    sums = average.sums(dict(zip(names, ahead, strict=True)))
+    (found,) = _beside_chance([line], {"run": (sums, 0 * sums)}, average, None, level=0.95, seed=1)
     assert found.above_chance is above
     assert isinstance(found.over_chance, Interval) is interval
     if isinstance(found.over_chance, Interval) and max(ahead) < 0:

@@ -12,7 +12,7 @@ from annot.base.errors import InputError
 from annot.base.names import called, counted
 from annot.base.records import Ranking, grouped
 from annot.base.stats.arrays import Array
-from annot.base.stats.clustered import ratio_interval
+from annot.base.stats.pseudo_topics import Reach, interval_of_mean
 from annot.base.stats.values import Interval, Undefined, rounding
 from annot.measuring.evaluation.caveats import caveats, nothing_relevant
 from annot.measuring.evaluation.chance import ranked_by_any
@@ -22,12 +22,13 @@ from annot.measuring.evaluation.comparisons import (
     RunComparison,
     Verdict,
     compare_runs,
+    interval_beside_test,
     p_over_chance,
     shares_of,
 )
 from annot.measuring.evaluation.computed import MeasuresAsked
 from annot.measuring.evaluation.graded_pools import GradedPools, SampleCost
-from annot.measuring.evaluation.measures import Evaluation, mean_over_folds
+from annot.measuring.evaluation.measures import Evaluation, QueryMeasures, mean_over_folds
 from annot.measuring.folds import test_folds
 
 Values = Mapping[str, Mapping[str, float]]
@@ -214,6 +215,7 @@ def of_runs(
         asked = MeasuresAsked(convention, names, relevant_from)
         floors, longest = _floors(runs, graded, asked)
         one_assessor = graded.one_assessor(asked)
+        best = _by_query(graded.best_order(asked))
         for facet in [*facet_names, *([TOGETHER] if len(facet_names) > 1 else [])]:
             members = {query_id for query_id in graded.query_ids if facet in (facets[query_id], TOGETHER)}
             folds = splits.get("all" if facet == TOGETHER else facet, {})
@@ -234,23 +236,26 @@ def of_runs(
                 if (own := [tag for tag in tags if members <= values[tag].keys()])
             }
             there = {system: [values[tag] for tag in own] for system, own in covering.items()}
-            measured = [_line(convention, system, of, whole, names, level) for system, of in there.items()]
-            ahead = {
-                system: whole.sums(_means(there[system], whole, by))
-                - whole.sums(_means([floors[tag] for tag in own], whole, by))
+            measured = [_line(convention, system, of, whole, names, best, level) for system, of in there.items()]
+            beside = {
+                system: (
+                    whole.sums(_means(there[system], whole, by)),
+                    whole.sums(_means([floors[tag] for tag in own], whole, by)),
+                )
                 for system, own in covering.items()
             }
-            lines += _beside_chance(measured, ahead, whole, level=level, seed=seed)
-            lines.append(_line(convention, CHANCE, [longest], whole, names, level))
+            lines += _beside_chance(measured, beside, whole, _reach(best, whole, by), level=level, seed=seed)
+            lines.append(_line(convention, CHANCE, [longest], whole, names, best, level))
             judged = members & one_assessor.keys()
             if judged:
                 of_judged = _average_of(judged, facet, folds, topics, average)
-                ceiling.append(_line(convention, ONE_ASSESSOR, [one_assessor], of_judged, names, level))
+                ceiling.append(_line(convention, ONE_ASSESSOR, [one_assessor], of_judged, names, best, level))
             if convention == conventions[0] and len(there) > 1:
                 of_facet, verdict = compare_runs(
                     facet,
                     {system: whole.sums(_means(of, whole, primary)) for system, of in there.items()},
                     whole.sizes(),
+                    reach=_reach(best, whole, primary),
                     unit=whole.unit,
                     convention=convention,
                     measure=primary,
@@ -297,10 +302,28 @@ def _average_of(
     return _Average(facet, (every,), DEV if average == "dev" else PLAIN, topics)
 
 
+def _by_query(best: Evaluation | None) -> dict[str, QueryMeasures] | None:
+    return None if best is None else {query.query_id: query for query in best.queries}
+
+
+def _reach(best: Mapping[str, QueryMeasures] | None, average: _Average, name: str) -> Reach | None:
+    """What limits the measure on the queries of `average`. best: the best order of each query."""
+    if best is None:
+        return None
+    most = mean_over_folds({one: best[one].values for one in average.members}, average.folds)[name]
+    return Reach(most, float(np.mean([1 / max(1, best[one].relevant) for one in average.members])))
+
+
 def _line(
-    convention: str, run: str, runs: Sequence[Values], average: _Average, names: tuple[str, ...], level: float
+    convention: str,
+    run: str,
+    runs: Sequence[Values],
+    average: _Average,
+    names: tuple[str, ...],
+    best: Mapping[str, QueryMeasures] | None,
+    level: float,
 ) -> RunMeasures:
-    """runs: the values of each run of the system."""
+    """runs: the values of each run of the system. best: the best order of each query; None if it is not known."""
     mean = {name: _means(runs, average, name) for name in names}
     by_query = {query_id: {name: of[query_id] for name, of in mean.items()} for query_id in average.members}
     of_each = [mean_over_folds(values, average.folds) for values in runs]
@@ -314,7 +337,8 @@ def _line(
         topics=len(sizes),
         values=mean_over_folds(by_query, average.folds),
         intervals={
-            name: ratio_interval(average.sums(of), sizes, level=level, unit=average.unit) for name, of in mean.items()
+            name: interval_of_mean(average.sums(of), sizes, _reach(best, average, name), level=level, unit=average.unit)
+            for name, of in mean.items()
         },
         runs=len(runs),
         spread={name: float(np.std([one[name] for one in of_each], ddof=1)) for name in names if len(runs) > 1},
@@ -342,15 +366,35 @@ def _floors(
 
 
 def _beside_chance(
-    lines: Sequence[RunMeasures], ahead: Mapping[str, Array], average: _Average, *, level: float, seed: int
+    lines: Sequence[RunMeasures],
+    beside: Mapping[str, tuple[Array, Array]],
+    average: _Average,
+    reach: Reach | None,
+    *,
+    level: float,
+    seed: int,
 ) -> list[RunMeasures]:
-    """The lines with their differences from a random order; ahead: by run, its sums as `_Average.sums` has them."""
+    """The lines with their differences from a random order.
+
+    beside: by run, its sums and those of a random order, as `_Average.sums` has them.
+    """
     sizes = average.sizes()
+    ahead = {run: of_run - chance for run, (of_run, chance) in beside.items()}
     p_values = p_over_chance(ahead, sizes, seed=seed)
+    alone = {run: p_over_chance({run: of_run}, sizes, seed=seed)[run] for run, of_run in ahead.items()}
     return [
         replace(
             line,
-            over_chance=ratio_interval(ahead[line.run], sizes, level=level, unit=average.unit, least=-1.0),
+            over_chance=interval_beside_test(
+                *beside[line.run],
+                sizes,
+                reach=reach,
+                p_value=alone[line.run],
+                holds=p_values[line.run] <= ALPHA,
+                unit=average.unit,
+                level=level,
+                seed=seed,
+            ),
             p_over_chance=p_values[line.run],
             above_chance=p_values[line.run] <= ALPHA and float(shares_of(ahead[line.run], sizes).sum()) > 0,
         )
