@@ -8,7 +8,7 @@ Coull 1998, The American Statistician 52, 119-126; for paired data Agresti and M
 much as a fifth of a relevant document at each end: a topic with one relevant document is a single observation of how
 well a run finds it, a topic with twenty is an average of twenty.
 
-`benchmarks/few_relevant.py` counts how often these intervals contain the true value, by the design of the collection.
+`benchmarks/run_interval_coverage.py` counts how often these intervals contain the true value, by the design of the collection.
 """
 
 from __future__ import annotations
