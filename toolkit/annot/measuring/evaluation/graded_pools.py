@@ -83,7 +83,7 @@ class JudgedWhole:
     def one_assessor(self, asked: MeasuresAsked) -> dict[str, Values]:
         return single_assessor_ceiling(self.judgements, self.qrels, asked)
 
-    def best_order(self, asked: MeasuresAsked) -> Evaluation | None:
+    def best_order(self, asked: MeasuresAsked) -> Evaluation:
         documents = grouped((qrel.query_id, ScoredDoc(qrel.doc_id, float(qrel.relevance))) for qrel in self.qrels)
         best = {query_id: ranked(of_query) for query_id, of_query in documents.items()}
         return self.measured(best, self.query_ids, asked, ties="order")
