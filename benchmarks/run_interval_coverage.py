@@ -6,9 +6,9 @@
 A study draws its topics from a population whose means are known (`made_collections`), or from a judged collection. A
 line is a collection and a method. A cell is how many of 100 intervals at 95% held the truth, the lowest and the highest
 of the measures, each over all runs or pairs; in brackets the worst run or pair; then how wide they are, as a share of
-the first method's. Of differences, the last number is the width of near copies. `printed` draws a twentieth of the studies
-and makes the intervals of average precision as `annot evaluate` does: how many of 100 were changed because they spoke
-against the test, how many still do, and how many hold.
+the first method's. Of differences, the last number is the width of near copies. `printed` draws a twentieth of the
+studies and makes the intervals of average precision as `annot evaluate` does: how many of 100 were changed because they
+spoke against the test, how many still do, and how many hold.
 """
 
 from __future__ import annotations

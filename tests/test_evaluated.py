@@ -7,7 +7,8 @@ import pytest
 from annot.base.records import Qrel, ScoredDoc
 from annot.base.stats.pseudo_topics import Reach, interval_of_mean
 from annot.base.stats.values import Interval, Undefined
-from annot.measuring.evaluation.evaluated import CHANCE, TOGETHER, Evaluated, RunMeasures
+from annot.measuring.evaluation.averages import TOGETHER
+from annot.measuring.evaluation.evaluated import CHANCE, Evaluated, RunMeasures
 from evaluated_runs import evaluated_runs
 
 FIRST_RELEVANT = {

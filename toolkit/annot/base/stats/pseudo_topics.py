@@ -8,7 +8,8 @@ Coull 1998, The American Statistician 52, 119-126; for paired data Agresti and M
 much as a fifth of a relevant document at each end: a topic with one relevant document is a single observation of how
 well a run finds it, a topic with twenty is an average of twenty.
 
-`benchmarks/run_interval_coverage.py` counts how often these intervals contain the true value, by the design of the collection.
+`benchmarks/run_interval_coverage.py` counts how often these intervals contain the true value, by the design of the
+collection.
 """
 
 from __future__ import annotations
@@ -83,7 +84,8 @@ def ends_of_mean(values: Array, most: Array, weight: Array, *, level: float) -> 
 
     Wilson's interval (1927, Journal of the American Statistical Association 22, 209-212) for as many observations as
     would tell so much were they hits and misses, with Student's t for the normal quantile, as that of a share is
-    (`annot.base.stats.clustered.share`). They enclose the mean itself. nan if a mean is not between 0 and 1, or `most` if that is more.
+    (`annot.base.stats.clustered.share`). It encloses the mean itself. nan if a mean is not between 0 and 1, or `most`
+    if that is more.
     """
     from scipy.special import stdtrit
 
