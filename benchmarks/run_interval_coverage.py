@@ -1,174 +1,239 @@
-"""Count how often intervals of measures of runs, of their differences, and of Kendall's tau hold the truth.
+"""Count how often intervals of runs hold the truth where topics have few relevant documents, and where they have many.
 
-    python benchmarks/run_interval_coverage.py [--studies 1000] [--papers 4 5 6 8 10 20 50]
+    python benchmarks/run_interval_coverage.py [--studies 1000] [--topics 6 10 25 50] [--population 20000] [--seed 1]
+        [--part means|differences|printed] [--cranfield FOLDER] [--csfcube FOLDER]
 
-Query papers differ in difficulty and have one to three queries; a measure is a mean over the queries. `jackknife` is
-the interval that `annot evaluate` prints, `bca` and `percentile` are SciPy's bootstrap of whole papers. Tau compares
-the orders of 4 and of 10 runs under two assessors; its truth is its mean over studies of this size. Prints a line a
-figure and method: intervals of 100 at 95% that held the truth, and in brackets how many of 100 there were, if not all.
-
-Measured with 1,000 studies:
-
-                                          4          5          6          8         10         20         50
-    middling        jackknife          95.5       94.5       94.7       93.1       95.2       95.0       94.8
-    middling        bca                80.8       81.9       85.2       86.3       89.4       92.7       93.1
-    middling        percentile         81.5       82.2       87.2       87.0       90.3       93.3       93.5
-    low             jackknife          94.7       94.2       94.6       94.5       94.3       94.5       94.7
-    low             bca                77.9       82.0       83.1       86.9       87.9       91.8       92.8
-    low             percentile         77.7       82.3       82.6       87.4       87.8       91.5       93.1
-    at its end      jackknife     96.7 (55)  96.5 (69)  97.9 (76)  98.1 (89)  97.4 (96)       96.9       96.7
-    at its end      bca           84.6 (88)  86.3 (93)  87.2 (95)  89.0 (98)  91.2 (99)       93.1       94.7
-    at its end      percentile         71.5       76.7       79.5       84.4       86.3       90.3       94.1
-    difference      jackknife          95.2       92.5       93.2       94.1       93.2       94.3       95.1
-    difference      bca                79.5       80.9       84.0       85.7       87.1       91.0       93.6
-    difference      percentile         80.7       81.8       84.7       87.0       89.0       92.0       93.7
-    tau of 4        jackknife     98.5 (45)  99.5 (38) 100.0 (38)  99.1 (34) 100.0 (32) 100.0 (27) 100.0 (20)
-    tau of 4        bca           71.3 (97)  67.9 (98)  67.8 (98)  67.0 (98)       68.6  67.8 (98)  88.7 (87)
-    tau of 4        percentile         98.6       99.3       99.7       99.8       99.9      100.0       99.9
-    tau of 10       jackknife          96.2       97.4       99.1  99.5 (99)  99.8 (98) 100.0 (92)  99.7 (74)
-    tau of 10       bca                67.5       67.6       73.4       72.2       70.8       75.0       71.8
-    tau of 10       percentile         93.2       97.8       97.2       99.2       98.2       98.8       99.0
-
-The jackknife on Fisher's z holds rather too often where many papers have the greatest value, and is missing where the
-figure reaches it without one of them. Student's t on the measure's own scale held 78 to 93 of 100 there.
+A study draws its topics from a population whose means are known (`made_collections`), or from a judged collection. A
+line is a collection and a method. A cell is how many of 100 intervals at 95% held the truth, the lowest and the highest
+of the measures, each over all runs or pairs; in brackets the worst run or pair; then how wide they are, as a share of
+the first method's. Of differences, the last number is the width of near copies. `printed` draws a twentieth of the
+studies and makes the intervals of average precision as `annot evaluate` does: how many of 100 were changed because they
+spoke against the test, how many still do, and how many hold.
 """
 
 from __future__ import annotations
 
 import argparse
-import warnings
+import itertools
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
-from annot.base.stats.clustered import jackknife_interval, ratio_interval
-from annot.base.stats.significance import tau_b_of_rows
-from annot.base.stats.values import Interval, Undefined
-from scipy import stats
+from annot.base.stats.pseudo_topics import Reach, differing_share, ends_of_mean, half_of_difference
+from annot.base.stats.values import Interval
+from annot.measuring.evaluation.comparisons import compare_runs
+from made_collections import DESIGNS, Collection, beta_like, judged, made
+from scipy.special import stdtrit
 
 LEVEL = 0.95
-RESAMPLES = 500
-Ends = tuple[float, float] | None
+Drawn = np.ndarray
+"""Shape (..., studies, topics): values of topics."""
+
+
+class Limits(NamedTuple):
+    """What limits a measure in each study."""
+
+    most: np.ndarray
+    """Shape (studies,): the highest mean that can be reached."""
+    weight: np.ndarray
+    """Shape (studies,): topics that are added at each end."""
+
+
+class Cell(NamedTuple):
+    """Of one measure and number of topics."""
+
+    held: float
+    worst: float
+    width: float
+    copies: float = np.nan
+    """The width of near copies."""
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--studies", type=int, default=1000)
-    parser.add_argument("--papers", type=int, nargs="+", default=[4, 5, 6, 8, 10, 20, 50])
+    for name, default in (("studies", 1000), ("population", 20_000), ("seed", 1)):
+        parser.add_argument(f"--{name}", type=int, default=default)
+    parser.add_argument("--topics", type=int, nargs="+", default=[6, 10, 25, 50])
+    parser.add_argument("--part", choices=["means", "differences", "printed"])
+    for name in ("cranfield", "csfcube"):
+        parser.add_argument(f"--{name}", type=Path)
     options = parser.parse_args()
-    warnings.simplefilter("ignore", stats.DegenerateDataWarning)
-    warnings.simplefilter("ignore", RuntimeWarning)  # SciPy divides by 0 where all papers are alike.
-    print(f"{'':28}" + "".join(f"{papers:>11}" for papers in options.papers))
-    for title, draw in FIGURES.items():
-        columns = [held(draw, papers, options.studies) for papers in options.papers]
-        for method in columns[0]:
-            print(f"{title:<16}{method:<12}" + "".join(f"{column[method]:>11}" for column in columns), flush=True)
+    for part, cells_of in (("means", of_means), ("differences", of_differences)):
+        if options.part in (None, part):
+            print(f"{part:<44}" + "".join(f"{topics:>26}" for topics in options.topics))
+            for collection in collections(options):
+                for line in lines(collection, cells_of, options.topics, options.studies):
+                    print(line, flush=True)
+    if options.part in (None, "printed"):
+        print(f"{'printed, AP':<44}" + "".join(f"{topics:>26}" for topics in options.topics))
+        for design in DESIGNS:
+            collection = made(design, topics=options.population, seed=options.seed)
+            cells = [printed(collection, topics, options.studies // 20) for topics in options.topics]
+            print(f"{collection.name:<44}" + "".join(f"{cell:>26}" for cell in cells), flush=True)
 
 
-def held(draw, papers: int, studies: int) -> dict[str, str]:
-    """Of each method, how many of 100 intervals held the truth."""
-    rng = np.random.default_rng(papers)
-    found: dict[str, list[bool]] = {}
-    for truth, intervals in (draw(papers, rng) for _ in range(studies)):
-        for method, ends in intervals.items():
-            made = found.setdefault(method, [])
-            if ends is not None:
-                made.append(ends[0] <= truth <= ends[1])
+def collections(options: argparse.Namespace) -> Iterator[Collection]:
+    """All collections."""
+    for design in DESIGNS:
+        yield made(design, topics=options.population, seed=options.seed)
+    yield from beta_like(topics=options.population, seed=options.seed)
+    yield from judged(options.cranfield, options.csfcube)
+
+
+CellsOf = Callable[[Collection, str, int, int], Mapping[str, Cell]]
+
+
+def lines(collection: Collection, cells_of: CellsOf, sizes: list[int], studies: int) -> Iterator[str]:
+    """A line for each method."""
+    if cells_of is of_differences and len(next(iter(collection.values.values()))) == 1:
+        return
+    table = [[cells_of(collection, name, topics, studies) for name in collection.values] for topics in sizes]
+    for method in table[0][0]:
+        shown = ""
+        for of_size in table:
+            cells = [of_measure[method] for of_measure in of_size]
+            held = f"{100 * min(cell.held for cell in cells):.1f}-{100 * max(cell.held for cell in cells):.1f}"
+            copies = np.mean([cell.copies for cell in cells])
+            shown += f"{held:>13} ({100 * min(cell.worst for cell in cells):.0f})"
+            shown += f" {np.mean([cell.width for cell in cells]):.2f}" + (
+                "     " if np.isnan(copies) else f" {copies:.2f}"
+            )
+        yield f"{collection.name:<30}{method:<14}{shown}"
+
+
+def of_means(collection: Collection, name: str, topics: int, studies: int) -> dict[str, Cell]:
+    """By method. Widths are of the studies in which the jackknife has an interval."""
+    values = collection.values[name]
+    rows, limits = drawn_topics(collection, name, topics, studies)
+    truth, cells, common, narrow = values.mean(axis=1)[:, None], {}, None, 1.0
+    for method, ends_of in MEANS.items():
+        low, high = ends_of(values[:, rows], limits)
+        known = np.isfinite(low)
+        if common is None:
+            common, narrow = known, float((high - low)[known].mean())
+        held = [
+            float(np.mean(of_run[has])) for of_run, has in zip((low <= truth) & (truth <= high), known, strict=True)
+        ]
+        cells[method] = Cell(float(np.mean(held)), min(held), float((high - low)[common].mean()) / narrow)
+    return cells
+
+
+def of_differences(collection: Collection, name: str, topics: int, studies: int) -> dict[str, Cell]:
+    """By method, over the studies in which the two runs differ at all."""
+    values = collection.values[name]
+    rows, limits = drawn_topics(collection, name, topics, studies)
+    held: dict[str, list[float]] = {method: [] for method in DIFFERENCES}
+    widths: dict[str, dict[bool, list[float]]] = {method: {True: [], False: []} for method in DIFFERENCES}
+    for a, b in itertools.combinations(range(len(values)), 2):
+        of_a, of_b, truth = values[a][rows], values[b][rows], values[a].mean() - values[b].mean()
+        differ = (of_a != of_b).any(axis=1)
+        for method, half_of in DIFFERENCES.items() if differ.any() else ():
+            half, error = half_of(of_a, of_b, limits)[differ], ((of_a - of_b).mean(axis=1) - truth)[differ]
+            held[method].append(float(np.mean(np.abs(error) <= half)))
+            widths[method][(a, b) in collection.copies].append(float(half.mean()))
+    first = next(iter(DIFFERENCES))
     return {
-        method: (f"{100 * np.mean(made):.1f}" if made else "-")
-        + (f" ({100 * len(made) / studies:.0f})" if len(made) < 0.995 * studies else "")
-        for method, made in found.items()
+        method: Cell(
+            float(np.mean(held[method])),
+            min(held[method]),
+            sum(widths[method][False]) / sum(widths[first][False]),
+            sum(widths[method][True]) / sum(widths[first][True]) if collection.copies else np.nan,
+        )
+        for method in DIFFERENCES
     }
 
 
-def of_measure(values: np.ndarray, sizes: np.ndarray, least: float) -> dict[str, Ends]:
-    """values, sizes: shape (papers, 1): the mean of a paper's queries, and how many these are."""
-    found = {"jackknife": ends_of(ratio_interval(values * sizes, sizes, level=LEVEL, unit="query paper", least=least))}
-
-    def mean(sums: np.ndarray, counts: np.ndarray, axis: int = -1) -> np.ndarray:
-        return sums.sum(axis=axis) / counts.sum(axis=axis)
-
-    for method in ("bca", "percentile"):
-        ends = stats.bootstrap(
-            ((values * sizes)[:, 0], sizes[:, 0]), mean, paired=True, n_resamples=RESAMPLES, method=method, rng=1
-        ).confidence_interval
-        found[method] = None if np.isnan(ends.low) else (ends.low, ends.high)
-    return found
-
-
-def middling(papers: int, rng: np.random.Generator) -> tuple[float, dict[str, Ends]]:
-    return 0.6, of_measure(rng.beta(6, 4, (papers, 1)), _sizes(papers, rng), 0.0)
-
-
-def low(papers: int, rng: np.random.Generator) -> tuple[float, dict[str, Ends]]:
-    return 1 / 7, of_measure(rng.beta(1, 6, (papers, 1)), _sizes(papers, rng), 0.0)
-
-
-def at_its_end(papers: int, rng: np.random.Generator) -> tuple[float, dict[str, Ends]]:
-    """Six of ten papers reach 1, as a recall or NDCG may."""
-    values = np.where(rng.random((papers, 1)) < 0.6, 1, rng.uniform(0.2, 1, (papers, 1)))
-    return 0.84, of_measure(values, _sizes(papers, rng), 0.0)
-
-
-def difference(papers: int, rng: np.random.Generator) -> tuple[float, dict[str, Ends]]:
-    return 0.05, of_measure(rng.normal(0.05, 0.12, (papers, 1)), _sizes(papers, rng), -1.0)
+def printed(collection: Collection, topics: int, studies: int) -> str:
+    """Intervals of differences beside the verdicts of the test, as `annot evaluate` has them."""
+    values, changed, against, held = collection.values["AP"], [], [], []
+    rows, limits = drawn_topics(collection, "AP", topics, studies)
+    for row, most, weight in zip(rows, *limits, strict=True):
+        found, _ = compare_runs(
+            "all",
+            {f"{run}": values[run][row][:, None] for run in range(len(values))},
+            np.ones((topics, 1)),
+            reach=Reach(float(most), float(weight) / Reach(1.0, 1.0).weight),
+            unit="query",
+            convention="trec",
+            measure="AP",
+            level=LEVEL,
+            seed=1,
+        )
+        for pair in found:
+            if isinstance(pair.interval, Interval):
+                a, b = int(pair.run_a), int(pair.run_b)
+                low, high = pair.interval.low, pair.interval.high
+                one = Limits(np.array([most]), np.array([weight]))
+                half = float(by_share(values[a][row][None], values[b][row][None], one)[0])
+                changed.append(abs(high - low - 2 * half) > 1e-9 and abs(pair.difference) + half < 1)
+                against.append(pair.holds and low <= 0 <= high)
+                held.append(low <= values[a].mean() - values[b].mean() <= high)
+    return f"{100 * np.mean(changed):.1f} {100 * np.mean(against):.1f} {100 * np.mean(held):.1f}"
 
 
-def tau(n_runs: int):
-    """Of so many runs, whose means lie 0.02 apart."""
-    levels = 0.4 + 0.02 * np.arange(n_runs)[:, None]
-    truths: dict[int, float] = {}
-
-    def graded(papers: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-        common = levels + rng.normal(0, 0.15, papers) + rng.normal(0, 0.1, (n_runs, papers))
-        return common + rng.normal(0, 0.08, common.shape), common + rng.normal(0, 0.08, common.shape)
-
-    def between(first: np.ndarray, second: np.ndarray, rows: np.ndarray) -> np.ndarray:
-        return tau_b_of_rows(first[:, rows].mean(axis=-1).T, second[:, rows].mean(axis=-1).T)
-
-    def draw(papers: int, rng: np.random.Generator) -> tuple[float, dict[str, Ends]]:
-        everything = np.arange(papers)[None, :]
-        if papers not in truths:
-            truths[papers] = float(np.nanmean([between(*graded(papers, rng), everything)[0] for _ in range(4000)]))
-        first, second = graded(papers, rng)
-        whole = float(between(first, second, everything)[0])
-        others = np.array([np.delete(np.arange(papers), left) for left in range(papers)])
-        without = between(first, second, others)
-        drawn = between(first, second, rng.integers(0, papers, (RESAMPLES, papers)))
-        return truths[papers], {
-            "jackknife": ends_of(jackknife_interval(whole, without, level=LEVEL)),
-            "bca": _bca(whole, drawn, without),
-            "percentile": tuple(np.quantile(drawn, [0.025, 0.975])),
-        }
-
-    return draw
+def drawn_topics(collection: Collection, name: str, topics: int, studies: int) -> tuple[np.ndarray, Limits]:
+    """Which topics each study has, shape (studies, topics), and what limits the measure there."""
+    rows = np.random.default_rng(topics).integers(0, len(collection.relevant), (studies, topics))
+    per_relevant = (1 / np.maximum(1, collection.relevant))[rows].mean(axis=1)
+    weight = np.array([Reach(1.0, float(of_study)).weight for of_study in per_relevant])
+    return rows, Limits(collection.best[name][rows].mean(axis=1), weight)
 
 
-def _bca(whole: float, drawn: np.ndarray, without: np.ndarray) -> Ends:
-    """Efron and Tibshirani 1993, An Introduction to the Bootstrap, equations 14.9-14.15."""
-    below = np.mean(drawn < whole) + np.mean(drawn == whole) / 2
-    gaps = without.mean() - without
-    if not 0 < below < 1 or not gaps.any():
-        return None
-    acceleration = (gaps**3).sum() / (6 * (gaps**2).sum() ** 1.5)
-    shifted = stats.norm.ppf(below) + stats.norm.ppf([0.025, 0.975])
-    tails = stats.norm.cdf(stats.norm.ppf(below) + shifted / (1 - acceleration * shifted))
-    return tuple(np.quantile(drawn, tails))
+def jackknife(values: Drawn, limits: Limits) -> tuple[np.ndarray, np.ndarray]:
+    """`annot.base.stats.clustered.mean_interval` of many studies: on Fisher's z."""
+    n, mean = values.shape[-1], values.mean(axis=-1)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        z = np.arctanh(2 * mean - 1)
+        left_out = np.arctanh(2 * (values.sum(axis=-1, keepdims=True) - values) / (n - 1) - 1)
+        spread = ((left_out - left_out.mean(axis=-1, keepdims=True)) ** 2).sum(axis=-1)
+        half = stdtrit(n - 1, 0.5 + LEVEL / 2) * np.sqrt((n - 1) / n * spread)
+        low, high = ((1 + np.tanh(z + side * half)) / 2 for side in (-1, 1))
+    known = np.isfinite(half) & (half > 0)
+    return np.where(known, low, np.nan), np.where(known, high, np.nan)
 
 
-def ends_of(found: Interval | Undefined) -> Ends:
-    return None if isinstance(found, Undefined) else (found.low, found.high)
+def tenth(values: Drawn, limits: Limits) -> tuple[np.ndarray, np.ndarray]:
+    """Student's t with a tenth of a topic at each end of what can be reached."""
+    n, whole = values.shape[-1], values.shape[-1] + 0.2
+    mean = (values.sum(axis=-1) + 0.1 * limits.most) / whole
+    squares = ((values - mean[..., None]) ** 2).sum(axis=-1) + 0.1 * (mean**2 + (limits.most - mean) ** 2)
+    half = stdtrit(n - 1, 0.5 + LEVEL / 2) * np.sqrt(squares / (whole - 1) / whole)
+    return np.maximum(0, mean - half), np.minimum(1, mean + half)
 
 
-def _sizes(papers: int, rng: np.random.Generator) -> np.ndarray:
-    return rng.integers(1, 4, (papers, 1)).astype(float)
+def of_evaluate(values: Drawn, limits: Limits) -> tuple[np.ndarray, np.ndarray]:
+    """Those that `annot evaluate` prints."""
+    return ends_of_mean(values, *limits, level=LEVEL)
 
 
-FIGURES = {
-    "middling": middling,
-    "low": low,
-    "at its end": at_its_end,
-    "difference": difference,
-    "tau of 4": tau(4),
-    "tau of 10": tau(10),
+MEANS: dict[str, Callable[[Drawn, Limits], tuple[np.ndarray, np.ndarray]]] = {
+    "jackknife": jackknife,
+    "t and a tenth": tenth,
+    "pseudo-topics": of_evaluate,
+}
+
+
+def students_t(a: Drawn, b: Drawn, limits: Limits) -> np.ndarray:
+    """Half the widths. Near 0 the jackknife on Fisher's z is the same."""
+    return half_of_difference(a - b, np.zeros(len(a)), *limits, level=LEVEL)
+
+
+def fiftieth(a: Drawn, b: Drawn, limits: Limits) -> np.ndarray:
+    """Half the widths, with a fiftieth of a topic at -1 and at 1."""
+    one = np.ones(len(a))
+    return half_of_difference(a - b, one, one, one / 50, level=LEVEL)
+
+
+def by_share(a: Drawn, b: Drawn, limits: Limits) -> np.ndarray:
+    """Half the widths of those that `annot evaluate` prints, before they are held against the test."""
+    return half_of_difference(a - b, differing_share(a, b), *limits, level=LEVEL)
+
+
+DIFFERENCES: dict[str, Callable[[Drawn, Drawn, Limits], np.ndarray]] = {
+    "Student's t": students_t,
+    "a fiftieth": fiftieth,
+    "pseudo-topics": by_share,
 }
 
 

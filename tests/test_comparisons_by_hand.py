@@ -36,7 +36,7 @@ def compared(
 ) -> tuple[tuple[RunComparison, ...], Verdict]:
     """values: by run, of each paper, or its sums in each fold."""
     sums = {run: of.reshape(len(of), -1) for run, of in values.items()}
-    how = {"unit": "query paper", "convention": "trec", "measure": "AP", "level": 0.95, "seed": 1}
+    how = {"reach": None, "unit": "query paper", "convention": "trec", "measure": "AP", "level": 0.95, "seed": 1}
     return compare_runs("m", sums, np.ones((len(next(iter(sums.values()))), 1)) if sizes is None else sizes, **how)
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from annot.base.records import Qrel, ScoredDoc
-from annot.base.stats.clustered import mean_interval, ratio_interval
+from annot.base.stats.pseudo_topics import Reach, interval_of_mean
 from annot.base.stats.values import Interval, Undefined
-from annot.measuring.evaluation.evaluated import CHANCE, TOGETHER, Evaluated, RunMeasures
+from annot.measuring.evaluation.averages import TOGETHER
+from annot.measuring.evaluation.evaluated import CHANCE, Evaluated, RunMeasures
 from evaluated_runs import evaluated_runs
 
 FIRST_RELEVANT = {
@@ -49,8 +50,16 @@ def test_intervals_are_over_whole_papers_with_all_their_facets(run: str) -> None
     together = line(found, TOGETHER, run)
     assert together.values["P@20"] == pytest.approx((1 + 3 + 2 + 4 + 4 + 2) / 6 / 20, abs=1e-9)
     sums, sizes = np.array([[1 + 3], [2 + 4], [4], [2]]) / 20, np.array([[2.0], [2.0], [1.0], [1.0]])
-    by_paper = ratio_interval(sums, sizes, level=0.95, unit="query paper")
-    of_method = mean_interval(np.array([3, 4, 4, 2]) / 20, level=0.95, least=0, most=1)
+    # The best order has all relevant documents among the first 20, as this run has.
+    together_reach = Reach((1 + 3 + 2 + 4 + 4 + 2) / 6 / 20, (1 + 1 / 3 + 1 / 2 + 1 / 4 + 1 / 4 + 1 / 2) / 6)
+    by_paper = interval_of_mean(sums, sizes, together_reach, level=0.95, unit="query paper")
+    of_method = interval_of_mean(
+        np.array([[3], [4], [4], [2]]) / 20,
+        np.ones((4, 1)),
+        Reach(13 / 4 / 20, (1 / 3 + 1 / 4 + 1 / 4 + 1 / 2) / 4),
+        level=0.95,
+        unit="query paper",
+    )
     for facet, expected in ((TOGETHER, by_paper), ("method", of_method)):
         interval = line(found, facet, run).intervals["P@20"]
         assert isinstance(interval, Interval)

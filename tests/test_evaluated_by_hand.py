@@ -9,19 +9,8 @@ import pytest
 from annot.base.errors import InputError
 from annot.base.records import Judgement, Qrel, ScoredDoc
 from annot.base.stats.values import Interval, Undefined
-from annot.measuring.evaluation.evaluated import (
-    CHANCE,
-    DEV,
-    PLAIN,
-    TEST,
-    TEST_FOLD,
-    Evaluated,
-    RunMeasures,
-    _average_of,
-    _beside_chance,
-    _tested,
-    mean_of_all,
-)
+from annot.measuring.evaluation.averages import DEV, PLAIN, TEST, TEST_FOLD, average_of, in_test_folds, mean_of_all
+from annot.measuring.evaluation.evaluated import CHANCE, Evaluated, RunMeasures, _beside_chance
 from annot.measuring.evaluation.two_qrels import TIED, ChangedSides, _changed, compare_qrels
 from evaluated_runs import evaluated_runs
 
@@ -43,16 +32,16 @@ QUERIES = {"q1", "q2", "q3"}
 def test_queries_are_averaged_by_the_test_folds_if_these_hold_just_them(
     members: set[str], splits: dict[str, tuple[str, ...]], average: str, folds: tuple[tuple[str, ...], ...], kind: str
 ) -> None:
-    found = _average_of(members, "m", splits, None, average)
+    found = average_of(members, "m", splits, None, average)
     assert (found.folds, found.kind, found.facet, found.unit) == (folds, kind, "m", "query")
 
 
 def test_queries_are_tested_if_all_others_are_for_development() -> None:
     one = {"fold1_test": ("q1",), "fold1_dev": ("q2", "q3")}
-    assert _tested(QUERIES, one) == {"q1"}
-    assert _tested({*QUERIES, "q4"}, one) == {*QUERIES, "q4"}
-    assert _tested(QUERIES, FOLDS) == QUERIES
-    assert _tested(QUERIES, {"other": ("q1", "q2", "q3")}) == QUERIES
+    assert in_test_folds(QUERIES, one) == {"q1"}
+    assert in_test_folds({*QUERIES, "q4"}, one) == {*QUERIES, "q4"}
+    assert in_test_folds(QUERIES, FOLDS) == QUERIES
+    assert in_test_folds(QUERIES, {"other": ("q1", "q2", "q3")}) == QUERIES
 
 
 def test_the_mean_of_all_is_that_of_the_folds_means_or_plain() -> None:
@@ -65,7 +54,7 @@ def test_the_mean_of_all_is_that_of_the_folds_means_or_plain() -> None:
 
 
 def test_sums_are_by_paper_and_fold() -> None:
-    found = _average_of(QUERIES, "m", FOLDS, {"q1": "p", "q2": "r", "q3": "p"}, "test")
+    found = average_of(QUERIES, "m", FOLDS, {"q1": "p", "q2": "r", "q3": "p"}, "test")
     assert found.unit == "query paper"
     assert found.sizes().tolist() == [[1, 1], [1, 0]]
     assert found.sums({"q1": 0.5, "q2": 0.25, "q3": 2.0}).tolist() == [[0.5, 2.0], [0.25, 0.0]]
@@ -90,10 +79,10 @@ def test_a_run_is_above_chance_by_a_test_that_six_papers_can_pass(
     ahead: list[float], above: bool, interval: bool
 ) -> None:
     names = [f"q{at}" for at in range(len(ahead))]
-    average = _average_of(set(names), "m", {}, None, "plain")
+    average = average_of(set(names), "m", {}, None, "plain")
     line = RunMeasures("trec", "m", "run", PLAIN, len(ahead), len(ahead), {}, {})
-    sums = {"run": average.sums(dict(zip(names, ahead, strict=True)))}
-    (found,) = _beside_chance([line], sums, average, level=0.95, seed=1)
+    sums = average.sums(dict(zip(names, ahead, strict=True)))
+    (found,) = _beside_chance([line], {"run": (sums, 0 * sums)}, average, None, level=0.95, seed=1)
     assert found.above_chance is above
     assert isinstance(found.over_chance, Interval) is interval
     if isinstance(found.over_chance, Interval) and max(ahead) < 0:

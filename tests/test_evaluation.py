@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from annot.base.records import Judgement, Qrel, ScoredDoc
-from annot.measuring.evaluation.evaluated import CHANCE, TEST, TOGETHER, Evaluated, RunMeasures
+from annot.measuring.evaluation.averages import TEST, TOGETHER
+from annot.measuring.evaluation.evaluated import CHANCE, Evaluated, RunMeasures
 from evaluated_runs import evaluated_runs
 
 PAPERS = [f"p{at:02}" for at in range(12)]

@@ -9,7 +9,7 @@ import pytest
 from annot.base.errors import InputError
 from annot.base.records import Qrel, Query
 from annot.measuring.evaluation.against import Published, beside, comparable, read_published, same_collection
-from annot.measuring.evaluation.evaluated import TOGETHER
+from annot.measuring.evaluation.averages import TOGETHER
 
 
 def published(**changes: Any) -> Published:

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 from annot.base.errors import InputError
 from annot.measuring.evaluation.against import Published, beside, comparable, read_published, shipped, shipped_text
-from annot.measuring.evaluation.evaluated import TEST, RunMeasures
+from annot.measuring.evaluation.averages import TEST
+from annot.measuring.evaluation.evaluated import RunMeasures
 from command_line import annot, annot_done
 
 

@@ -76,7 +76,7 @@ def test_what_is_measured_on_the_tables_takes_topics_as_units(
     of_run = frame[(frame["run"] == "forward") & (frame["measure"] == "RR(rel=3)")]
     # Grade 3 comes first at place 2, 1, 0 and 3 of the four topics.
     assert of_run["value"].item() == pytest.approx((1 / 3 + 1 / 2 + 1 + 1 / 4) / 4)
-    assert set(frame["interval"].str.extract("over 4 (.*),", expand=False).dropna()) == {"topics, Fisher's z"}
+    assert set(frame["interval"].str.extract("over 4 (.*),", expand=False).dropna()) == {"topics, pseudo-topics"}
     for told in (measured, evaluated):
         assert "paper" not in repr(told) + re.sub("<style>.*</style>", "", told._repr_html_(), flags=re.DOTALL)
     folder = Path(shutil.copytree(texts.path, tmp_path / "study"))

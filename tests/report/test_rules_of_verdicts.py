@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 from annot.base.records import Qrel, ScoredDoc
 from annot.base.stats.values import Interval, Undefined
-from annot.measuring.evaluation.evaluated import CHANCE, TOGETHER, Evaluated
+from annot.measuring.evaluation.averages import TOGETHER
+from annot.measuring.evaluation.evaluated import CHANCE, Evaluated
 from annot.publishing.report.cells import COEFFICIENT, Number
 from annot.publishing.report.verdict import best, figure, of_all, order_changes, reliability, robustness, tau
 from annot.publishing.report.words import sentence

@@ -9,8 +9,9 @@ from typing import Any, get_args
 import numpy as np
 import pytest
 from annot.base.records import Qrel, ScoredDoc
+from annot.measuring.evaluation.averages import TOGETHER
 from annot.measuring.evaluation.comparisons import Verdict
-from annot.measuring.evaluation.evaluated import TOGETHER, Evaluated
+from annot.measuring.evaluation.evaluated import Evaluated
 from annot.publishing.report.cells import COEFFICIENT, MEASURE, Number
 from annot.publishing.report.sections.runs import best_line, compared, holding
 from annot.publishing.report.verdict import Best, Reliability, Robustness, best

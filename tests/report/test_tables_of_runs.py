@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 from annot.base.records import Judgement, Qrel, ScoredDoc
+from annot.measuring.evaluation.averages import TOGETHER
 from annot.measuring.evaluation.comparisons import Score
-from annot.measuring.evaluation.evaluated import CHANCE, ONE_ASSESSOR, TOGETHER, Evaluated
+from annot.measuring.evaluation.evaluated import CHANCE, ONE_ASSESSOR, Evaluated
 from annot.publishing.report.sections.runs import compared, drawing, letter_of, measures, of_lines, of_queries, restated
 from evaluated_runs import evaluated_runs
 

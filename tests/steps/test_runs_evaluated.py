@@ -12,7 +12,7 @@ from annot.base.errors import InputError
 from annot.base.settings import Settings
 from annot.formats.trec import write_run
 from annot.measuring.evaluation.against import Beside
-from annot.measuring.evaluation.evaluated import PLAIN, TEST, TEST_FOLD
+from annot.measuring.evaluation.averages import PLAIN, TEST, TEST_FOLD
 from annot.measuring.evaluation.measures import CONVENTIONS
 from annot.steps import evaluate, qrels
 from annot.store.runs import StoredRun

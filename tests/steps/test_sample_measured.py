@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 from annot.base.errors import InputError
-from annot.measuring.evaluation.evaluated import CHANCE, TOGETHER, Evaluated
+from annot.measuring.evaluation.averages import TOGETHER
+from annot.measuring.evaluation.evaluated import CHANCE, Evaluated
 from annot.measuring.evaluation.measures import evaluate as plainly
 from annot.measuring.results import EVALUATION_FILE
 from annot.steps import evaluate

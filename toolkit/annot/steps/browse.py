@@ -13,8 +13,8 @@ from annot.base.names import calling, counted
 from annot.base.records import Assignment, Judgement, Paper, Ranking
 from annot.formats.matches import Match
 from annot.measuring.evaluation.analyses import FAR_DOWN, NEAR_TOP, error_cases
+from annot.measuring.evaluation.averages import mean_of_all
 from annot.measuring.evaluation.computed import MeasuresAsked
-from annot.measuring.evaluation.evaluated import mean_of_all
 from annot.measuring.evaluation.graded_pools import GradedPools
 from annot.measuring.evaluation.measures import TIES
 from annot.measuring.measured import graded_pools, primary_of, read_run_files

@@ -23,7 +23,8 @@ from annot.measuring.evaluation.against import (
     shipped,
     shipped_text,
 )
-from annot.measuring.evaluation.evaluated import AVERAGES, PRIMARY, TEST, TEST_FOLD, TOGETHER, Evaluated
+from annot.measuring.evaluation.averages import AVERAGES, TEST, TEST_FOLD, TOGETHER
+from annot.measuring.evaluation.evaluated import PRIMARY, Evaluated
 from annot.measuring.evaluation.measures import CONVENTIONS, TIES, conventions_for
 from annot.measuring.measured import conventions_of, evaluation_of, read_run_files, with_restated
 from annot.measuring.results import EVALUATION_FILE, as_text, evaluation_data, keep

@@ -10,7 +10,7 @@ from annot.base.errors import InputError
 from annot.base.names import counted, moment_now, verb
 from annot.base.records import Qrel
 from annot.formats.trec import read_qrels
-from annot.measuring.evaluation.evaluated import TOGETHER
+from annot.measuring.evaluation.averages import TOGETHER
 from annot.measuring.evaluation.two_qrels import TwoQrels, compare_qrels
 from annot.measuring.measured import evaluation_of, read_run_files, topups
 from annot.measuring.sampled_study import SHOWN

@@ -170,10 +170,26 @@ def ratio_interval(
 
     sums, sizes: shape (C, S), C clusters in S strata; one stratum for a plain share or mean. unit: what a cluster is.
     """
+    value, without = leaving_out(sums, sizes)
+    return jackknife_interval(value, without, level=level, least=least, most=most, unit=unit)
+
+
+def pseudo_values(sums: Array, sizes: Array, unit: str) -> Array | Undefined:
+    """Shape (C,), around the figure of `ratio_interval`: their scatter is the jackknife's (Tukey 1958).
+
+    Where each cluster has one observation, they are the observations.
+    """
+    value, without = leaving_out(sums, sizes)
+    if np.isnan(without).any():
+        return no_value_without(unit)
+    return np.asarray(value + (len(sums) - 1) * (without.mean() - without))
+
+
+def leaving_out(sums: Array, sizes: Array) -> tuple[float, Array]:
+    """The mean over strata of (sum of `sums`) / (sum of `sizes`), and the same without each cluster, shape (C,)."""
     with np.errstate(invalid="ignore"):  # A stratum of one cluster is empty without it: nan.
         without = ((sums.sum(axis=0) - sums) / (sizes.sum(axis=0) - sizes)).mean(axis=1)
-    value = float((sums.sum(axis=0) / sizes.sum(axis=0)).mean())
-    return jackknife_interval(value, without, level=level, least=least, most=most, unit=unit)
+    return float((sums.sum(axis=0) / sizes.sum(axis=0)).mean()), without
 
 
 def jackknife_interval(
@@ -191,7 +207,7 @@ def jackknife_interval(
     if n < FEWEST_QUERIES:
         return too_few(n, unit=unit)
     if np.isnan(without).any():
-        return Undefined(f"without one of the {plural(unit)}, it has no value")
+        return no_value_without(unit)
     scaled, of_others = (value - middle) / width, (without - middle) / width
     if max(abs(scaled), float(np.abs(of_others).max())) >= 1:
         return Undefined(f"the value is {most:g} or {least:g}, on all {plural(unit)} or without one of them")
@@ -227,6 +243,11 @@ def too_few(n: int, fewest: int = FEWEST_QUERIES, unit: str = "query") -> Undefi
     return Undefined(
         f"{n} {unit if n == 1 else units}: an interval over {units} needs {fewest}", f"fewer than {fewest} {units}"
     )
+
+
+def no_value_without(unit: str) -> Undefined:
+    """Why there is no interval of a figure that needs every unit."""
+    return Undefined(f"without one of the {plural(unit)}, it has no value")
 
 
 def the_same(unit: str) -> Undefined:

@@ -11,10 +11,13 @@ order statistics
     the values are distributed. Where several queries are of one paper, what the sign test over whole topics does not
     reject. `annot.base.stats.medians.median_interval`
 jackknife
-    of means over queries, of agreement on all pairs pooled, of kappa between two assessors, of measures of runs and of
-    their differences: over whole topics, as the facets of one share its pool and its assessors. On the scale of
-    Fisher's z, with Student's t, from four papers on. On its own scale Student's t for a mean near its end, as AC2
-    often is, held 90 of 100 with ten queries. `annot.base.stats.clustered.jackknife_interval`
+    of means over queries, of agreement on all pairs pooled, of kappa between two assessors, and of measures of runs
+    where a sample of the pools was judged: over whole topics, as the facets of one share its pool and its assessors. On
+    the scale of Fisher's z, with Student's t, from four papers on. `annot.base.stats.clustered.jackknife_interval`
+pseudo-topics
+    of measures of runs (Wilson's interval) and of their differences (Student's t), from four papers on: topics are
+    added at the ends of what the measure can reach, so that intervals hold if topics have few relevant documents, too.
+    `annot.base.stats.pseudo_topics`
 Wilson
     of shares of pairs or judgements, clustered by paper: it has an interval where nothing or everything was hit, and
     keeps its coverage with few papers. `annot.base.stats.clustered.share`
@@ -23,21 +26,21 @@ clustered
     one assessor is compared with all others, of means over queries. `annot.measuring.diagnosis.contrasts`
 none
     of Kendall's tau between two orders of the runs, which moves in steps: the bootstrap's and the jackknife's do not
-    hold (`benchmarks/run_interval_coverage.py`). What it shows instead is the range over random assessors.
+    hold (`benchmarks/tau_interval_coverage.py`). What it shows instead is the range over random assessors.
     `annot.measuring.assessor_effect.rankings`
 prediction
     of hours, cost and agreement to come: simulated studies. `annot.measuring.forecast`
 
 How many of 100 intervals at 95% held the truth of simulated studies, the lowest and the highest of five coefficients,
-one to three facets of a paper and three designs of judging (`benchmarks/interval_coverage.py`), and of four
-distributions of measures of runs (`benchmarks/run_interval_coverage.py`):
+one to three facets of a paper and three designs of judging (`benchmarks/interval_coverage.py`):
 
     papers           4         6        10        25        50
     median           -     95-99     94-97     94-98     94-99
     mean         93-96     93-96     94-96     94-96     94-96
     pooled       92-96     92-97     93-97     94-97     94-97
     share        94-97     93-96     94-95     94-96     94-96
-    measure      95-97     93-98     93-97         -     95-97
+
+Those of runs are in `benchmarks/run_interval_coverage.py`, by the design of the collection.
 """
 
 from __future__ import annotations

@@ -16,8 +16,9 @@ from annot.base.errors import InputError
 from annot.base.names import near
 from annot.base.records import Query, grouped
 from annot.formats.json_lines import in_words
+from annot.measuring.evaluation.averages import TOGETHER
 from annot.measuring.evaluation.computed import knows
-from annot.measuring.evaluation.evaluated import TOGETHER, RunMeasures
+from annot.measuring.evaluation.evaluated import RunMeasures
 from annot.measuring.evaluation.measures import CONVENTIONS
 
 DECIMALS = 2

@@ -17,13 +17,13 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from annot.base.stats.arrays import Array
-from annot.base.stats.clustered import ratio_interval
 from annot.base.stats.power import effect_interval, least_effect
+from annot.base.stats.pseudo_topics import Reach, interval_of_difference
 from annot.base.stats.significance import MaxT, holm, max_t_tests, randomisation_tests, t_tests, tukey_tests
 from annot.base.stats.values import Interval, Undefined, Value
 
@@ -37,6 +37,7 @@ EXACT_UP_TO = 20
 PERMUTATIONS = 100_000
 TUKEY_PERMUTATIONS = 10_000
 ALIKE = Undefined("the difference is the same on every query paper")
+_HALVINGS = 20
 _FIGURES = 12
 """Digits after the point at which two means tie: what lies beyond is rounding."""
 
@@ -104,6 +105,7 @@ def compare_runs(
     sums: Mapping[str, Array],
     sizes: Array,
     *,
+    reach: Reach | None,
     unit: str,
     convention: str,
     measure: str,
@@ -113,8 +115,8 @@ def compare_runs(
     """Every pair of at least two runs, the better runs first, and the verdict.
 
     sums: by run, shape (P, S): the sum of the measure over the queries of each paper in each fold. sizes: shape (P, S),
-    how many queries these are. unit: what a row is, a topic or a query. A run's mean is the mean of its folds'
-    means. seed: of tests that draw their signs.
+    how many queries these are. reach: of the measure; None if it is not known. unit: what a row is, a topic or a query.
+    A run's mean is the mean of its folds' means. seed: of tests that draw their signs.
     """
     share = {run: shares_of(of_run, sizes) for run, of_run in sums.items()}
     mean = {run: round(float(of_run.sum()), _FIGURES) for run, of_run in share.items()}
@@ -141,7 +143,17 @@ def compare_runs(
             convention=convention,
             measure=measure,
             difference=mean[a] - mean[b],
-            interval=ratio_interval(sums[a] - sums[b], sizes, level=level, unit=unit, least=-1.0),
+            interval=interval_beside_test(
+                sums[a],
+                sums[b],
+                sizes,
+                reach=reach,
+                p_value=float(p_value),
+                holds=bool(decided.p_values[at] <= ALPHA),
+                unit=unit,
+                level=level,
+                seed=seed,
+            ),
             p_value=float(p_value),
             p_corrected=float(decided.p_values[at]),
             p_holm=p_holm,
@@ -168,6 +180,42 @@ def compare_runs(
         detectable=_detectable(differences, decided),
     )
     return comparisons, verdict
+
+
+def interval_beside_test(
+    a: Array,
+    b: Array,
+    sizes: Array,
+    *,
+    reach: Reach | None,
+    p_value: float,
+    holds: bool,
+    unit: str,
+    level: float,
+    seed: int,
+) -> Interval | Undefined:
+    """An interval of the difference that contains 0 if, and only if, the test of this pair alone finds no difference.
+
+    a, b, sizes, reach: as in `compare_runs`. p_value: of the test of this pair alone. holds: whether the difference
+    does after correction. An interval that would contain 0 against the test ends at the smallest difference that the
+    same test does not reject. With so few topics that the test can find nothing, the interval stays as it is.
+    """
+    interval = interval_of_difference(a, b, sizes, reach, level=level, unit=unit)
+    alpha = round(1 - level, _FIGURES)
+    if isinstance(interval, Undefined) or 2.0 ** (1 - len(sizes)) > alpha:
+        return interval
+    contains, differs = interval.low <= 0 <= interval.high, p_value <= alpha or (holds and alpha >= ALPHA)
+    if contains != differs:
+        return interval
+    if not contains:
+        return replace(interval, low=min(interval.low, 0.0), high=max(interval.high, 0.0))
+    differences = len(sizes) * shares_of(a - b, sizes)
+    rejected, kept = 0.0, float(differences.mean())
+    for _ in range(_HALVINGS):
+        middle = (rejected + kept) / 2
+        tests = max_t_tests(differences[None] - middle, alpha=alpha, permutations=MAX_T_PERMUTATIONS, seed=seed)
+        rejected, kept = (middle, kept) if tests.p_values[0] <= alpha else (rejected, middle)
+    return replace(interval, low=kept) if kept > 0 else replace(interval, high=kept)
 
 
 def shares_of(sums: Array, sizes: Array) -> Array:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple
 
 import numpy as np
 
@@ -12,8 +11,9 @@ from annot.base.errors import InputError
 from annot.base.names import called, counted
 from annot.base.records import Ranking, grouped
 from annot.base.stats.arrays import Array
-from annot.base.stats.clustered import ratio_interval
+from annot.base.stats.pseudo_topics import Reach, interval_of_mean
 from annot.base.stats.values import Interval, Undefined, rounding
+from annot.measuring.evaluation.averages import DEV_FOLD, TOGETHER, Average, average_of, in_test_folds
 from annot.measuring.evaluation.caveats import caveats, nothing_relevant
 from annot.measuring.evaluation.chance import ranked_by_any
 from annot.measuring.evaluation.comparisons import (
@@ -22,27 +22,19 @@ from annot.measuring.evaluation.comparisons import (
     RunComparison,
     Verdict,
     compare_runs,
+    interval_beside_test,
     p_over_chance,
     shares_of,
 )
 from annot.measuring.evaluation.computed import MeasuresAsked
 from annot.measuring.evaluation.graded_pools import GradedPools, SampleCost
-from annot.measuring.evaluation.measures import Evaluation, mean_over_folds
-from annot.measuring.folds import test_folds
+from annot.measuring.evaluation.measures import Evaluation, QueryMeasures, mean_over_folds
 
 Values = Mapping[str, Mapping[str, float]]
 """By query, then measure."""
 
-TOGETHER = "together"
 CHANCE = "chance"
 ONE_ASSESSOR = "one assessor"
-TEST = "mean of fold means"
-TEST_FOLD = "mean over the test fold"
-DEV = "mean over the development fold"
-PLAIN = "mean over queries"
-AVERAGES = ("test", "dev", "plain")
-"""Over the test folds where there are some; over the first development fold, as CSFCube's release; over all queries."""
-DEV_FOLD = "fold1_dev"
 PRIMARY = {"csfcube": "NDCG%20", "trec": "nDCG"}
 """The measure on which runs are compared, by convention. One, named beforehand: each further one is another chance to
 find a difference that is none. CSFCube's leaderboard is ordered by NDCG%20."""
@@ -110,38 +102,6 @@ class Evaluated:
     def several(self) -> bool:
         """Whether a system has several runs."""
         return any(line.spread for line in self.lines)
-
-
-class _Average(NamedTuple):
-    """How the queries of one facet are averaged, and of which topics they are."""
-
-    facet: str
-    folds: tuple[tuple[str, ...], ...]
-    kind: str
-    topics: Mapping[str, str] | None
-    """None if queries are independent."""
-
-    @property
-    def unit(self) -> str:
-        """What the units of chance are."""
-        return "query" if self.topics is None else "query paper"
-
-    @property
-    def members(self) -> list[str]:
-        """The queries of all folds."""
-        return [query_id for fold in self.folds for query_id in fold]
-
-    def sizes(self) -> Array:
-        """How many queries each topic has in each fold: shape (P, S)."""
-        return self.sums(dict.fromkeys(self.members, 1.0))
-
-    def sums(self, values: Mapping[str, float]) -> Array:
-        """The sum over the queries of each topic in each fold: shape (P, S)."""
-        topics, row = np.unique([(self.topics or {}).get(name, name) for name in self.members], return_inverse=True)
-        sums = np.zeros((len(topics), len(self.folds)))
-        fold = np.repeat(np.arange(len(self.folds)), [len(one) for one in self.folds])
-        np.add.at(sums, (row, fold), [values[name] for name in self.members])
-        return sums
 
 
 @rounding
@@ -214,6 +174,7 @@ def of_runs(
         asked = MeasuresAsked(convention, names, relevant_from)
         floors, longest = _floors(runs, graded, asked)
         one_assessor = graded.one_assessor(asked)
+        best = _by_query(graded.best_order(asked))
         for facet in [*facet_names, *([TOGETHER] if len(facet_names) > 1 else [])]:
             members = {query_id for query_id in graded.query_ids if facet in (facets[query_id], TOGETHER)}
             folds = splits.get("all" if facet == TOGETHER else facet, {})
@@ -222,35 +183,38 @@ def of_runs(
                 if not members:
                     hint = "use `--average plain`" if splits else "draw folds with `annot query folds`"
                     raise InputError(f"{_on(facet)}no query is in a development fold on record", hint=hint)
-            if average == "test" and (untested := members - _tested(members, folds)):
+            if average == "test" and (untested := members - in_test_folds(members, folds)):
                 members -= untested
                 if convention == conventions[0]:
                     left = counted(len(untested), "query")
                     notes.append(f"{_on(facet)}leaves out {left} outside the test folds; `--average plain` takes all")
-            whole = _average_of(members, facet, folds, topics, average)
+            whole = average_of(members, facet, folds, topics, average)
             covering = {
                 system: own
                 for system, tags in tags_of.items()
                 if (own := [tag for tag in tags if members <= values[tag].keys()])
             }
             there = {system: [values[tag] for tag in own] for system, own in covering.items()}
-            measured = [_line(convention, system, of, whole, names, level) for system, of in there.items()]
-            ahead = {
-                system: whole.sums(_means(there[system], whole, by))
-                - whole.sums(_means([floors[tag] for tag in own], whole, by))
+            measured = [_line(convention, system, of, whole, names, best, level) for system, of in there.items()]
+            beside = {
+                system: (
+                    whole.sums(_means(there[system], whole, by)),
+                    whole.sums(_means([floors[tag] for tag in own], whole, by)),
+                )
                 for system, own in covering.items()
             }
-            lines += _beside_chance(measured, ahead, whole, level=level, seed=seed)
-            lines.append(_line(convention, CHANCE, [longest], whole, names, level))
+            lines += _beside_chance(measured, beside, whole, whole.reach(best, by), level=level, seed=seed)
+            lines.append(_line(convention, CHANCE, [longest], whole, names, best, level))
             judged = members & one_assessor.keys()
             if judged:
-                of_judged = _average_of(judged, facet, folds, topics, average)
-                ceiling.append(_line(convention, ONE_ASSESSOR, [one_assessor], of_judged, names, level))
+                of_judged = average_of(judged, facet, folds, topics, average)
+                ceiling.append(_line(convention, ONE_ASSESSOR, [one_assessor], of_judged, names, best, level))
             if convention == conventions[0] and len(there) > 1:
                 of_facet, verdict = compare_runs(
                     facet,
                     {system: whole.sums(_means(of, whole, primary)) for system, of in there.items()},
                     whole.sizes(),
+                    reach=whole.reach(best, primary),
                     unit=whole.unit,
                     convention=convention,
                     measure=primary,
@@ -274,33 +238,20 @@ def of_runs(
     )
 
 
-def mean_of_all(values: Mapping[str, float], splits: Mapping[str, Mapping[str, tuple[str, ...]]]) -> float:
-    """The mean over all queries as `of_runs` takes it with `test`. values: by `query_id`."""
-    folds = splits.get("all", {})
-    average = _average_of(_tested({*values}, folds), TOGETHER, folds, None, "test")
-    return mean_over_folds({query_id: {TOGETHER: value} for query_id, value in values.items()}, average.folds)[TOGETHER]
-
-
-def _tested(members: set[str], folds: Mapping[str, tuple[str, ...]]) -> set[str]:
-    """The queries of the test folds, where the others are for development; all, where one is in no fold."""
-    tested = {query_id for fold in test_folds(folds) for query_id in fold}
-    return tested if tested and members == {query_id for fold in folds.values() for query_id in fold} else members
-
-
-def _average_of(
-    members: set[str], facet: str, splits: Mapping[str, tuple[str, ...]], topics: Mapping[str, str] | None, average: str
-) -> _Average:
-    """By the test folds (`fold1_test`, `fold2_test`, ...) where they hold just these queries, else plainly."""
-    folds, every = test_folds(splits), tuple(sorted(members))
-    if average == "test" and folds and sorted(query_id for fold in folds for query_id in fold) == list(every):
-        return _Average(facet, folds, TEST if len(folds) > 1 else TEST_FOLD, topics)
-    return _Average(facet, (every,), DEV if average == "dev" else PLAIN, topics)
+def _by_query(best: Evaluation | None) -> dict[str, QueryMeasures] | None:
+    return None if best is None else {query.query_id: query for query in best.queries}
 
 
 def _line(
-    convention: str, run: str, runs: Sequence[Values], average: _Average, names: tuple[str, ...], level: float
+    convention: str,
+    run: str,
+    runs: Sequence[Values],
+    average: Average,
+    names: tuple[str, ...],
+    best: Mapping[str, QueryMeasures] | None,
+    level: float,
 ) -> RunMeasures:
-    """runs: the values of each run of the system."""
+    """runs: the values of each run of the system. best: the best order of each query; None if it is not known."""
     mean = {name: _means(runs, average, name) for name in names}
     by_query = {query_id: {name: of[query_id] for name, of in mean.items()} for query_id in average.members}
     of_each = [mean_over_folds(values, average.folds) for values in runs]
@@ -314,14 +265,15 @@ def _line(
         topics=len(sizes),
         values=mean_over_folds(by_query, average.folds),
         intervals={
-            name: ratio_interval(average.sums(of), sizes, level=level, unit=average.unit) for name, of in mean.items()
+            name: interval_of_mean(average.sums(of), sizes, average.reach(best, name), level=level, unit=average.unit)
+            for name, of in mean.items()
         },
         runs=len(runs),
         spread={name: float(np.std([one[name] for one in of_each], ddof=1)) for name in names if len(runs) > 1},
     )
 
 
-def _means(runs: Sequence[Values], average: _Average, name: str) -> dict[str, float]:
+def _means(runs: Sequence[Values], average: Average, name: str) -> dict[str, float]:
     """The measure of each query, the mean over the runs of a system."""
     return {query_id: float(np.mean([values[query_id][name] for values in runs])) for query_id in average.members}
 
@@ -342,15 +294,35 @@ def _floors(
 
 
 def _beside_chance(
-    lines: Sequence[RunMeasures], ahead: Mapping[str, Array], average: _Average, *, level: float, seed: int
+    lines: Sequence[RunMeasures],
+    beside: Mapping[str, tuple[Array, Array]],
+    average: Average,
+    reach: Reach | None,
+    *,
+    level: float,
+    seed: int,
 ) -> list[RunMeasures]:
-    """The lines with their differences from a random order; ahead: by run, its sums as `_Average.sums` has them."""
+    """The lines with their differences from a random order.
+
+    beside: by run, its sums and those of a random order, as `Average.sums` has them.
+    """
     sizes = average.sizes()
+    ahead = {run: of_run - chance for run, (of_run, chance) in beside.items()}
     p_values = p_over_chance(ahead, sizes, seed=seed)
+    alone = {run: p_over_chance({run: of_run}, sizes, seed=seed)[run] for run, of_run in ahead.items()}
     return [
         replace(
             line,
-            over_chance=ratio_interval(ahead[line.run], sizes, level=level, unit=average.unit, least=-1.0),
+            over_chance=interval_beside_test(
+                *beside[line.run],
+                sizes,
+                reach=reach,
+                p_value=alone[line.run],
+                holds=p_values[line.run] <= ALPHA,
+                unit=average.unit,
+                level=level,
+                seed=seed,
+            ),
             p_over_chance=p_values[line.run],
             above_chance=p_values[line.run] <= ALPHA and float(shares_of(ahead[line.run], sizes).sum()) > 0,
         )

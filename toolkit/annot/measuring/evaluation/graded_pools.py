@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
-from annot.base.records import Judgement, Qrel, nested
+from annot.base.records import Judgement, Qrel, ScoredDoc, grouped, nested, ranked
 from annot.measuring.evaluation.chance import Cut, Documents, random_orders
 from annot.measuring.evaluation.computed import MeasuresAsked, Run, Values
 from annot.measuring.evaluation.measures import Evaluation, columns, evaluate, single_assessor_ceiling
@@ -38,6 +38,9 @@ class GradedPools(Protocol):
 
     def one_assessor(self, asked: MeasuresAsked) -> dict[str, Values]:
         """What a ranking by one assessor's grades reaches, by query; empty if it is not known."""
+
+    def best_order(self, asked: MeasuresAsked) -> Evaluation | None:
+        """The best order of the documents of each query; None if it is not known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +82,11 @@ class JudgedWhole:
 
     def one_assessor(self, asked: MeasuresAsked) -> dict[str, Values]:
         return single_assessor_ceiling(self.judgements, self.qrels, asked)
+
+    def best_order(self, asked: MeasuresAsked) -> Evaluation:
+        documents = grouped((qrel.query_id, ScoredDoc(qrel.doc_id, float(qrel.relevance))) for qrel in self.qrels)
+        best = {query_id: ranked(of_query) for query_id, of_query in documents.items()}
+        return self.measured(best, self.query_ids, asked, ties="order")
 
 
 @dataclass(frozen=True, slots=True)

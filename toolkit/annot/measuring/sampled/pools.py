@@ -57,6 +57,9 @@ class SampledPools:
         """Empty, because no assessor graded the whole pool."""
         return {}
 
+    def best_order(self, asked: MeasuresAsked) -> None:
+        """None, because not all of the relevant documents are known."""
+
     def of(self, query_ids: Collection[str]) -> dict[str, PoolGrades]:
         """The pools of these queries."""
         return {query_id: pool for query_id, pool in self.pools.items() if query_id in query_ids}

@@ -12,8 +12,9 @@ from annot.base.names import called
 from annot.base.stats.values import Interval, Undefined
 from annot.measuring.assessor_effect.on_runs import FINAL, FIRST, SECOND
 from annot.measuring.assessor_effect.rankings import AssessorEffect
+from annot.measuring.evaluation.averages import TOGETHER
 from annot.measuring.evaluation.comparisons import FEWEST_PAPERS, Verdict
-from annot.measuring.evaluation.evaluated import CHANCE, TOGETHER, Evaluated, RunMeasures
+from annot.measuring.evaluation.evaluated import CHANCE, Evaluated, RunMeasures
 from annot.publishing.report.cells import DETECTABLE, MEASURE, TAU, Number
 
 TENTATIVE, RELIABLE = 0.667, 0.8

@@ -1,0 +1,119 @@
+"""Count how often intervals of Kendall's tau between two orders of the runs hold the truth: too seldom, or too wide.
+
+    python benchmarks/tau_interval_coverage.py [--studies 1000] [--papers 4 5 6 8 10 20 50]
+
+Tau compares the orders of 4 and of 10 runs under two assessors; its truth is its mean over studies of this size. Prints
+a line for each number of runs and method: intervals of 100 at 95% that held the truth, and in brackets how many of 100
+there were, if not all. `bca` and `percentile` are bootstraps of whole papers.
+
+Measured with 1,000 studies:
+
+                                          4          5          6          8         10         20         50
+    tau of 4        jackknife     98.5 (45)  99.5 (38) 100.0 (38)  99.1 (34) 100.0 (32) 100.0 (27) 100.0 (20)
+    tau of 4        bca           71.3 (97)  67.9 (98)  67.8 (98)  67.0 (98)       68.6  67.8 (98)  88.7 (87)
+    tau of 4        percentile         98.6       99.3       99.7       99.8       99.9      100.0       99.9
+    tau of 10       jackknife          96.2       97.4       99.1  99.5 (99)  99.8 (98) 100.0 (92)  99.7 (74)
+    tau of 10       bca                67.5       67.6       73.4       72.2       70.8       75.0       71.8
+    tau of 10       percentile         93.2       97.8       97.2       99.2       98.2       98.8       99.0
+"""
+
+from __future__ import annotations
+
+import argparse
+import warnings
+
+import numpy as np
+from annot.base.stats.clustered import jackknife_interval
+from annot.base.stats.significance import tau_b_of_rows
+from annot.base.stats.values import Interval, Undefined
+from scipy import stats
+
+LEVEL = 0.95
+RESAMPLES = 500
+Ends = tuple[float, float] | None
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--studies", type=int, default=1000)
+    parser.add_argument("--papers", type=int, nargs="+", default=[4, 5, 6, 8, 10, 20, 50])
+    options = parser.parse_args()
+    warnings.simplefilter("ignore", stats.DegenerateDataWarning)
+    warnings.simplefilter("ignore", RuntimeWarning)  # SciPy divides by 0 where all papers are alike.
+    print(f"{'':28}" + "".join(f"{papers:>11}" for papers in options.papers))
+    for title, draw in FIGURES.items():
+        columns = [held(draw, papers, options.studies) for papers in options.papers]
+        for method in columns[0]:
+            print(f"{title:<16}{method:<12}" + "".join(f"{column[method]:>11}" for column in columns), flush=True)
+
+
+def held(draw, papers: int, studies: int) -> dict[str, str]:
+    """Of each method, how many of 100 intervals held the truth."""
+    rng = np.random.default_rng(papers)
+    found: dict[str, list[bool]] = {}
+    for truth, intervals in (draw(papers, rng) for _ in range(studies)):
+        for method, ends in intervals.items():
+            made = found.setdefault(method, [])
+            if ends is not None:
+                made.append(ends[0] <= truth <= ends[1])
+    return {
+        method: (f"{100 * np.mean(made):.1f}" if made else "-")
+        + (f" ({100 * len(made) / studies:.0f})" if len(made) < 0.995 * studies else "")
+        for method, made in found.items()
+    }
+
+
+def tau(n_runs: int):
+    """Of so many runs, whose means lie 0.02 apart."""
+    levels = 0.4 + 0.02 * np.arange(n_runs)[:, None]
+    truths: dict[int, float] = {}
+
+    def graded(papers: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+        common = levels + rng.normal(0, 0.15, papers) + rng.normal(0, 0.1, (n_runs, papers))
+        return common + rng.normal(0, 0.08, common.shape), common + rng.normal(0, 0.08, common.shape)
+
+    def between(first: np.ndarray, second: np.ndarray, rows: np.ndarray) -> np.ndarray:
+        return tau_b_of_rows(first[:, rows].mean(axis=-1).T, second[:, rows].mean(axis=-1).T)
+
+    def draw(papers: int, rng: np.random.Generator) -> tuple[float, dict[str, Ends]]:
+        everything = np.arange(papers)[None, :]
+        if papers not in truths:
+            truths[papers] = float(np.nanmean([between(*graded(papers, rng), everything)[0] for _ in range(4000)]))
+        first, second = graded(papers, rng)
+        whole = float(between(first, second, everything)[0])
+        others = np.array([np.delete(np.arange(papers), left) for left in range(papers)])
+        without = between(first, second, others)
+        drawn = between(first, second, rng.integers(0, papers, (RESAMPLES, papers)))
+        return truths[papers], {
+            "jackknife": ends_of(jackknife_interval(whole, without, level=LEVEL)),
+            "bca": _bca(whole, drawn, without),
+            "percentile": tuple(np.quantile(drawn, [0.025, 0.975])),
+        }
+
+    return draw
+
+
+def _bca(whole: float, drawn: np.ndarray, without: np.ndarray) -> Ends:
+    """Efron and Tibshirani 1993, An Introduction to the Bootstrap, equations 14.9-14.15."""
+    below = np.mean(drawn < whole) + np.mean(drawn == whole) / 2
+    gaps = without.mean() - without
+    if not 0 < below < 1 or not gaps.any():
+        return None
+    acceleration = (gaps**3).sum() / (6 * (gaps**2).sum() ** 1.5)
+    shifted = stats.norm.ppf(below) + stats.norm.ppf([0.025, 0.975])
+    tails = stats.norm.cdf(stats.norm.ppf(below) + shifted / (1 - acceleration * shifted))
+    return tuple(np.quantile(drawn, tails))
+
+
+def ends_of(found: Interval | Undefined) -> Ends:
+    return None if isinstance(found, Undefined) else (found.low, found.high)
+
+
+FIGURES = {
+    "tau of 4": tau(4),
+    "tau of 10": tau(10),
+}
+
+
+if __name__ == "__main__":
+    main()

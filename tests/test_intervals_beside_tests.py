@@ -1,0 +1,100 @@
+"""The interval of a difference never contradicts the test that is printed next to it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from annot.base.records import Qrel, ScoredDoc
+from annot.base.stats.pseudo_topics import Reach, interval_of_difference
+from annot.base.stats.values import Interval
+from annot.measuring.evaluation import comparisons
+from annot.measuring.evaluation.comparisons import ALPHA, RunComparison, compare_runs
+from annot.measuring.evaluation.computed import MeasuresAsked
+from annot.measuring.evaluation.graded_pools import JudgedWhole
+from evaluated_runs import evaluated_runs
+
+REACH = Reach(1.0, 0.5)
+
+
+@pytest.fixture(autouse=True)
+def few_permutations(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(comparisons, "TUKEY_PERMUTATIONS", 9)
+    monkeypatch.setattr(comparisons, "MAX_T_PERMUTATIONS", 2_048)
+
+
+def compared(values: np.ndarray, *, level: float = 0.95) -> tuple[RunComparison, ...]:
+    """values: shape (runs, topics)."""
+    sums = {f"run{at}": of_run[:, None] for at, of_run in enumerate(values)}
+    sizes = np.ones((values.shape[1], 1))
+    how = {"unit": "query", "convention": "trec", "measure": "AP", "seed": 3, "level": level}
+    return compare_runs("all", sums, sizes, reach=REACH, **how)[0]  # type: ignore[arg-type]
+
+
+def rarely_found(rng: np.random.Generator, topics: int) -> np.ndarray:
+    """Three runs on topics with one relevant document: 1 / rank; the first run is better than the others."""
+    ranks = np.exp(rng.gamma(1.5, 1.0, (3, topics)) * np.array([[0.5], [1.5], [1.5]]))
+    return 1 / np.ceil(ranks)
+
+
+@pytest.mark.parametrize("level", [0.9, 0.95])
+@pytest.mark.parametrize("topics", [6, 8, 14])
+def test_an_interval_contains_nothing_where_and_only_where_the_test_of_the_pair_finds_no_difference(
+    topics: int, level: float
+) -> None:
+    rng, against = np.random.default_rng(topics), 0
+    for _ in range(60):
+        values = rarely_found(rng, topics)
+        for pair in compared(values, level=level):
+            if not isinstance(pair.interval, Interval):
+                continue
+            low, high = pair.interval.low, pair.interval.high
+            assert low <= pair.difference <= high
+            assert (low <= 0 <= high) is (pair.p_value > round(1 - level, 12))
+            assert not (pair.holds and low <= 0 <= high)
+            a, b = (values[int(run[3:])][:, None] for run in (pair.run_a, pair.run_b))
+            alone = interval_of_difference(a, b, np.ones((topics, 1)), REACH, level=level, unit="query")
+            assert isinstance(alone, Interval)
+            against += (alone.low <= 0 <= alone.high) is not (low <= 0 <= high)
+    # Otherwise nothing was tested.
+    assert against > 0
+
+
+def test_an_interval_that_would_contain_nothing_against_the_test_begins_where_the_test_begins_to_reject() -> None:
+    """Ahead on all of six topics, and by much on one: 2 of 64 arrangements of signs are as far from 0.
+
+    Up to a lead of 1 point, which is the smallest difference, this is so; above it, four arrangements are.
+    """
+    (pair,) = compared(np.array([[0.01, 0.02, 0.03, 0.02, 0.02, 0.9], [0.0] * 6]))
+    assert pair.p_value == 2 / 64 <= ALPHA
+    assert pair.holds
+    assert isinstance(pair.interval, Interval)
+    assert pair.interval.low == pytest.approx(0.01, abs=1e-5)
+
+
+def test_with_five_topics_no_test_can_find_anything_and_the_interval_stays_as_it_is() -> None:
+    values = np.array([[0.5, 0.6, 0.55, 0.52, 0.58], [0.1, 0.15, 0.1, 0.12, 0.13]])
+    (pair,) = compared(values)
+    assert pair.p_value > ALPHA
+    assert isinstance(pair.interval, Interval)
+    assert pair.interval.low > 0.1
+
+
+def test_the_best_order_reaches_a_precision_of_as_many_documents_as_are_relevant() -> None:
+    qrels = [Qrel(topic, f"d{at}", 2 * (at < relevant)) for topic, relevant in (("a", 1), ("b", 3)) for at in range(30)]
+    best = JudgedWhole(tuple(qrels), ()).best_order(MeasuresAsked("trec", ("P@20", "R@20", "AP", "nDCG"), 2))
+    assert {one.query_id: (one.values["P@20"], one.relevant) for one in best.queries} == {
+        "a": (1 / 20, 1),
+        "b": (3 / 20, 3),
+    }
+    assert [best.mean[name] for name in ("R@20", "AP", "nDCG")] == pytest.approx([1, 1, 1])
+
+
+def test_a_run_that_finds_the_only_relevant_document_first_everywhere_has_intervals_that_are_not_a_point() -> None:
+    topics = [f"p{at}-m" for at in range(6)]
+    qrels = [Qrel(topic, f"d{at}", 3 * (at == 0)) for topic in topics for at in range(25)]
+    run = {topic: tuple(ScoredDoc(f"d{at}", -float(at)) for at in range(25)) for topic in topics}
+    (line,) = [one for one in evaluated_runs({"perfect": run}, qrels).lines if one.run == "perfect"]
+    for name, value in line.values.items():
+        interval = line.intervals[name]
+        assert isinstance(interval, Interval)
+        assert interval.low < value <= interval.high

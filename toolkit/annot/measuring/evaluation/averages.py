@@ -1,0 +1,85 @@
+"""How the queries of runs are averaged: by the test folds, over a development fold, or over all queries."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import numpy as np
+
+from annot.base.stats.arrays import Array
+from annot.base.stats.pseudo_topics import Reach
+from annot.measuring.evaluation.measures import QueryMeasures, mean_over_folds
+from annot.measuring.folds import test_folds
+
+TOGETHER = "together"
+TEST = "mean of fold means"
+TEST_FOLD = "mean over the test fold"
+DEV = "mean over the development fold"
+PLAIN = "mean over queries"
+AVERAGES = ("test", "dev", "plain")
+"""Over the test folds where there are some; over the first development fold, as CSFCube's release; over all queries."""
+DEV_FOLD = "fold1_dev"
+
+
+class Average(NamedTuple):
+    """How the queries of one facet are averaged, and of which topics they are."""
+
+    facet: str
+    folds: tuple[tuple[str, ...], ...]
+    kind: str
+    topics: Mapping[str, str] | None
+    """None if queries are independent."""
+
+    @property
+    def unit(self) -> str:
+        """What the units of chance are."""
+        return "query" if self.topics is None else "query paper"
+
+    @property
+    def members(self) -> list[str]:
+        """The queries of all folds."""
+        return [query_id for fold in self.folds for query_id in fold]
+
+    def sizes(self) -> Array:
+        """How many queries each topic has in each fold: shape (P, S)."""
+        return self.sums(dict.fromkeys(self.members, 1.0))
+
+    def sums(self, values: Mapping[str, float]) -> Array:
+        """The sum over the queries of each topic in each fold: shape (P, S)."""
+        topics, row = np.unique([(self.topics or {}).get(name, name) for name in self.members], return_inverse=True)
+        sums = np.zeros((len(topics), len(self.folds)))
+        fold = np.repeat(np.arange(len(self.folds)), [len(one) for one in self.folds])
+        np.add.at(sums, (row, fold), [values[name] for name in self.members])
+        return sums
+
+    def reach(self, best: Mapping[str, QueryMeasures] | None, name: str) -> Reach | None:
+        """What limits the measure on these queries. best: the best order of each query; None if it is not known."""
+        if best is None:
+            return None
+        most = mean_over_folds({query_id: best[query_id].values for query_id in self.members}, self.folds)[name]
+        relevant = [best[query_id].relevant for query_id in self.members]
+        return Reach(most, float(np.mean(1 / np.maximum(1, relevant))))
+
+
+def mean_of_all(values: Mapping[str, float], splits: Mapping[str, Mapping[str, tuple[str, ...]]]) -> float:
+    """The mean over all queries as `of_runs` takes it with `test`. values: by `query_id`."""
+    folds = splits.get("all", {})
+    average = average_of(in_test_folds({*values}, folds), TOGETHER, folds, None, "test")
+    return mean_over_folds({query_id: {TOGETHER: value} for query_id, value in values.items()}, average.folds)[TOGETHER]
+
+
+def in_test_folds(members: set[str], folds: Mapping[str, tuple[str, ...]]) -> set[str]:
+    """The queries of the test folds, where the others are for development; all, where one is in no fold."""
+    tested = {query_id for fold in test_folds(folds) for query_id in fold}
+    return tested if tested and members == {query_id for fold in folds.values() for query_id in fold} else members
+
+
+def average_of(
+    members: set[str], facet: str, splits: Mapping[str, tuple[str, ...]], topics: Mapping[str, str] | None, average: str
+) -> Average:
+    """By the test folds (`fold1_test`, `fold2_test`, ...) where they hold just these queries, else plainly."""
+    folds, every = test_folds(splits), tuple(sorted(members))
+    if average == "test" and folds and sorted(query_id for fold in folds for query_id in fold) == list(every):
+        return Average(facet, folds, TEST if len(folds) > 1 else TEST_FOLD, topics)
+    return Average(facet, (every,), DEV if average == "dev" else PLAIN, topics)
