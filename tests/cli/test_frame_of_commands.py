@@ -176,6 +176,7 @@ class Study:
         self.looks_whole = True
         self.root = Path("no-such-study")
         self.written = None
+        self.stages = ()
 
     def opened(self) -> AbstractContextManager[Study]:
         return nullcontext(self)
