@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from datetime import timedelta
 from pathlib import Path
 from types import SimpleNamespace
@@ -176,6 +176,10 @@ class Study:
         self.looks_whole = True
         self.root = Path("no-such-study")
         self.written = None
+        self.stages = ()
+
+    def opened(self) -> AbstractContextManager[Study]:
+        return nullcontext(self)
 
 
 @pytest.fixture

@@ -304,8 +304,8 @@ def _say_next(words: str, ws: "Workspace | None", folder: Path | None, *, change
     from annot.study.workspace import Workspace
 
     try:
-        with (ws if ws is not None else Workspace.open(folder or Path())).opened() as study:
-            say(f"next: {next_of(study)}")
+        study = ws if ws is not None else Workspace.open(folder or Path())
+        say(f"next: {next_of(study)}")
     except AnnotError:
         # The command has done its work; the next command will report why the study cannot be read.
         return

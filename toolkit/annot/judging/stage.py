@@ -42,8 +42,8 @@ PRODUCTS = {
 
 def next_of(ws: Workspace) -> Next:
     """What is next in the study."""
-    with ws.reading() as session:
-        return next_step(Stage(session, ws).facts())
+    with ws.opened() as study, study.reading() as session:
+        return next_step(Stage(session, study).facts())
 
 
 class Stage:
