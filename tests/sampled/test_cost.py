@@ -45,7 +45,7 @@ def cost(share: float) -> SampleCost:
 
 def test_where_most_of_the_scatter_is_the_draws_no_widening_is_printed() -> None:
     # Topics are alike here, so nearly all that estimates scatter by is the draw.
-    little = cost(0.3)
+    little = cost(0.35)
     assert (little.level, little.difference) == (None, None)
     told = list(notes_of(little, "nDCG"))
     assert "too few topics or pairs were judged to tell by how much the sample widens intervals" in told
