@@ -61,7 +61,7 @@ def from_files(folder: Path, run: Path) -> dict[tuple[str, str, str], float]:
         capture_output=True, text=True, check=True, env={"PYTHONDONTWRITEBYTECODE": "1"},
     )  # fmt: skip
     rows = (line.split("\t") for line in done.stdout.splitlines())
-    return {(convention, name, query): float(value) for convention, name, query, value in rows}
+    return {(convention, name, query): float(value) for convention, name, query, value in rows if value != "-"}
 
 
 def estimates(ws: Workspace, tag: str, **how: bool) -> Iterator[tuple[tuple[str, str, str], float]]:
@@ -72,7 +72,8 @@ def estimates(ws: Workspace, tag: str, **how: bool) -> Iterator[tuple[tuple[str,
             if name in MEASURES:
                 yield (convention, name, "all"), found.mean[name]
                 for query in found.queries:
-                    yield (convention, name, query.query_id), query.values[name]
+                    if (value := query.shown(name)) is not None:
+                        yield (convention, name, query.query_id), value
 
 
 def test_the_page_gives_the_figures_of_annot_evaluate_from_the_released_files_alone(
@@ -131,7 +132,7 @@ def test_without_predictions_the_figures_are_the_same_too(third: Workspace, tmp_
     for name, text in sample_files(read_snapshot(ws)).items():
         (tmp_path / name).write_text(text, encoding="utf-8")
     rows = (tmp_path / "sample.tsv").read_text().splitlines()[1:]
-    assert all(row.endswith("\t1.000000\t0.000000\t0.000000\t0.000000") for row in rows)
+    assert all(row.endswith("\t1.000000" + "\t0.000000" * 7) for row in rows)
     for tag in rankings():
         expected = dict(estimates(ws, tag))
         assert expected != dict(estimates(third, tag))
@@ -150,14 +151,27 @@ def test_the_table_has_every_pair_of_the_pools_and_makes_trecs_form(third: Works
     snapshot = read_snapshot(third)
     assert snapshot.sample is not None
     heading, *rows = (line.split("\t") for line in (released / "sample.tsv").read_text().splitlines())
-    assert heading == ["query_id", "doc_id", "grade", "probability", "f0", "f1", "f2", "f3"]
+    assert heading == [
+        "query_id",
+        "doc_id",
+        "grade",
+        "probability",
+        "f0",
+        "f1",
+        "f2",
+        "f3",
+        "w_P",
+        "w_R",
+        "w_NDCG",
+        "w_AP",
+    ]
     assert {(query, doc): float(pi) for query, doc, _, pi, *_ in rows} == {
         pair: one.probability for pair, one in snapshot.sample.pairs.items()
     }
     drawn = {(one.query_id, one.doc_id): str(one.relevance) for one in exported_qrels(snapshot)}
     assert {(query, doc): grade for query, doc, grade, *_ in rows if grade} == drawn
     assert all(re.fullmatch(r"[01]\.\d{6}", one) for row in rows for one in row[4:])
-    assert all(sum(map(float, row[4:])) == pytest.approx(1, abs=4e-6) for row in rows)
+    assert all(sum(map(float, row[4:8])) == pytest.approx(1, abs=4e-6) for row in rows)
     assert not any(path.startswith("csfcube/") for path in files_of(released))
     subprocess.run(["sh", "-c", PRELS], cwd=released, check=True)
     try:
@@ -187,7 +201,7 @@ def test_every_page_says_first_that_plain_evaluation_is_wrong_and_by_how_much(th
     module = (released / "irds_small.py").read_text(encoding="utf-8")
     assert warning in " ".join(module[:1200].split())
     tables = {one["name"]: one for one in json.loads((released / "croissant.json").read_text())["recordSet"]}
-    assert [one["name"].partition("/")[2] for one in tables["sample"]["field"]][-4:] == ["f0", "f1", "f2", "f3"]
+    assert [one["name"].partition("/")[2] for one in tables["sample"]["field"]][-8:-4] == ["f0", "f1", "f2", "f3"]
 
 
 def test_report_datasheet_and_card_have_the_certificate_in_one_sentence(

@@ -26,9 +26,10 @@ from annot.measuring.forecast.sample_certainty import (
 )
 from annot.measuring.sampled.cost import by_opinion, notes_of
 from annot.measuring.sampled.estimates import estimates, groups_of, pools_of, so_far
-from annot.measuring.sampled.grades import Predicted
+from annot.measuring.sampled.grades import Predicted, Weights
 from annot.measuring.sampled.pools import SampledPools
 from annot.measuring.sampled.predicting import features, predicted, with_opinions
+from annot.measuring.sampled.weights import tuned
 from annot.measuring.sampled_opinions import CheapLabel, cheap_label_of
 from annot.pools.pair_sample import frozen_ranks, ranks_on_record
 from annot.store.judging_models import PoolSample
@@ -51,6 +52,10 @@ class DrawnPairs(NamedTuple):
     """The opinion that is to predict, too."""
     by_rankings: Mapping[str, Predicted] | None = None
     """What the rankings alone predict; `predicted` itself unless an opinion predicts, too."""
+    topics: Mapping[str, str] = {}
+    """The topic of each query."""
+    relevant_from: int = 1
+    """The smallest grade that counts as relevant."""
 
     @property
     def opinion(self) -> str:
@@ -60,7 +65,16 @@ class DrawnPairs(NamedTuple):
     @property
     def pools(self) -> SampledPools:
         """As what measures runs."""
-        return SampledPools(pools_of(self.pi, self.judged, self.predicted, highest=self.highest))
+        return SampledPools(pools_of(self.pi, self.judged, self.predicted, highest=self.highest, weights=self.weights))
+
+    @property
+    def weights(self) -> dict[str, Weights] | None:
+        """How much the predictions count, by query and kind of measure; None without predictions."""
+        if self.predicted is None:
+            return None
+        return tuned(
+            self.pi, self.judged, self.predicted, self.topics, relevant_from=self.relevant_from, highest=self.highest
+        )
 
 
 def sampled_pools(
@@ -123,7 +137,8 @@ def drawn_pairs(
         known = by_rankings = predicted(judged, of_rankings, snapshot.topics, highest=highest)
         if label is not None:
             known = with_opinions(by_rankings, judged, of_rankings, label.said, snapshot.topics, highest=highest)
-    return DrawnPairs(pi, judged, known, highest, label, by_rankings)
+    relevant_from = snapshot.ws.settings.evaluation.relevant_from
+    return DrawnPairs(pi, judged, known, highest, label, by_rankings, snapshot.topics, relevant_from)
 
 
 def sample_of(snapshot: Snapshot) -> PoolSample:
@@ -218,7 +233,17 @@ def with_cost(
             ),
         )
     shown = {name for line in evaluated.lines for name in line.values}
-    return replace(evaluated, sampled=cost, notes=(*notes_of(cost, evaluated.measure, shown), *evaluated.notes))
+    return replace(
+        evaluated,
+        sampled=cost,
+        lines=tuple(replace(line, values=_in_range(line.values)) for line in evaluated.lines),
+        notes=(*notes_of(cost, evaluated.measure, shown), *evaluated.notes),
+    )
+
+
+def _in_range(means: Mapping[str, float]) -> dict[str, float]:
+    """The means of few queries, of which an estimate of P@k may be below 0 or above 1."""
+    return {name: min(1.0, max(0.0, mean)) for name, mean in means.items()}
 
 
 def _redrawn(

@@ -134,7 +134,7 @@ class SampleCost:
     right_sign: Value
     """A true difference of at least so much has the right sign in 95 of 100 draws, for any two runs."""
     outside: int
-    """Estimates of runs on queries below 0 or above 1; they stay in the means."""
+    """Estimates of runs on queries that cannot be the value; they count in the means and are not shown."""
     floored: int
     """Queries whose ideal was raised to what was found, or to one document of the lowest relevant grade."""
     so_far: float | None = None

@@ -100,8 +100,11 @@ def notes_of(cost: SampleCost, measure: str, shown: Collection[str] = ()) -> Ite
             "those of their query"
         )
     if cost.outside:
-        estimates_are = f"{counted(cost.outside, 'estimate')} of a run on a query {verb(cost.outside, 'is', 'are')}"
-        yield f"{estimates_are} below 0 or above 1 and {verb(cost.outside, 'stays', 'stay')} in the means"
+        yield (
+            f"{counted(cost.outside, 'estimate')} of a run on a query cannot be the value, by the grades that are "
+            f"known: {verb(cost.outside, 'it is', 'they are')} not shown, and {verb(cost.outside, 'counts', 'count')} "
+            "in the means"
+        )
     if cost.floored:
         yield (
             f"in {counted(cost.floored, 'query')} the best possible ranking was estimated below what was found, or "
