@@ -12,10 +12,12 @@ from html import unescape
 from pathlib import Path
 
 import pytest
+from annot.base.stats.values import Estimate, Interval, Undefined
 from annot.measuring.evaluation.evaluated import Evaluated
 from annot.measuring.evaluation.graded_pools import SampleCost
 from annot.measuring.evaluation.measures import evaluate as plainly
 from annot.publishing.release.sampled import PRELS, sample_files, sampled_of
+from annot.publishing.report.cells import WIDER, Number
 from annot.publishing.report.study import Study
 from annot.publishing.report.words import sentence
 from annot.steps import backup, check, datasheet, evaluate, plan, release, restore
@@ -210,10 +212,15 @@ def test_report_datasheet_and_card_have_the_certificate_in_one_sentence(
     cost = measure(third, None).sampled
     assert cost is not None
     assert (cost.drawn, cost.pairs) == (81, 240)
+    wider = cost.difference
+    assert isinstance(wider.value, float)
+    assert isinstance(wider.interval, Interval)
+    assert isinstance(cost.right_sign, float)
     told = (
-        f"A third of the pool was judged, drawn with known probabilities ({cost.drawn} of "
-        f"{cost.pairs} pairs). Too few topics or pairs were judged to tell by how much that widens intervals. A true "
-        f"difference of {cost.right_sign:.3f} or more in NDCG%20 comes out with the right sign in 95 of 100 such draws."
+        f"A third of the pool was judged, drawn with known probabilities ({cost.drawn} of {cost.pairs} pairs). That "
+        f"widens the interval of a difference between two systems by {Number(wider.value, WIDER, wider.interval)}; a "
+        f"true difference of {cost.right_sign:.3f} or more in NDCG%20 comes out with the right sign in 95 of 100 such "
+        "draws."
     )
     for name in ("README.md", "DATASHEET.md", "datasheet.html", "report.md", "report.html"):
         assert told in unescape((released / name).read_text(encoding="utf-8")), name
@@ -221,29 +228,32 @@ def test_report_datasheet_and_card_have_the_certificate_in_one_sentence(
     assert told in (third.exports / "datasheet.md").read_text(encoding="utf-8")
 
 
+def wider(by: float, low: float | None = None, high: float = 0.0) -> Estimate:
+    return Estimate(by, Undefined("no range") if low is None else Interval(low, high, 0.9, "bootstrap"))
+
+
+FEW = Estimate(*[Undefined("only 3 topics are judged, and 4 are needed")] * 2)
+ONE_RUN = Estimate(*[Undefined("there is one run")] * 2)
+
+
 @pytest.mark.parametrize(
     ("cost", "told"),
     [
         (
-            SampleCost(2081, 6244, 0.33, 0.15, 0.29, 0.0351, 0, 0),
+            SampleCost(2081, 6244, 0.33, wider(0.15), wider(0.29, 0.2112, 0.4), 0.0351, 0, 0),
             "A third of the pool was judged, drawn with known probabilities (2,081 of 6,244 pairs). That widens the "
-            "interval of a difference between two systems by 29%; a true difference of 0.035 or more in nDCG comes out "
-            "with the right sign in 95 of 100 such draws.",
-        ),
-        (
-            SampleCost(41, 100, 0.4, None, None, 0.1, 0, 0),
-            "41% of the pool was judged, drawn with known probabilities (41 of 100 pairs). Too few topics or "
-            "pairs were judged to tell by how much that widens intervals. A true difference of 0.100 or more in nDCG "
+            "interval of a difference between two systems by 29% [21, 40]; a true difference of 0.035 or more in nDCG "
             "comes out with the right sign in 95 of 100 such draws.",
         ),
         (
-            SampleCost(50, 100, 0.5, 0.2, None, None, 0, 0, so_far=0.5),
-            "Half of the pool was drawn for judging with known probabilities (50 of 100 pairs). That widens the "
-            "interval of a system's score by 20%. 50% of the drawn pairs have a grade so far.",
+            SampleCost(41, 100, 0.4, FEW, FEW, FEW.value, 0, 0),
+            "41% of the pool was judged, drawn with known probabilities (41 of 100 pairs). By how much that widens "
+            "intervals is not known: only 3 topics are judged, and 4 are needed.",
         ),
         (
-            SampleCost(25, 100, 0.25, None, None, None, 0, 0),
-            "A quarter of the pool was judged, drawn with known probabilities (25 of 100 pairs).",
+            SampleCost(50, 100, 0.5, wider(0.2), ONE_RUN, ONE_RUN.value, 0, 0, so_far=0.5),
+            "Half of the pool was drawn for judging with known probabilities (50 of 100 pairs). That widens the "
+            "interval of a system's score by 20%. 50% of the drawn pairs have a grade so far.",
         ),
     ],
 )

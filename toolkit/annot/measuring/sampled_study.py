@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from annot.base.errors import InputError
-from annot.base.names import called, counted
+from annot.base.names import called, counted, verb
 from annot.base.records import CITED, Qrel, Ranking
 from annot.base.stats.values import Undefined
 from annot.measuring.evaluation.computed import Run
@@ -255,7 +255,7 @@ def _redrawn(
     topics = {query_id: snapshot.topics[query_id] for query_id in names}
     units = len(set(topics.values()))
     if family is None or units < MIN_UNITS:
-        few = f"only {counted(units, called().topic)} judged, and {MIN_UNITS} are needed"
+        few = f"only {counted(units, called().topic)} {verb(units, 'is', 'are')} judged, and {MIN_UNITS} are needed"
         return unknown(Undefined(few if family else f"{evaluated.measure} does not depend on grades"))
     sample = sample_of(snapshot)
     fused = {

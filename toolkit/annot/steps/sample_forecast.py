@@ -16,7 +16,7 @@ from annot.base.records import Advance, Ranking, nested
 from annot.base.scored import as_trec_eval
 from annot.base.stats.values import Estimate, Undefined
 from annot.judging.planning.drawing import FEWEST_FOR_REPEATS
-from annot.judging.pool_samples import Frozen, design_of, documents_to_plan, frozen_of, planned_whole, rule_of
+from annot.judging.pool_samples import Frozen, design_of, documents_to_plan, frozen_of, planned_whole, rule_of, share_of
 from annot.judging.progress import rules_of, settled_of
 from annot.measuring.evaluation.gradings import family_of
 from annot.measuring.forecast.effort import Effort
@@ -366,8 +366,7 @@ def _study(ws: Workspace, *, queries: tuple[str, ...], seconds: float | None, on
         whole = planned_whole(wanted, snapshot.assignments, snapshot.plan, sample=sample, only_new=True)
     frozen = frozen_of(snapshot.pools, [known[name] for name in wanted], before=sample, whole=whole)
     effort = _effort(snapshot, seconds, replace(rules_of(ws.settings), level=LEVEL))
-    share = 0.0 if sample is None else sample.design.share
-    return _Study(snapshot, frozen, rule_of(design), effort, _disputed(snapshot), share, judged)
+    return _Study(snapshot, frozen, rule_of(design), effort, _disputed(snapshot), share_of(sample), judged)
 
 
 def _disputed(snapshot: Snapshot) -> dict[Pair, bool]:

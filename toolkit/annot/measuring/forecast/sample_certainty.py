@@ -44,7 +44,7 @@ STRETCH = 2.0
 did not find: 90% ranges of them alone held 45 of 100 true figures where few documents are relevant."""
 RESAMPLES = 400
 """How often topics are drawn again for a range."""
-MOST_REDRAWS, FEWEST_REDRAWS, QUERIES_REDRAWN = 40, 5, 1000
+MOST_REDRAWS, FEWEST_REDRAWS, QUERIES_REDRAWN = 20, 5, 1000
 """How often pairs are drawn again: the most, the fewest, and of all queries together."""
 ONE_SIDED = 1.6448536269514722
 """95 of 100 standard normal deviates are below this."""
