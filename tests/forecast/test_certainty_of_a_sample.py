@@ -197,7 +197,7 @@ def test_grades_are_filled_in_as_frequent_as_they_are() -> None:
         for name, of in whole.items()
     }
     features = {name: {doc_id: (float(at < 10), float(at)) for at, doc_id in enumerate(ids)} for name in queries}
-    filled = filled_in(known, features, pi, highest=3, seed=1)
+    filled = filled_in(known, features, pi, highest=3, relevant_from=1, seed=1)
     assert filled.incomplete
     fills = [filled.grades(at) for at in range(20)]
     for least in (1, 3):
@@ -221,7 +221,9 @@ def test_queries_with_many_relevant_documents_are_filled_in_with_more() -> None:
     ids = [f"d{at:02}" for at in range(50)]
     known = {f"q{at}": {doc_id: int(at < 5 and place % 2) for place, doc_id in enumerate(ids[:20])} for at in range(10)}
     features = {name: dict.fromkeys(ids, (0.0,)) for name in known}
-    filled = filled_in(known, features, {name: dict.fromkeys(ids, 0.4) for name in known}, highest=1, seed=1).grades(0)
+    filled = filled_in(
+        known, features, {name: dict.fromkeys(ids, 0.4) for name in known}, highest=1, relevant_from=1, seed=1
+    ).grades(0)
     many, none = (
         sum(sum(filled[f"q{at}"][doc_id] for doc_id in ids[20:]) for at in part) for part in (range(5), range(5, 10))
     )

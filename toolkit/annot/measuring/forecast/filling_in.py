@@ -3,7 +3,8 @@
 A logistic regression of each "this grade or higher" on what the rankings say. Each judged pair counts for as many as it
 stands for (1 / its probability): the regression then fits the whole pools and not their tops, where most drawn pairs
 are. Each query has an intercept of its own around a common one, with a normal distribution whose variance is learned
-with it: queries differ in how many relevant documents they have.
+with it: queries differ in how many relevant documents they have. A query that would have none gets one, as estimates
+assume at least one.
 `benchmarks/sample_certificate.py` compares it with the grades that are really there.
 """
 
@@ -36,6 +37,7 @@ class FilledIn:
     at_least: Mapping[str, Array]
     """By query, the probability that each of them has a grade or a higher one: shape (n, G), a column for each from 1.
     """
+    relevant_from: int
     seed: int
 
     @property
@@ -48,20 +50,31 @@ class FilledIn:
         whole = {name: dict(grades) for name, grades in self.known.items()}
         for name, missing in self.missing.items():
             if missing:
-                chance = generator(self.seed, "filled in", name, str(at)).random((len(missing), 1))
-                grades = (chance < self.at_least[name]).sum(axis=1)
+                rng, at_least = generator(self.seed, "filled in", name, str(at)), self.at_least[name]
+                grades = (rng.random((len(missing), 1)) < at_least).sum(axis=1)
+                least = self.relevant_from
+                if max(grades.max(), *self.known[name].values(), 0) < least and at_least[:, least - 1].any():
+                    odds = at_least[:, least - 1] / (1 + 1e-9 - at_least[:, least - 1])
+                    place = rng.choice(len(missing), p=odds / odds.sum())
+                    grades[place] = (rng.random() * at_least[place, least - 1] < at_least[place]).sum()
                 whole[name] |= dict(zip(missing, grades.tolist(), strict=True))
         return {name: dict(sorted(grades.items())) for name, grades in whole.items()}
 
 
 def filled_in(
-    known: Grades, features: Features, drawn_with: Mapping[str, Mapping[str, float]], *, highest: int, seed: int
+    known: Grades,
+    features: Features,
+    drawn_with: Mapping[str, Mapping[str, float]],
+    *,
+    highest: int,
+    relevant_from: int,
+    seed: int,
 ) -> FilledIn:
     """The pools of `features` with the grades of `known`; drawn_with: the probability of each pair to be known."""
     names = sorted(known)
     missing = {name: sorted(features[name].keys() - known[name].keys()) for name in names}
     if not any(missing.values()):
-        return FilledIn(known, missing, {}, seed)
+        return FilledIn(known, missing, {}, relevant_from, seed)
     pairs = [(row, name, doc_id) for row, name in enumerate(names) for doc_id in sorted(features[name])]
     query = np.array([row for row, _, _ in pairs])
     judged = np.array([doc_id in known[name] for _, name, doc_id in pairs])
@@ -70,7 +83,8 @@ def filled_in(
     x = np.array([features[name][doc_id] for _, name, doc_id in pairs], dtype=np.float64)
     chances = np.stack([_chances(x, grade >= at, weights, query, judged) for at in range(1, highest + 1)], axis=1)
     falling = np.minimum.accumulate(chances, axis=1)
-    return FilledIn(known, missing, {name: falling[(query == row) & ~judged] for row, name in enumerate(names)}, seed)
+    at_least = {name: falling[(query == row) & ~judged] for row, name in enumerate(names)}
+    return FilledIn(known, missing, at_least, relevant_from, seed)
 
 
 def _chances(x: Array, reached: Mask, weights: Array, query: Integers, judged: Mask) -> Array:

@@ -128,7 +128,14 @@ def certainty(
     filled in anew for each draw.
     """
     names = tuple(sorted(judged.grades))
-    whole = filled_in(judged.grades, judged.features, judged.drawn_with, highest=measured.highest, seed=measured.seed)
+    whole = filled_in(
+        judged.grades,
+        judged.features,
+        judged.drawn_with,
+        highest=measured.highest,
+        relevant_from=measured.relevant_from,
+        seed=measured.seed,
+    )
     first = whole.grades(0)
     pools = _judged_whole(first, measured)
     lists = {name: Lists.of(judged.lists[name], pools[name]) for name in names}
