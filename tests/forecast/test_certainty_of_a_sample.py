@@ -243,16 +243,14 @@ def test_more_topics_make_the_same_bias_too_large() -> None:
 
 
 @pytest.mark.parametrize("measure", ["nDCG", "NDCG%20", "AP"])
-def test_what_is_assumed_falls_with_the_share_and_with_the_depth_of_the_pools(measure: str) -> None:
-    found = [assumed(share, study(measure=measure)) for share in SHARES]
-    widths = [number(one.difference) for one in found]
+def test_where_much_is_relevant_less_is_lost_with_a_larger_share_and_deeper_pools(measure: str) -> None:
+    many = study(measure=measure, relevant=16.0)
+    found = [assumed(share, many) for share in SHARES]
+    widths = [number(certain.difference) for certain in found]
     assert widths == sorted(widths, reverse=True)
     assert (widths[-1], number(found[-1].level), found[-1].bias) == (0, 0, 0)
-    shallow, deep = (number(assumed(0.33, study(measure=measure, pairs=pairs)).difference) for pairs in (25, 200))
-    assert shallow > deep
-    assert number(assumed(0.4, study(measure=measure)).difference) < number(
-        assumed(0.33, study(measure=measure)).difference
-    )
+    assert widths[2] > number(assumed(0.4, many).difference) > widths[3]
+    assert number(assumed(0.33, replace(many, pairs=200)).difference) < widths[2]
 
 
 def test_what_is_assumed_is_the_grid_itself_at_its_designs() -> None:

@@ -84,8 +84,8 @@ def notes_of(cost: SampleCost, measure: str, shown: Collection[str] = ()) -> Ite
             if not isinstance(wider.value, Undefined)
         ]
         yield (
-            f"the sample widens intervals: {', '.join(widened)}; found by drawing it again from filled-in pools, with "
-            "ranges over topics"
+            f"the sample widens intervals: {', '.join(widened)}; found by drawing it again from filled-in pools (below "
+            "0: narrower)"
         )
     if not isinstance(cost.right_sign, Undefined):
         yield (
@@ -123,7 +123,7 @@ def notes_of(cost: SampleCost, measure: str, shown: Collection[str] = ()) -> Ite
 def _percent(wider: Estimate) -> str:
     assert not isinstance(wider.value, Undefined), wider.value
     ends = wider.interval
-    span = f" [{100 * max(0.0, ends.low):.0f}, {100 * ends.high:.0f}]" if isinstance(ends, Interval) else ""
+    span = f" [{100 * ends.low:.0f}, {100 * ends.high:.0f}]" if isinstance(ends, Interval) else ""
     return f"{100 * wider.value:.0f}%{span}"
 
 
