@@ -9,7 +9,6 @@ sample widens intervals: of a run's mean (level) and of a difference between two
 - `truth`: the factor 1 + widening, the median over studies.
 - `says`: the median over studies of the factor over the true factor of the same study; `holds`: in how many of the
   studies the range of 90% holds the true factor.
-- `moves`: the standard deviation of differences over draws that the study says (`right_sign`), over the true one.
 """
 
 from __future__ import annotations
@@ -93,8 +92,7 @@ def lines_of(pairs: int, relevant: tuple[int, int], highest: int, options: argpa
             ratio = median(factor(one) / of for one, of in zip(said, true, strict=True))
             share = np.mean([held(one, of) for one, of in zip(said, true, strict=True)])
             cells.append(f"{median(true):8.2f}{ratio:7.2f}{100 * share:6.0f}")
-        moves = median(one.right_sign / truth.right_sign for truth, one in both)
-        yield (f"{pairs:5} {relevant[0]:3}-{relevant[1]:<3}{highest:3} {name:5}{cells[0]}{cells[1]}{moves:7.2f}")
+        yield (f"{pairs:5} {relevant[0]:3}-{relevant[1]:<3}{highest:3} {name:5}{cells[0]}{cells[1]}")
 
 
 def main() -> None:
@@ -105,7 +103,7 @@ def main() -> None:
     parser.add_argument("--share", type=float, default=0.3333)
     options = parser.parse_args()
     print("                            level                difference")
-    print("pairs relevant  G          truth   says holds   truth   says holds  moves")
+    print("pairs relevant  G          truth   says holds   truth   says holds")
     for design in DESIGNS:
         for line in lines_of(*design, options):
             print(line, flush=True)

@@ -211,7 +211,6 @@ def with_cost(
         share=sample.design.share,
         level=seen.level,
         difference=seen.difference,
-        right_sign=seen.right_sign,
         outside=sum(len(run.outside[evaluated.measure]) for run in found.values()),
         floored=len({query_id for run in found.values() for query_id in run.floored[evaluated.measure]}),
         so_far=None if judged == drawn else judged / drawn,

@@ -13,7 +13,6 @@ from typing import NamedTuple
 from annot.base.errors import InputError, MissingInput
 from annot.base.names import called, counted
 from annot.base.records import Advance, Ranking, nested
-from annot.base.scored import as_trec_eval
 from annot.base.stats.values import Estimate, Undefined
 from annot.judging.planning.drawing import FEWEST_FOR_REPEATS
 from annot.judging.pool_samples import Frozen, design_of, documents_to_plan, frozen_of, planned_whole, rule_of, share_of
@@ -26,6 +25,7 @@ from annot.measuring.forecast.sample_certainty import JudgedQueries, Measured, c
 from annot.measuring.forecast.sample_shares import SHARES as SHARES_LOOKED_AT
 from annot.measuring.forecast.sample_shares import Expected, SeenOn, ShareForecast, SharesForecast, assumed, row_of
 from annot.measuring.measured import primary_of, read_run_files
+from annot.measuring.sampled.estimates import groups_of
 from annot.measuring.sampled_study import features_of
 from annot.pools.pair_sample import (
     SHARES,
@@ -294,7 +294,7 @@ def _pilot(study: _Study, convention: str) -> _Judged | Undefined:
     methods = sorted({method for of in ranks.values() for method in of})
     own_runs = _own_runs(study.snapshot.ws, grades)
     lists = {
-        query_id: [_groups(run[query_id], convention) for run in own_runs.values()]
+        query_id: [groups_of(run[query_id], convention, "order") for run in own_runs.values()]
         if own_runs
         else [_by_rank(ranks[query_id].get(method, {}), study.frozen[query_id]) for method in methods]
         for query_id in grades
@@ -328,10 +328,6 @@ def _own_runs(ws: Workspace, queries: Collection[str]) -> dict[str, dict[str, Ra
     """The runs in exports/runs that rank for all of these queries."""
     found = read_run_files(ws) if any(ws.runs.glob("*.run")) else {}
     return {tag: run for tag, run in found.items() if run.keys() >= set(queries)}
-
-
-def _groups(docs: Ranking, convention: str) -> list[tuple[str, ...]]:
-    return [(doc.doc_id,) for doc in (as_trec_eval(docs) if convention == "trec" else docs)]
 
 
 def _by_rank(ranks: Mapping[str, int], documents: Collection[str]) -> list[tuple[str, ...]]:

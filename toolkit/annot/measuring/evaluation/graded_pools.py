@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from annot.base.records import Judgement, Qrel, nested
-from annot.base.stats.values import Estimate, Value
+from annot.base.stats.values import Estimate
 from annot.measuring.evaluation.chance import Cut, Documents, random_orders
 from annot.measuring.evaluation.computed import MeasuresAsked, Run, Values
 from annot.measuring.evaluation.measures import Evaluation, columns, evaluate, single_assessor_ceiling
@@ -131,8 +131,6 @@ class SampleCost:
     """By how much an interval of a run's mean is wider, as a fraction; the median over runs, with a range."""
     difference: Estimate
     """The same of a difference between two runs; the median over all pairs of runs."""
-    right_sign: Value
-    """A true difference of at least so much has the right sign in 95 of 100 draws, for any two runs."""
     outside: int
     """Estimates of runs on queries that cannot be the value; they count in the means and are not shown."""
     floored: int

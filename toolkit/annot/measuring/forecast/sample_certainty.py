@@ -3,9 +3,10 @@
 Pairs that were never judged get grades by chance (`filling_in`). From these whole pools, pairs are drawn again many
 times with the probabilities that a share gives them, and each draw is estimated as an evaluation would
 (`annot.measuring.sampled`). An interval over topics is as wide as the estimates scatter between topics, so it is wider
-by the root of their scatter over that of the whole pools' values, however many topics a study has. How far means move
-from draw to draw is seen in the same way, and not computed from one draw. The bias of a level does not shrink with
-topics, and its interval does: which share is too small for a study depends on its own number of topics.
+by the root of their scatter over that of the whole pools' values, however many topics a study has. It may also be
+narrower: a query in which nothing relevant is drawn gets what is predicted, and predictions scatter little. The bias of
+a level does not shrink with topics, and its interval does: which share is too small for a study depends on its own
+number of topics.
 
 `annot forecast --sample` and what a sampled study says of its own sample are this one computation;
 `benchmarks/sample_certificate.py` compares it with the truth.
@@ -39,15 +40,13 @@ QUARTER = 0.25
 """The part of an interval's half width that a bias may have."""
 RANGE = 0.9
 """The level of ranges."""
-STRETCH = 2.0
-"""How much wider a range is than topics drawn again make it, on a scale of logarithms. They do not know what the sample
-did not find: 90% ranges of them alone held 45 of 100 true figures where few documents are relevant."""
+OF_REDRAW = 0.1
+"""How far the factor 1 + widening may be off however many topics there are: grades are filled in, and what the sample did
+not find is not known. Part of every range."""
 RESAMPLES = 400
 """How often topics are drawn again for a range."""
 MOST_REDRAWS, FEWEST_REDRAWS, QUERIES_REDRAWN = 20, 5, 1000
 """How often pairs are drawn again: the most, the fewest, and of all queries together."""
-ONE_SIDED = 1.6448536269514722
-"""95 of 100 standard normal deviates are below this."""
 ONE_RUN = Undefined("there is one run, so there is no difference between two")
 ALIKE = Undefined("all runs are equally good on every topic")
 ONE_TOPIC = Undefined("one topic has no interval")
@@ -67,9 +66,6 @@ class Certainty(NamedTuple):
     """How far a run's mean is expected to be off; the mean over runs. None if it is not known."""
     half_width: Value
     """Of the interval of a run's mean in the whole study; the median run."""
-    right_sign: Value
-    """A true difference between the judged queries' means of at least so much has the right sign in 95 of 100 draws,
-    for any two runs."""
 
     @property
     def too_small(self) -> bool:
@@ -161,7 +157,7 @@ def certainty(
 def unknown(reason: Undefined) -> Certainty:
     """Nothing is known, for this reason."""
     none = Estimate(reason, reason)
-    return Certainty(none, none, None, reason, reason)
+    return Certainty(none, none, None, reason)
 
 
 def redraws_of(queries: int) -> int:
@@ -217,11 +213,7 @@ def _certainty_of(estimates: Array, true: Array, paper: Array, measured: Measure
     half = half_width(float(np.median(np.sqrt(topical * units))), measured.topics, measured.level)
     if not isinstance(half, Undefined) and not isinstance(level.value, Undefined):
         half *= 1 + level.value
-    off = estimates - true
-    sign: Value = ONE_RUN
-    if runs > 1:
-        sign = ONE_SIDED * math.sqrt(float(_of_differences(_squared(off)[None])[0, first, second].max()))
-    return Certainty(level, between, float(off.mean()), half, sign)
+    return Certainty(level, between, float((estimates - true).mean()), half)
 
 
 def _wider(of_estimates: Array, of_true: Array, units: int) -> Estimate:
@@ -237,18 +229,9 @@ def _wider(of_estimates: Array, of_true: Array, units: int) -> Estimate:
         few = Undefined(f"{units} topics do not show how topics differ; {MIN_UNITS} are needed")
         return Estimate(float(wider[0]), few)
     logs = np.log1p(wider)
-    low, high = np.expm1(logs[0] + STRETCH * (np.quantile(logs[1:], ((1 - RANGE) / 2, (1 + RANGE) / 2)) - logs[0]))
+    below, above = np.abs(np.quantile(logs[1:], ((1 - RANGE) / 2, (1 + RANGE) / 2)) - logs[0])
+    low, high = np.expm1([logs[0] - math.hypot(below, OF_REDRAW), logs[0] + math.hypot(above, OF_REDRAW)])
     return Estimate(float(wider[0]), Interval(float(low), float(high), RANGE, "bootstrap"))
-
-
-def _squared(off: Array) -> Array:
-    """The expected products of the errors of S means over draws, shape (S, S). off: shape (R, Q, S), of each query."""
-    redraws, queries, _ = off.shape
-    bias = off.mean(axis=0).mean(axis=0)
-    if redraws < 2:
-        return np.outer(bias, bias)
-    around = (off - off.mean(axis=0)) / queries
-    return np.asarray(np.einsum("rqs,rqt->st", around, around) / (redraws - 1) + np.outer(bias, bias))
 
 
 def _of_differences(covariances: Array) -> Array:

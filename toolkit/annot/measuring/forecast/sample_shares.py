@@ -189,7 +189,6 @@ def _certainty_of(figures: Sequence[float], study: Expected) -> Certainty:
         Estimate(difference, ON_GRID),
         bias,
         half if isinstance(half, Undefined) else half * (1 + level),
-        ON_GRID,
     )
 
 

@@ -87,11 +87,6 @@ def notes_of(cost: SampleCost, measure: str, shown: Collection[str] = ()) -> Ite
             f"the sample widens intervals: {', '.join(widened)}; found by drawing it again from filled-in pools (below "
             "0: narrower)"
         )
-    if not isinstance(cost.right_sign, Undefined):
-        yield (
-            f"a true difference of {cost.right_sign:.3f} or more in {measure} comes out with the right sign in 95 of "
-            "100 such draws"
-        )
     if cost.opinion is not None:
         yield from _of_opinion(cost.opinion, cost.pairs, measure)
     if cost.so_far is not None:

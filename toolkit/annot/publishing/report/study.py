@@ -236,13 +236,12 @@ class Study:
         drawn = sum(one.drawn for one in sample.pairs.values())
         none = Undefined("no run is measured")
         unknown = Estimate(none, none)
-        return SampleCost(drawn, len(sample.pairs), sample.design.share, unknown, unknown, none, outside=0, floored=0)
+        return SampleCost(drawn, len(sample.pairs), sample.design.share, unknown, unknown, outside=0, floored=0)
 
     @property
     def certificate(self) -> str:
         """How much of the pools was judged, and what that costs; empty if all of it was."""
-        measure = None if isinstance(self.evaluated, Undefined) else self.evaluated.measure
-        return sentence("sample.certificate", cost=self.sample_cost, measure=measure) if self.sample_cost else ""
+        return sentence("sample.certificate", cost=self.sample_cost) if self.sample_cost else ""
 
     @property
     def level(self) -> float:
