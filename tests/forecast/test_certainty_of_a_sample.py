@@ -124,6 +124,8 @@ def test_whole_pools_widen_nothing() -> None:
     judged, pi = of_study()
     whole = certainty(judged, {name: dict.fromkeys(of, 1.0) for name, of in pi.items()}, asked("nDCG", redraws=1))
     assert (number(whole.level), number(whole.difference), whole.bias) == pytest.approx((0, 0, 0))
+    assert isinstance(whole.level.interval, Interval)
+    assert (whole.level.interval.low, whole.level.interval.high) == (0, 0)
     plain = certainty(judged, pi, asked("nDCG", redraws=10))
     assert number(whole.half_width) < number(plain.half_width)
 

@@ -41,8 +41,7 @@ QUARTER = 0.25
 RANGE = 0.9
 """The level of ranges."""
 OF_REDRAW = 0.1
-"""How far the factor 1 + widening may be off however many topics there are: grades are filled in, and what the sample did
-not find is not known. Part of every range."""
+"""How far the factor 1 + widening may be off with any number of topics: what was not found is not known."""
 RESAMPLES = 400
 """How often topics are drawn again for a range."""
 MOST_REDRAWS, FEWEST_REDRAWS, QUERIES_REDRAWN = 20, 5, 1000
@@ -224,6 +223,8 @@ def _wider(of_estimates: Array, of_true: Array, units: int) -> Estimate:
     if not differ.any():
         return Estimate(ALIKE, ALIKE)
     ratios = of_estimates[:, differ] / np.maximum(of_true[:, differ], LEAST)
+    if np.abs(ratios - 1).max() < LEAST**0.5:
+        return Estimate(0.0, Interval(0.0, 0.0, RANGE, "bootstrap"))
     wider = np.median(np.sqrt(np.maximum(ratios, LEAST)), axis=1) - 1
     if units < MIN_UNITS:
         few = Undefined(f"{units} topics do not show how topics differ; {MIN_UNITS} are needed")
