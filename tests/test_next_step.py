@@ -24,7 +24,7 @@ UNMEASURED = JUDGED._replace(old=PRODUCTS)
     [
         (NEW, "annot corpus add FILE", "you"),
         (NEW._replace(faceted=False), "annot corpus add FILE", "you"),
-        (NEW._replace(papers=True, unlabelled=True), "annot facets", "you"),
+        (NEW._replace(papers=True, unlabelled="3 papers of 40 have no labels"), "annot facets", "you"),
         (NEW._replace(papers=True), "annot query sample", "you"),
         (NEW._replace(papers=True, faceted=False), "annot query add --file FILE", "you"),
         (NEW._replace(papers=True, sheet=True), "annot query choose NUMBER", "you"),
@@ -123,8 +123,8 @@ def drawn(chance: random.Random) -> Facts:
             return chance.choice(((), (), ("a1",), ("a1", "a2")))
         if isinstance(usual, frozenset):
             return frozenset(product for product in sorted(PRODUCTS) if chance.random() < 0.5)
-        if name in ("changed", "refused"):
-            return chance.choice(("", "", "the names of the grades have changed"))
+        if name in ("changed", "refused", "unlabelled"):
+            return chance.choice(("", "", "it has changed"))
         return usual if isinstance(usual, str) else chance.choice(({}, {}, PEOPLE))
 
     found = Facts(**{name: value(name, usual) for name, usual in Facts()._asdict().items()})

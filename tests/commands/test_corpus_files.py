@@ -14,6 +14,7 @@ from annot.base.records import Source
 from annot.corpus.files_read import FileRead, by_format
 from annot.formats.corpora import FORMATS
 from annot.steps import corpus
+from annot.store.papers import read_papers
 from annot.store.runs import Imported, put_import, read_imports
 from annot.study.workspace import Workspace
 from command_line import annot, annot_done
@@ -62,6 +63,21 @@ def test_each_file_is_told_with_format_encoding_and_what_it_brought(ws: Workspac
     assert add(ws, *files) == EXPECTED
     found = shown(ws)
     assert (found.papers, found.files, found.from_others) == (5, EXPECTED, 0)
+
+
+def test_a_guessed_encoding_is_named_with_a_remedy_that_works(ws: Workspace, tmp_path: Path) -> None:
+    """A file in the encoding of another country: its letters are wrong until it is saved as UTF-8 and added again."""
+    text = table(3).replace("caf\u00e9", "k\u016f\u0148")
+    (tmp_path / "cells.csv").write_bytes(text.encode("windows-1250"))
+    guessed = annot_done("corpus", "add", tmp_path / "cells.csv", folder=ws.root).stdout
+    assert "cells.csv is not UTF-8 and does not name its encoding: it was read as Windows-1252" in guessed
+    assert [paper.title for paper in read_papers(ws.corpus)] == ["On k\u00f9\u00f2 3"]
+    (tmp_path / "cells.csv").write_text(text, encoding="utf-8")
+    added = ("corpus", "add", tmp_path / "cells.csv", "--corrected", "it is in another encoding")
+    known = annot_done(*added, folder=ws.root).stdout
+    assert known.startswith("1 paper read, 0 kept, 1 corrected; the corpus now has 1\n")
+    assert "Windows-1252" not in known
+    assert [paper.title for paper in read_papers(ws.corpus)] == ["On k\u016f\u0148 3"]
 
 
 def test_a_file_added_again_under_any_name_is_shown_once(

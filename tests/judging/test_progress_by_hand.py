@@ -108,7 +108,7 @@ def agreeing(*moments: str, people: tuple[str, ...] = (), decided: str = "publis
         notices=(),
         people=[SimpleNamespace(assessor=one.assessor) for one in wrote],
     )
-    return own_words.consent(study, how="by mail", people=people, dry_run=True)
+    return own_words.consent(study, how="by mail", people=people)
 
 
 def test_consent_reaches_to_all_that_is_on_record_even_of_a_clock_that_is_ahead() -> None:

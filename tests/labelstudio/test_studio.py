@@ -112,6 +112,15 @@ def test_a_project_is_found_by_its_marker_and_brought_up_to_date(studio: Studio)
         assert http.get(f"{studio.url}/api/projects/{made}/").json()["expert_instruction"] == "<b>y</b>"
 
 
+def test_an_embedded_picture_is_taken_out_of_the_instructions(studio: Studio) -> None:
+    """So pages of guidelines have links in place of pictures; if a later release keeps them, they can be embedded."""
+    picture = '<img src="data:image/png;base64,iVBORw0KGgo=" alt="a curve">'
+    with studio.gateway() as gateway:
+        made = studio.project(gateway, SCREEN, [], instructions=f"<p>See {picture}</p>", may_be_empty=True)
+        shown = gateway._client.projects.get(made).expert_instruction
+    assert shown == '<p>See <img alt="a curve"></p>'
+
+
 def test_a_screen_that_the_server_refuses_is_said_in_words(studio: Studio) -> None:
     spec = project_spec(marker="broken", label_config="<View>")
     with studio.gateway() as gateway, pytest.raises(StudioError, match="label_config"):

@@ -18,7 +18,7 @@ import pytest
 import torch
 from annot.steps.opinion_ask import Selection, ask, preview
 from annot.steps.opinions import listing
-from annot.store.opinions import read_calls, read_opinions
+from annot.store.opinions import opinions_from, read_calls
 from annot.study.workspace import Workspace
 from free_ports import held_ports
 from needs import unavailable
@@ -113,7 +113,8 @@ def test_a_real_server_is_asked_about_every_pair(served: tuple[str, str], tmp_pa
     done = ask(ws, "small", query, before_judging=None)
     assert (promised.requests, done.asked, done.settled, done.stopped) == (20, 20, 20, "")
     with ws.reading() as session:
-        found, calls = read_opinions(session, "small"), read_calls(session, "small")
+        calls = read_calls(session, "small")
+        found = tuple(opinions_from(calls))
     assert {(one.grade, one.reason) for one in found} == {(LIKELIEST, "Made so.")}
     assert len({(one.pair, one.repeat) for one in found}) == 20
     assert all(call.state == "read" and not call.estimated for call in calls)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ from annot.steps import opinion_ask
 from annot.steps.opinion_ask import AskedOpinion, Selection
 from annot.store import opinions, projects
 from annot.store.opinions import AskedModel, ModelCall, Opinion
+from annot.store.shown import Display, as_json, hash_of_text, keep_contents
 from annot.study.snapshot import read_snapshot
 from annot.study.workspace import Workspace
 from small_study import FirstPairs, Small
@@ -54,7 +55,7 @@ def calls_of(ws: Workspace, name: str = "small") -> tuple[ModelCall, ...]:
 
 def opinions_of(ws: Workspace, name: str = "small") -> tuple[Opinion, ...]:
     with ws.reading() as session:
-        return opinions.read_opinions(session, name)
+        return tuple(opinions.opinions_from(opinions.read_calls(session, name)))
 
 
 def put(
@@ -64,20 +65,38 @@ def put(
     *,
     repeats: int = 1,
     most: int | None = None,
-    guidelines: Mapping[str, str] | None = None,
+    shown: Display | None = None,
     early: tuple[tuple[str, str, str], ...] = (),
 ) -> None:
-    """A model's opinion of the pairs with a final grade, or the first so many: `grade` gets its ids and final grade."""
+    """A model's opinion of the pairs with a final grade, or the first so many: `grade` gets its ids and final grade.
+
+    shown: what each of its prompts showed, without the texts.
+    """
     final = {one.pair: one.grade for one in read_snapshot(ws).outcome.decisions[:most]}
-    asked = AskedModel(name, "http://localhost/v1", f"org/{name}", {}, {}, (), NOW, early, guidelines or {})
+    asked = AskedModel(name, "http://localhost/v1", f"org/{name}", {}, {}, (), NOW, early)
+    display = None if shown is None else as_json(shown)
+    sha256 = None if display is None else hash_of_text(display)
     with ws.writing() as session:
+        keep_contents(session, [display] if display else [])
         opinions.put_asked_model(session, asked)
         for pair, given in final.items():
             for repeat in range(1, repeats + 1):
                 said = grade(*pair, given)
                 for attempt in (1,) if said is not None else (1, 2):
                     state = "read" if said is not None else "unreadable"
-                    call = ModelCall(name, *pair, repeat, attempt, state, "abc", NOW, 0.25, grade=said, reason="")
+                    call = ModelCall(
+                        name,
+                        *pair,
+                        repeat,
+                        attempt,
+                        state,
+                        "abc",
+                        NOW,
+                        0.25,
+                        grade=said,
+                        reason="",
+                        shown_sha256=sha256,
+                    )
                     opinions.note_sent(session, call)
 
 

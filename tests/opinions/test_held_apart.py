@@ -233,7 +233,7 @@ def test_a_release_has_what_was_asked_and_said_but_no_address_and_no_reason_with
     # Its documents are not in its corpus, so that no text is released.
     assert not any("reason" in one for one in said)
     terms, _ = terms_of(ws.settings.collection, with_text=True, licence="CC0-1.0", published=None)
-    with_text = opinion_files(opinions_on_record(ws), replace(terms, with_text=True), currency="EUR")
+    with_text = opinion_files(opinions_on_record(ws), read_snapshot(ws), replace(terms, with_text=True), currency="EUR")
     assert {json.loads(line)["reason"] for line in with_text["opinions/small.jsonl"].splitlines()} == {"r"}
 
 

@@ -36,7 +36,7 @@ def ws(tmp_path: Path) -> Workspace:
 
 
 def prompt_with(ws: Workspace, sentence: str, title: str = "Title of d03") -> str:
-    found = prompts_of(ws, [PAIR], template="opinion.txt.j2", gold=[])
+    found = prompts_of(ws, [PAIR], template="opinion.txt.j2", gold=[], recorded={})
     paper = Paper("d03", title, ("Why d03.", sentence, "What d03."), 2001, LABELS)
     papers = {**found.material.papers, "d03": paper}
     return replace(found, material=replace(found.material, papers=papers)).of(PAIR)
@@ -78,7 +78,7 @@ def test_a_paper_without_a_sentence_of_the_facet_says_so_as_the_screen_does(ws: 
     with ws.writing() as session:
         given = [facet_labels.FacetLabels(name, own, "carried") for name, own in labels.items()]
         facet_labels.replace_labels(session, given)
-    prompt = prompts_of(ws, [PAIR], template="opinion.txt.j2", gold=[]).of(PAIR)
+    prompt = prompts_of(ws, [PAIR], template="opinion.txt.j2", gold=[], recorded={}).of(PAIR)
     assert "| Candidate: Title of d03\n| No sentence here is labelled method.\n| Why d03.\n" in prompt
 
 
@@ -145,6 +145,6 @@ def test_a_template_of_the_study_replaces_the_prompt_and_has_to_show_the_pair(ws
 
 def test_a_template_gets_places_and_no_text_of_a_paper(ws: Workspace) -> None:
     """What is on record as the prompt, and published, holds nothing that the licence of texts forbids."""
-    found: Prompts = prompts_of(ws, [PAIR], template="opinion.txt.j2", gold=gold(ws))
+    found: Prompts = prompts_of(ws, [PAIR], template="opinion.txt.j2", gold=gold(ws), recorded={})
     assert "Title of" not in found.frames["method"]
     assert "[the pair of example 4]" in found.frames["method"]

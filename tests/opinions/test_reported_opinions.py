@@ -17,6 +17,7 @@ from annot.publishing.report.study import MeasuredOpinion, Study
 from annot.store import opinions
 from annot.store.models import StoredRun
 from annot.store.opinions import ModelCall
+from annot.store.shown import Display, content, display_parts
 from annot.study.snapshot import read_snapshot
 from annot.study.workspace import Workspace
 from asked_study import NOW, ask, made, put, with_model
@@ -128,54 +129,85 @@ def test_nothing_is_said_of_a_family_that_was_not_declared(ws: Workspace) -> Non
     assert message.count("fits no run") == 1
 
 
-# -- guidelines --------------------------------------------------------------------------------------------------------
+# -- versions of what was shown ----------------------------------------------------------------------------------------
 
 
-def under(ws: Workspace, versions: Mapping[str, str | None]) -> tuple[MeasuredOpinion, int, int]:
-    """The opinion, if people judged each query by these guidelines; and how many pairs were by others, and not."""
+def under(ws: Workspace, part: str, versions: Mapping[str, str | None]) -> tuple[MeasuredOpinion, int, int]:
+    """The opinion, if people judged each query by these versions of a part; how many pairs were by `new`, and not."""
     snapshot = read_snapshot(ws)
-    judged_by = {one: versions[one.query_id] for one in snapshot.outcome.everything}
-    (found,) = Study(replace(snapshot, guidelines_of=judged_by)).opinions
+    displays = {
+        judgement: {part: versions[judgement.query_id]}
+        for judgement in snapshot.outcome.everything
+        if versions[judgement.query_id] is not None
+    }
+    (found,) = Study(replace(snapshot, displays=displays)).opinions
     pairs = [one.query_id for one in snapshot.outcome.decisions]
     others = sum(versions[query_id] == "new" for query_id in pairs)
     return found, others, len(pairs) - others
 
 
-def test_a_prompt_is_on_record_with_the_guidelines_that_it_contains(tmp_path: Path) -> None:
+def shown_to_model(ws: Workspace) -> list[Display]:
+    with ws.reading() as session:
+        calls = opinions.read_calls(session, "small")
+        return [*display_parts(session, {call.shown_sha256 for call in calls}).values()]
+
+
+def test_a_prompt_is_on_record_with_all_that_it_shows(tmp_path: Path) -> None:
     ws = made(tmp_path)
     with serving(lambda request, number: Scripted()) as server:
         ask(ws := with_model(ws, server.url))
+    displays = shown_to_model(ws)
     with ws.reading() as session:
-        found = opinions.read_asked_model(session, "small").guidelines
+        calls = opinions.read_calls(session, "small")
+        shown = content(session, {str(value) for display in displays for value in display.values()})
+        by_pair = {call.pair: display_parts(session, [call.shown_sha256]) for call in calls}
     # `annot guidelines method` prints what people are shown.
-    shown = annot_done("guidelines", "method", "--json", folder=ws.root).data["text"]
-    assert found == {"method": hashlib.sha256(shown.encode()).hexdigest()}
+    guidelines = annot_done("guidelines", "method", "--json", folder=ws.root).data["text"]
+    assert {display["guidelines"] for display in displays} == {hashlib.sha256(guidelines.encode()).hexdigest()}
+    assert {shown[display["scale"]] for display in displays} == {json.dumps(list(ws.settings.scale.names))}
+    assert {shown[display["facet"]] for display in displays} == {json.dumps(["method"])}
+    assert len(displays) == 40
+    (display,) = by_pair["p1-method", "d03"].values()
+    assert json.loads(shown[display["topic"]]) == {
+        "title": "Title of p1",
+        "sentences": ["Why p1.", "How p1.", "What p1."],
+    }
+    assert json.loads(shown[display["document"]])["title"] == "Title of d03"
+    assert "[the topic]" in json.loads(shown[display["prompt"]])["frame"]
+    assert display["query_sentences"] == [1]
 
 
-def test_a_prompt_without_guidelines_names_none(tmp_path: Path) -> None:
+def test_a_prompt_without_guidelines_and_grades_names_none(tmp_path: Path) -> None:
     ws = made(tmp_path)
     (ws.root / "templates").mkdir(exist_ok=True)
     (ws.root / "templates" / "bare.txt.j2").write_text("Grade {{ topic }} and {{ document }}.", encoding="utf-8")
     with serving(lambda request, number: Scripted()) as server:
         ask(ws := with_model(ws, server.url, template="bare.txt.j2"))
-    with ws.reading() as session:
-        assert opinions.read_asked_model(session, "small").guidelines == {}
+    assert not [display for display in shown_to_model(ws) if {"guidelines", "scale"} & display.keys()]
 
 
+@pytest.mark.parametrize(
+    ("part", "name"),
+    [
+        ("guidelines", "the guidelines"),
+        ("scale", "the names of the grades"),
+        ("facet", "the labels of the facet"),
+    ],
+)
 @pytest.mark.parametrize("share", [1, 2])
-def test_pairs_that_people_judged_by_other_guidelines_are_counted_and_the_others_compared(
-    ws: Workspace, share: int
+def test_pairs_that_people_judged_by_another_version_are_counted_and_the_others_compared(
+    ws: Workspace, share: int, part: str, name: str
 ) -> None:
     """One query in two, or all, by a later version than the model was given."""
-    facets = {query.query_id: query.facet for query in read_snapshot(ws).queries}
-    put(ws, "early", lambda query, doc, final: min(3, final + 1), guidelines=dict.fromkeys(facets.values(), "old"))
-    versions = {query_id: "old" if at % share else "new" for at, query_id in enumerate(sorted(facets))}
-    found, others, same = under(ws, versions)
-    assert found.worth.other_guidelines is not None
-    assert (found.worth.other_guidelines.n_pairs, found.worth.other_guidelines.n_same) == (others, same)
+    queries = sorted({query.query_id for query in read_snapshot(ws).queries})
+    put(ws, "early", lambda query, doc, final: min(3, final + 1), shown={part: "old"})
+    versions = {query_id: "old" if at % share else "new" for at, query_id in enumerate(queries)}
+    found, others, same = under(ws, part, versions)
+    assert found.worth.other_versions is not None
+    assert (found.worth.other_versions.n_pairs, found.worth.other_versions.n_same) == (others, same)
     text = " ".join(section.told([found]))
-    assert f"People judged {others} pairs by another version of the guidelines than the model was given" in text
-    within = found.worth.other_guidelines.within
+    assert f"People judged {others} pairs by another version of {name} than the model was given" in text
+    within = found.worth.other_versions.within
     rows = [row[0] for row in section.overview([found]).rows]
     if share == 1:
         assert (same, within, rows) == (0, None, ["early"])
@@ -183,7 +215,7 @@ def test_pairs_that_people_judged_by_other_guidelines_are_counted_and_the_others
         return
     assert same >= 30
     assert within is not None
-    assert (within.n_compared, rows) == (same, ["early", "early, same guidelines"])
+    assert (within.n_compared, rows) == (same, ["early", "early, same versions"])
     # Each grade but the highest is one too high, so agreement is the share of the highest among the same pairs.
     kept = [one.grade for one in read_snapshot(ws).outcome.decisions if versions[one.query_id] == "old"]
     (row,) = [
@@ -195,11 +227,10 @@ def test_pairs_that_people_judged_by_other_guidelines_are_counted_and_the_others
 
 
 @pytest.mark.parametrize("version", ["old", None])
-def test_nothing_is_said_if_people_judged_by_the_same_guidelines_or_theirs_are_not_on_record(
+def test_nothing_is_said_if_people_judged_by_the_same_version_or_theirs_are_not_on_record(
     ws: Workspace, version: str | None
 ) -> None:
-    facets = {query.query_id: query.facet for query in read_snapshot(ws).queries}
-    put(ws, "same", lambda query, doc, final: final, guidelines=dict.fromkeys(facets.values(), "old"))
-    found, _, _ = under(ws, dict.fromkeys(facets, version))
-    assert found.worth.other_guidelines is None
+    put(ws, "same", lambda query, doc, final: final, shown={"guidelines": "old"})
+    found, _, _ = under(ws, "guidelines", {query.query_id: version for query in read_snapshot(ws).queries})
+    assert found.worth.other_versions is None
     assert "guidelines" not in " ".join(section.told([found]))

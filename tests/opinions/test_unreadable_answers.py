@@ -13,6 +13,7 @@ from annot.publishing.release.opinion_files import opinion_files
 from annot.publishing.terms import terms_of
 from annot.steps import opinion_report, opinions
 from annot.steps.opinion_ask import Selection, preview
+from annot.study.snapshot import read_snapshot
 from annot.study.workspace import Workspace, write_file
 from asked_study import Hurried, ask, calls_of, made, opinions_of, with_model
 from command_line import annot
@@ -152,7 +153,7 @@ def test_a_pair_that_the_model_cannot_judge_has_no_grade_and_is_not_called_unrea
     assert found.worth.n_compared == 10 - 2
     assert sum(map(sum, found.worth.confusion)) == 10 - 1
     terms, _ = terms_of(ws.settings.collection, with_text=False, licence="CC0-1.0", published=None)
-    files = opinion_files(opinions_on_record(ws), terms, currency="EUR")
+    files = opinion_files(opinions_on_record(ws), read_snapshot(ws), terms, currency="EUR")
     rows = [json.loads(line) for line in files["opinions/small.jsonl"].splitlines()]
     assert {one["doc_id"] for one in rows if one.get("cannot_judge")} == {"d03"}
     assert {one["doc_id"] for one in rows if one["grade"] is None} == {"d03", "d04"}

@@ -12,8 +12,10 @@ from annot.base.records import Paper
 from annot.pools import chain, pool_facts
 from annot.pools.ranked_corpus import ranked_corpus
 from annot.steps import corpus
+from annot.store import pools as stored_pools
 from annot.store.papers import corpus_sha256, paper_ids, read_papers
 from annot.study.workspace import Workspace
+from command_line import annot, annot_done
 from study_stages import DEMO, copied, quietly
 
 
@@ -85,3 +87,29 @@ def test_a_correction_that_is_killed_is_finished_by_the_same_command(
 
         assert [one.why for one in read_versions(session, "text")["text", chosen.paper_id]] == [None, "erratum"]
     assert ranked_corpus(ws).unknown == ()
+
+
+def test_a_new_query_gets_a_pool_from_the_corrected_corpus_and_the_others_stay(tmp_path: Path) -> None:
+    """The pools on record are judged, so they cannot be drawn again; a restored text is ranked as before."""
+    ws = copied(DEMO, "settled", tmp_path / "study")
+    with ws.reading() as session:
+        drawn = stored_pools.read_pools(session)
+    pooled = {entry.doc_id for pool in drawn.values() for entry in pool.entries}
+    papers = {paper.paper_id: paper for paper in read_papers(ws.corpus)}
+    new = next(name for name in papers if name not in {*drawn, *pooled})
+    put(ws, papers[sorted(pooled - drawn.keys())[0]], corrected="erratum", title="Corrected")
+    before = {path.name: path.read_bytes() for path in ws.query_pools.glob("*.jsonl")}
+    annot_done("query", "add", new, "--facet", "method", folder=ws.root)
+    annot_done("pool", "--query", f"{new}-method", folder=ws.root)
+    after = {path.name: path.read_bytes() for path in ws.query_pools.glob("*.jsonl")}
+    assert {name: after[name] for name in before} == before
+    assert after.keys() - before.keys() == {f"{new}.jsonl"}
+    manifest = json.loads((ws.rankings / "manifest.json").read_text(encoding="utf-8"))
+    assert manifest["corpora"] == {new: corpus_sha256(ws.corpus)}
+    assert ranked_corpus(ws).unknown == ranked_corpus(ws).added == ()
+    assert annot("check", "pools", folder=ws.root).exit_code == 0
+    # Papers that were added are another matter: no pool on record can hold them.
+    put(ws, Paper("new-1", "A paper that was added later", tuple(f"Sentence {at} of it is here." for at in range(4))))
+    refused = annot("pool", "--query", f"{new}-method", folder=ws.root)
+    assert refused.exit_code == 2
+    assert "the corpus has changed since the other pools were drawn" in refused.stderr

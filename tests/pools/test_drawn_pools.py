@@ -237,11 +237,11 @@ def test_without_pools_there_is_nothing_to_draw_again(stored: Workspace) -> None
 
 
 def test_rankings_of_another_corpus_do_not_stay_beside_new_ones(stored: Workspace) -> None:
-    refuse_other_corpus(stored, {"corpus_sha256": "2" * 64})
+    refuse_other_corpus(stored, {"corpus_sha256": "2" * 64}, corrected_only=False)
     recorded(stored)
-    refuse_other_corpus(stored, {"corpus_sha256": "1" * 64})
+    refuse_other_corpus(stored, {"corpus_sha256": "1" * 64}, corrected_only=False)
     with pytest.raises(InputError, match=r"\(SHA-256 222222222222, expected 111111111111\)"):
-        refuse_other_corpus(stored, {"corpus_sha256": "2" * 64})
+        refuse_other_corpus(stored, {"corpus_sha256": "2" * 64}, corrected_only=False)
 
 
 def row(query: str, document: str) -> FileJudgement:

@@ -265,7 +265,7 @@ def test_papers_that_were_left_out_are_summed_by_reason() -> None:
         imported(Source.CORPUS, rejected={"too short": 3, "no title": 1}),
         imported(Source.FILE, rejected={"no title": 7}),
     )
-    assert collection_facts._rejected(study(None, imports=imports)) == (("no title", 1), ("too short", 5))
+    assert collection_facts._rejected(imports) == (("no title", 1), ("too short", 5))
 
 
 def test_headings_of_structured_abstracts_are_summed() -> None:
@@ -275,7 +275,7 @@ def test_headings_of_structured_abstracts_are_summed() -> None:
         imported(Source.CORPUS),
         imported(Source.CORPUS, sections=found),
     )
-    summed = collection_facts._structured(study(None, imports=imports))
+    summed = collection_facts._structured(imports)
     assert summed == (6, 2, (("NEWS", "", 2), ("AIM", "aim", 6)))
 
 

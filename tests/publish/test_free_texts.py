@@ -193,9 +193,10 @@ def test_the_lead_says_yes_or_no(planted: Workspace, tmp_path: Path, monkeypatch
     shown: list[str] = []
     monkeypatch.setattr(publish.output, "say", shown.append)
     monkeypatch.setattr(publish, "confirmed", lambda question: False)
-    with pytest.raises(FindingError, match="nothing written"):
+    with pytest.raises(FindingError, match="nothing written, as you decided") as declined:
         release(planted, tmp_path / "release", may_publish=publish._may_publish, **DRAFT)
     assert all(any(words in line for line in shown) for words in WORDS)
+    assert declined.value.faults == (), "they were just shown"
     assert not (tmp_path / "release").exists()
     monkeypatch.setattr(publish, "confirmed", lambda question: True)
     release(planted, tmp_path / "release", may_publish=publish._may_publish, **DRAFT)

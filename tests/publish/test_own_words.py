@@ -119,6 +119,12 @@ def test_words_from_before_anything_said_so_stay_out_until_each_person_agreed(
     dry = annot("release", folder, "--consented", "by mail of 3 March", "--consented-by", "a1", "--dry-run")
     assert dry.exit_code == 0, dry.stderr
     assert run(ws, "SELECT count(*) FROM told WHERE how = 'consent'") == [(0,)]
+    # A release that is refused puts nothing on record.
+    qrels = ws.qrels.read_bytes()
+    ws.qrels.write_bytes(qrels[:-2] + b"9\n")
+    assert annot("release", folder, "--consented", "by mail of 3 March", "--consented-by", "a1").exit_code == 1
+    assert run(ws, "SELECT count(*) FROM told WHERE how = 'consent'") == [(0,)]
+    ws.qrels.write_bytes(qrels)
     agreed = annot("release", folder, "--consented", "by mail of 3 March", "--consented-by", "a1")
     assert agreed.exit_code == 0, agreed.stderr
     assert "comments by a1 left out" not in agreed.stderr

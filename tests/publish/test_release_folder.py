@@ -1,35 +1,94 @@
-"""The folder of a release under kills: the old release or the new one, never a part of one."""
+"""The folder of a release under kills: the old release or the new one, never a part of one, and nothing left beside."""
 
 from __future__ import annotations
 
-import fcntl
 import os
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from annot.base.errors import InputError
 from annot.publishing.release import released_files
-from annot.publishing.release.released_files import restore_folder, write_folder
+from annot.publishing.release.released_files import write_folder
+from annot.study.stages import PLACE_FILE, remove_dead_stages
 from study_stages import files_of
 
 OLD = {"a.txt": b"old", "sub/b.txt": b"old"}
 NEW = {"a.txt": b"new", "c/d/e.txt": b"new"}
 
+KILLED_AT = """
+import os, shutil, signal, sys
+from pathlib import Path
+from annot.study.stages import replacement
+moment, root, folder = sys.argv[1], Path(sys.argv[2]), Path(sys.argv[3])
+rename, move, moves = Path.rename, shutil.move, []
+def dying(path, target):
+    if moment == "between the moves" and moves:
+        os.kill(os.getpid(), signal.SIGKILL)
+    moves.append(path)
+    rename(path, target)
+    if moment == "after the moves" and len(moves) == 2:
+        os.kill(os.getpid(), signal.SIGKILL)
+def brought(source, target):
+    move(source, target)
+    if moment == "beside":
+        os.kill(os.getpid(), signal.SIGKILL)
+Path.rename, shutil.move = dying, brought
+with replacement(root, folder) as made:
+    (made / "a.txt").write_bytes(b"new")
+    if moment == "while writing":
+        os.kill(os.getpid(), signal.SIGKILL)
+    (made / "c" / "d").mkdir(parents=True)
+    (made / "c" / "d" / "e.txt").write_bytes(b"new")
+"""
 
-def test_the_new_release_takes_the_place_of_the_old_one_and_nothing_is_left_beside_it(tmp_path: Path) -> None:
-    write_folder(tmp_path / "r", OLD)
-    write_folder(tmp_path / "r", NEW)
-    assert files_of(tmp_path) == {f"r/{path}": content for path, content in NEW.items()}
-    assert [path.name for path in tmp_path.iterdir()] == ["r"]
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    """The study's folder."""
+    (tmp_path / "study").mkdir()
+    return tmp_path / "study"
+
+
+@pytest.fixture(params=["one disk", "two disks"])
+def out(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where releases go: also on another disk, to which nothing moves in one step."""
+    if request.param == "two disks":
+        rename = os.rename
+
+        def apart(source: str, target: str) -> None:
+            if "out" in Path(target).parts and "out" not in Path(source).parts:
+                raise OSError(18, "Invalid cross-device link")
+            rename(source, target)
+
+        monkeypatch.setattr(os, "rename", apart)
+    (tmp_path / "out").mkdir()
+    return tmp_path / "out"
+
+
+def in_folder(out: Path) -> list[str]:
+    return [path.name for path in out.iterdir()]
+
+
+def test_the_new_release_takes_the_place_of_the_old_one_and_nothing_is_left(root: Path, out: Path) -> None:
+    write_folder(root, out / "r", OLD)
+    write_folder(root, out / "r", NEW)
+    assert files_of(out) == {f"r/{path}": content for path, content in NEW.items()}
+    assert in_folder(out) == ["r"]
+    assert (out / "r").stat().st_mode & 0o777 == (root).stat().st_mode & 0o777, "not as private as a stage"
+    assert not list(root.iterdir())
 
 
 @pytest.mark.parametrize("there", [True, False])
 def test_an_interruption_while_writing_leaves_what_was(
-    there: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    there: bool, root: Path, out: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if there:
-        write_folder(tmp_path / "r", OLD)
-    before = files_of(tmp_path)
+        write_folder(root, out / "r", OLD)
+    before = files_of(out)
     written: list[Path] = []
 
     def interrupted(path: Path, content: bytes) -> None:
@@ -40,55 +99,66 @@ def test_an_interruption_while_writing_leaves_what_was(
 
     monkeypatch.setattr(released_files, "write_file", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        write_folder(tmp_path / "r", NEW)
+        write_folder(root, out / "r", NEW)
     assert written
-    assert files_of(tmp_path) == before
+    assert files_of(out) == before
+    assert not list(root.iterdir())
 
 
 def test_an_interruption_between_the_two_moves_brings_the_old_release_back(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    root: Path, out: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    write_folder(tmp_path / "r", OLD)
-    rename = Path.rename
+    write_folder(root, out / "r", OLD)
+    rename: Callable[[Path, Path], Path] = Path.rename
 
     def interrupted(path: Path, target: Path) -> Path:
-        if path.name.endswith("annot-new"):
+        if path.name.endswith(".new"):
             raise KeyboardInterrupt
         return rename(path, target)
 
     monkeypatch.setattr(Path, "rename", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        write_folder(tmp_path / "r", NEW)
-    assert files_of(tmp_path) == {f"r/{path}": content for path, content in OLD.items()}
+        write_folder(root, out / "r", NEW)
+    assert files_of(out) == {f"r/{path}": content for path, content in OLD.items()}
+    assert in_folder(out) == ["r"]
 
 
-def test_what_a_killed_process_left_is_taken_over(tmp_path: Path) -> None:
-    """Killed while writing: a part beside. Killed between the moves: the old release beside. Killed after: both."""
-    (tmp_path / ".r.annot-new" / "half").mkdir(parents=True)
-    (tmp_path / ".r.annot-new" / "half" / "a.txt").write_bytes(b"ha")
-    (tmp_path / ".r.annot-old").mkdir()
-    (tmp_path / ".r.annot-old" / "a.txt").write_bytes(b"old")
-    restore_folder(tmp_path / "r")
-    assert (tmp_path / "r" / "a.txt").read_bytes() == b"old"
-    write_folder(tmp_path / "r", NEW)
-    assert files_of(tmp_path) == {f"r/{path}": content for path, content in NEW.items()}
-    (tmp_path / ".r.annot-old").mkdir()
-    restore_folder(tmp_path / "r")
-    write_folder(tmp_path / "r", OLD)
-    assert files_of(tmp_path) == {f"r/{path}": content for path, content in OLD.items()}
-    assert [path.name for path in tmp_path.iterdir()] == ["r"]
+@pytest.mark.parametrize("moment", ["while writing", "beside", "between the moves", "after the moves"])
+def test_what_a_killed_release_left_goes_with_the_next_command(moment: str, root: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    write_folder(root, out / "r", OLD)
+    killed = subprocess.run([sys.executable, "-c", KILLED_AT, moment, str(root), str(out / "r")], check=False)
+    assert killed.returncode == -signal.SIGKILL
+    if moment in ("while writing", "beside"):
+        assert files_of(out / "r") == OLD
+    if moment == "while writing":
+        assert in_folder(out) == ["r"], "what is half written is in the study alone"
+    remove_dead_stages(root)
+    assert files_of(out / "r") == (NEW if moment == "after the moves" else OLD)
+    assert in_folder(out) == ["r"]
+    assert not list((root / ".annot").iterdir())
 
 
-def test_two_writers_of_one_folder_refuse_each_other(tmp_path: Path) -> None:
-    aside = tmp_path / ".r.annot-new"
-    aside.mkdir()
-    handle = os.open(aside, os.O_RDONLY)
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX)
-        with pytest.raises(InputError, match="another process"):
-            write_folder(tmp_path / "r", NEW)
-        assert not (tmp_path / "r").exists()
-    finally:
-        os.close(handle)
-    write_folder(tmp_path / "r", NEW)
-    assert files_of(tmp_path / "r") == NEW
+def test_no_file_of_somebody_else_is_removed_with_a_stage(root: Path, tmp_path: Path) -> None:
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "thesis.txt").write_text("kept")
+    stage = root / ".annot" / "stage-x"
+    stage.mkdir(parents=True)
+    (stage / PLACE_FILE).write_text(str(tmp_path / "mine"))
+    remove_dead_stages(root)
+    assert not stage.exists()
+    assert (tmp_path / "mine" / "thesis.txt").read_text() == "kept"
+
+
+def test_two_releases_at_once_end_as_one_of_them(root: Path, out: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    move, others = shutil.move, [NEW]
+
+    def overtaken(source: Path, target: Path) -> None:
+        if others:
+            write_folder(root, out / "r", others.pop())
+        move(source, target)
+
+    monkeypatch.setattr(shutil, "move", overtaken)
+    write_folder(root, out / "r", OLD)
+    assert files_of(out) == {f"r/{path}": content for path, content in OLD.items()}
+    assert in_folder(out) == ["r"]

@@ -73,21 +73,24 @@ def test_what_is_left_out_or_not_decided_is_not_published(ws: Workspace, comment
 def test_who_agrees_later_is_noted_down_once_with_the_words_of_the_lead(ws: Workspace) -> None:
     study = read_snapshot(ws)
     with pytest.raises(InputError):
-        consent(study, how="by mail", people=["a9"], dry_run=True)
-    assert [one.assessor for one in consent(study, how="by mail", people=["a2"], dry_run=True)] == ["a2"]
+        consent(study, how="by mail", people=["a9"])
+    assert [one.assessor for one in consent(study, how="by mail", people=["a2"])] == ["a2"]
     assert read_snapshot(ws).notices == study.notices
     for name in ("a2", "j1"):
-        consent(study, how=f"{name} by mail", people=[name], dry_run=False)
+        with ws.writing() as session:
+            record_notices(session, consent(study, how=f"{name} by mail", people=[name]))
     found = decided(ws)
     assert [(one.early, one.consents) for one in found.kinds] == [({"a1": 1}, ("a2 by mail",)), ({}, ("j1 by mail",))]
     assert found.reasons == {(QUERY, "d02"): "Because."}
-    assert consent(read_snapshot(ws), how="all", people=(), dry_run=True)[0].assessor == "a1"
+    assert consent(read_snapshot(ws), how="all", people=())[0].assessor == "a1"
 
 
 def test_consent_reaches_to_the_last_word_also_of_a_clock_that_is_ahead(ws: Workspace) -> None:
     ahead = Judgement(QUERY, "d05", "a2", 1, comment="From the future.", judged_at=FAR)
     with ws.writing() as session:
         record_judgements(session, [SourcedJudgement(ahead, "label-studio", "50", {})], recorded_at=RECORDED)
-    (agreed,) = consent(read_snapshot(ws), how="by mail", people=["a2"], dry_run=False)
+    (agreed,) = consent(read_snapshot(ws), how="by mail", people=["a2"])
     assert datetime.fromisoformat(agreed.at) == datetime.fromisoformat(FAR)
+    with ws.writing() as session:
+        record_notices(session, [agreed])
     assert decided(ws).kinds[0].early == {"a1": 1}

@@ -19,52 +19,22 @@ from annot.judging.states import findings_of
 from annot.labelstudio.tasks import pair_key, split_key
 from annot.publishing.report.traced import describe
 from annot.steps import assessor as assessors
-from annot.steps import corpus, corrected, returns
+from annot.steps import corpus, returns
 from annot.steps.assessor_leaving import leave
-from annot.steps.corrected import CorrectedPair
 from annot.steps.release import release
 from annot.steps.trace import trace
 from annot.store.judgements import read_current
 from annot.store.shown import content, display_parts
-from annot.study.workspace import Workspace
-from small_study import LABELS
+from corrections import WHY, correct, decide, fill_again, label, listed, sentences
 from studio_in_memory import Killed
 from study_stages import quietly, set_in
-from worlds import QUERY, Pair, World, world
-
-WHY = "erratum of 3 March"
+from worlds import QUERY, Pair, World, result, world
 
 
 @pytest.fixture
 def sent(tmp_path: Path) -> Iterator[World]:
     with world("sent", tmp_path / "study") as made:
         yield made
-
-
-def sentences(name: str, word: str) -> list[str]:
-    return [f"{kind} {name} is {word} here." for kind in ("Why", "How", "What")]
-
-
-def correct(made: World, name: str, word: str = "corrected", **others: Any) -> corpus.AddedPapers:
-    """The lead adds the corrected record of a paper, which comes with its labels."""
-    record = {"paper_id": name, "title": f"Title of {name}", "abstract": sentences(name, word), "year": 2001}
-    file = made.folder / f"{name}-{word}.jsonl"
-    file.write_text(json.dumps(record | {"labels": LABELS} | others) + "\n", encoding="utf-8")
-    added = corpus.add(made.ws, [file], form=None, dry_run=False, advance=quietly, corrected=WHY)
-    label(made.ws)
-    return added
-
-
-def label(ws: Workspace) -> None:
-    """What `annot facets` does for papers that come with their labels."""
-    from annot.store import facet_labels, papers
-
-    with ws.writing() as session:
-        own = [
-            facet_labels.FacetLabels(paper.paper_id, paper.labels or LABELS, "carried")
-            for paper in papers.read_papers(ws.corpus)
-        ]
-        facet_labels.replace_labels(session, own)
 
 
 def texts_on(made: World, name: str, pair: Pair, round: str = "judge", *, occasion: int = 1) -> str:
@@ -79,14 +49,6 @@ def killed() -> None:
 
 def sends(made: World) -> int:
     return made.studio.count("POST", "/import")
-
-
-def listed(made: World) -> dict[Pair, CorrectedPair]:
-    return {(one.query_id, one.doc_id): one for one in corrected.listing(made.ws)}
-
-
-def decide(made: World, pair: Pair | None, ruling: Any, *, every: bool = False) -> corrected.Decided:
-    return corrected.rule(made.ws, pair, of_text=None, every=every, ruling=ruling, why="so be it", dry_run=False)
 
 
 def judged_on(made: World) -> dict[tuple[str, str, int], str]:
@@ -261,19 +223,7 @@ def test_a_corpus_that_was_emptied_and_added_again_is_not_sent(sent: World) -> N
     """What `annot corpus add` refused to do in place, a lead did by hand."""
     sent.judge("a1", {PAIR: 1})
     sent.pull()
-    ws = sent.ws
-    records = [
-        {"paper_id": paper.paper_id, "title": paper.title, "year": 2001, "labels": LABELS}
-        | {"abstract": sentences(paper.paper_id, "corrected") if paper.paper_id == "d00" else list(paper.sentences)}
-        for paper in _papers(ws)
-    ]
-    for path in ws.corpus.glob("*"):
-        path.unlink()
-    set_in(ws.root, {"corpus": {"min_sentence_tokens": 1}})
-    file = ws.root / "all.jsonl"
-    file.write_text("".join(json.dumps(one) + "\n" for one in records), encoding="utf-8")
-    corpus.add(sent.ws, [file], form=None, dry_run=False, advance=quietly)
-    label(sent.ws)
+    file = fill_again(sent)
     with pytest.raises(FindingError, match="1 text changed since it was sent; nothing was sent") as caught:
         sent.push()
     assert caught.value.faults == ("d00: the corpus has another text than the one on record",)
@@ -285,12 +235,6 @@ def test_a_corpus_that_was_emptied_and_added_again_is_not_sent(sent: World) -> N
     decide(sent, PAIR, "stays")
     sent.push()
     assert OLD in texts_on(sent, "a2", PAIR)
-
-
-def _papers(ws: Workspace) -> list[Any]:
-    from annot.store import papers
-
-    return list(papers.read_papers(ws.corpus))
 
 
 def test_what_a_killed_push_sent_is_known_by_what_the_server_shows(tmp_path: Path) -> None:
@@ -324,6 +268,11 @@ def released(made: World) -> dict[str, list[dict[str, Any]]]:
     }
 
 
+def exported(made: World) -> list[dict[str, Any]]:
+    text = (made.ws.exports / "judgements.jsonl").read_text(encoding="utf-8")
+    return [json.loads(line) for line in text.splitlines()]
+
+
 def text_in(records: list[dict[str, Any]], name: str) -> str:
     (found,) = [str(one["text"]) for one in records if one["_id"] == name]
     return found
@@ -344,6 +293,7 @@ def test_what_stays_is_released_and_traced_with_the_text_that_was_judged(sent: W
     files = released(sent)
     assert text_in(files["beir/corpus.jsonl"], "d00") == "Why d00. How d00. What d00."
     assert versions_in(files["judgements.jsonl"]) == {("a1", 1): 1, ("a2", 1): 1}
+    assert versions_in(exported(sent)) == versions_in(files["judgements.jsonl"])
     texts = {one["number"]: one for one in files["versions.jsonl"] if one["part"] == "text"}
     assert {number: one["in_force"] for number, one in texts.items()} == {1: True, 2: False}
     assert texts[2]["content"]["sentences"] == sentences("d00", "corrected")
@@ -366,6 +316,7 @@ def test_what_was_judged_again_is_released_with_the_corrected_text(sent: World) 
     files = released(sent)
     assert text_in(files["beir/corpus.jsonl"], "d00") == " ".join(sentences("d00", "corrected"))
     assert versions_in(files["judgements.jsonl"]) == {("a1", 1): 1, ("a2", 1): 1, ("a1", 2): 2, ("a2", 2): 2}
+    assert versions_in(exported(sent)) == versions_in(files["judgements.jsonl"])
     told = trace(sent.ws, *PAIR)
     assert [one.people for one in told.texts] == [("a1", "a2"), ("a1", "a2")]
     assert told.document is not None
@@ -486,3 +437,41 @@ def assert_one_text(made: World, seen: dict[tuple[str, str, int, str], str]) -> 
             one = outcome.adjudications[pair]
             texts.add(seen[one.adjudicator, one.doc_id, 1 + outcome.reopened.get(pair, 0), "adjudicate"])
         assert len(texts) <= 1, (pair, texts)
+
+
+def test_the_note_on_a_withdrawn_dispute_gives_the_true_reason(sent: World) -> None:
+    sent.judge_all()
+    sent.push("adjudication")
+    first, second = sent.disputed
+    correct(sent, first[1])
+    (given,) = sent.studio.annotations_on(sent.tasks("a2")[pair_key(*second)])
+    sent.studio.change(given["id"], result(1))
+    sent.pull()
+    assert [note for note in sent.push("adjudication").notes if "withdrawn" in note] == [
+        "j1: 1 unanswered task withdrawn: a text was corrected",
+        "j1: 1 unanswered task withdrawn: an assessor has changed a grade or a comment",
+    ]
+
+
+def test_a_dispute_that_is_sent_with_the_corrected_text_is_withdrawn_because_of_it(sent: World) -> None:
+    sent.judge_all()
+    sent.push("adjudication")
+    correct(sent, "d00")
+    decide(sent, PAIR, "again")
+    sent.push()
+    sent.judge("a1", {PAIR: 0}, occasion=2)
+    sent.judge("a2", {PAIR: 3}, occasion=2)
+    sent.pull()
+    notes = sent.push("adjudication").notes
+    assert [note for note in notes if "withdrawn" in note] == ["j1: 1 unanswered task withdrawn: a text was corrected"]
+    assert NEW in texts_on(sent, "j1", PAIR, "adjudicate")
+
+
+def test_a_dispute_whose_pair_went_back_to_an_assessor_says_so(sent: World) -> None:
+    sent.judge_all()
+    sent.push("adjudication")
+    returns.change_one(sent.ws, PAIR, assessor="a1", why="Look again.", undo=False, dry_run=False)
+    notes = sent.push("adjudication").notes
+    assert [note for note in notes if "withdrawn" in note] == [
+        "j1: 1 unanswered task withdrawn: the pair was returned to an assessor"
+    ]

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
 from annot.base.errors import FindingError, InputError, MissingInput
-from annot.base.records import Assessor
+from annot.base.records import Assessor, Topic
 from annot.judging.exchange.audit import audit
 from annot.labelstudio.tasks import split_key
 from annot.steps import plan, query, returns, substudy
@@ -18,6 +18,7 @@ from annot.store.judging_models import Gold
 from annot.store.queries import put_topics
 from annot.study.workspace import Workspace
 from command_line import annot_done
+from corrections import correct, decide, listed
 from small_study import DOCUMENTS, Small
 from study_stages import copied, quietly
 from topic_study import TOPICS, UNTITLED, OfTopics
@@ -211,3 +212,31 @@ def test_where_no_facet_is_judged_there_is_nothing_to_label(pooled: World) -> No
         pooled.push("labels", assessor=("a1",))
     added = query.add(pooled.ws, "d99", facet="whole", sentences=None, dry_run=False)
     assert (added.query_id, added.sentences) == ("d99-whole", (0, 1, 2))
+
+
+@dataclass(frozen=True)
+class Numbered(OfTopics):
+    """As in Cranfield, topics and documents have the same numbers."""
+
+    @property
+    def texts(self) -> tuple[Topic, ...]:
+        return (replace(TOPICS[0], topic_id="d03"), *TOPICS[1:])
+
+
+def test_a_corrected_document_does_not_touch_the_topic_of_the_same_id(tmp_path: Path, no_waiting: None) -> None:
+    ws = copied(Numbered(), "pooled", tmp_path / "study")
+    with ws.writing() as session:
+        people.put_assessors(session, [Assessor(name, account, name == "j1") for name, account in Small().people])
+    with served(ws) as made:
+        pairs = planned(made, "d03", "T2")
+        made.push()
+        for name in ("a1", "a2"):
+            made.judge(name, dict.fromkeys(pairs, 1))
+        made.pull()
+        correct(made, "d03")
+        assert listed(made).keys() == {("d03", "d03"), ("T2", "d03")}
+        decide(made, ("d03", "d03"), "stays")
+        decide(made, ("T2", "d03"), "again")
+        made.push()
+        assert len(made.grades()) == len(pairs) - 1
+        assert audit(made.ws, advance=quietly).findings == ()

@@ -126,6 +126,12 @@ def test_renamed_grades_are_sent_with_a_reason_and_each_answer_keeps_its_names(s
     sent.pull()
     assert shown_scales(sent, sent.pairs[0][1]) == [[*SENT]]
     assert shown_scales(sent, sent.pairs[1][1]) == [[*RENAMED]]
+    lines = (sent.ws.exports / "judgements.jsonl").read_text(encoding="utf-8").splitlines()
+    versions = {one["doc_id"]: one["versions"] for one in map(json.loads, lines)}
+    assert versions == {
+        sent.pairs[0][1]: {"scale": 1, "screen": 1},
+        sent.pairs[1][1]: {"scale": 2, "screen": 2},
+    }
     # The same push again has nothing to ask, and nothing to record.
     sent.push()
     with sent.ws.reading() as session:
@@ -238,11 +244,17 @@ def test_the_screen_that_was_sent_stays_until_a_new_one_is_asked_for(
     """A later version of the program writes another screen from the same settings."""
     was_sent, screen = config_of(sent, "a1"), guidelines.screen
     monkeypatch.setattr(guidelines, "screen", lambda ws, kind: screen(ws, kind).replace("<View", "<View ", 1))
-    sent.push()
+    (note,) = sent.push().notes
+    assert note.startswith(
+        "the screen for judging stays as it was sent; `annot push --new-screen` sends that of annot "
+    )
     assert config_of(sent, "a1") == was_sent
-    sent.push(new_screen=True)
+    (note,) = sent.push(new_screen=True).notes
+    assert note.startswith("put on record: the screen for judging, as annot ")
     assert config_of(sent, "a1") == was_sent.replace("<View", "<View ", 1)
-    sent.push(new_screen=True)
+    (note,) = sent.push(new_screen=True).notes
+    assert note.startswith("the screen for judging is already that of annot ")
+    assert sent.push().notes == ()
     with sent.ws.reading() as session:
         (first, second) = read_versions(session, "screen")["screen", "judge"]
     assert first.why is None
@@ -394,7 +406,7 @@ def test_earlier_versions_are_next_to_the_last_and_each_judgement_names_its_own(
         *[{"scale": 2, "screen": 2}] * (len(sent.pairs) - 4),
     ]
     assert "related was read too widely" in files["report.md"]
-    listed = "the names of the grades, version 2 of 2, sent from"
+    listed = "the names of the grades, version 2 of 2, first sent on"
     assert listed in annot_done("status", folder=sent.folder).stdout
     traced = annot_done("trace", QUERY, sent.pairs[0][1], folder=sent.folder).stdout
     assert "a1 (revision 1) was shown the names of the grades, version 1 of 2" in traced

@@ -20,6 +20,8 @@ from annot.publishing.release.sampled import sample_files
 from annot.steps import backup, datasheet, evaluate, plan, release, report, restore
 from annot.store import judgements, opinions
 from annot.store.judging_models import AskedModel, ModelCall, PoolSample
+from annot.store.shown import as_json, hash_of_text, keep_contents, record_versions, version
+from annot.store.text_rulings import Ruling, TextRuling, add_rulings
 from annot.study.exports import exported_qrels
 from annot.study.snapshot import read_snapshot
 from annot.study.workspace import Workspace
@@ -28,6 +30,7 @@ from sampled_study import DOCUMENTS, grade_of, judged, pooled, rankings
 from small_study import QUERIES, RECORDED, sourced
 from study_stages import quietly
 
+SENT, LATER = "2031-03-01T00:00:00+00:00", "2031-03-15T00:00:00+00:00"
 BEFORE, AFTER = "2031-03-14T17:59:59.500+00:00", "2031-03-14T18:00:01.000+00:00"
 """The first judgements are recorded in between."""
 PAIRS = [(query.query_id, doc_id) for query in QUERIES for doc_id in DOCUMENTS]
@@ -54,12 +57,16 @@ def asked(
     at: str = BEFORE,
     says: Callable[[str, str], int] = near_people,
     examples: tuple[Pair, ...] = (),
+    attempt: int = 1,
+    document: str = "",
 ) -> None:
-    """Note down what a model said, as asking it would."""
+    """Note down what a model said, as asking it would. document: the text that it read of each document."""
+    display = as_json({"document": hash_of_text(document)} if document else {})
     with ws.writing() as session:
         opinions.put_asked_model(session, AskedModel("small", "http://h/v1", "tiny", {}, {}, examples, at))
+        keep_contents(session, [display])
         for pair in pairs:
-            call = ModelCall("small", *pair, 1, 1, "sent", "abc", at, 0.0)
+            call = ModelCall("small", *pair, 1, attempt, "sent", "abc", at, 0.0, shown_sha256=hash_of_text(display))
             opinions.note_sent(session, call)
             opinions.note_answer(session, call._replace(state="read", grade=says(*pair), reason="r", answer="a"))
 
@@ -236,6 +243,30 @@ def test_a_model_that_was_asked_about_drawn_pairs_alone_predicts_nothing(to_ask:
     assert found.lines == by_rankings.lines
     ours, theirs = (sample_files(read_snapshot(ws)) for ws in (to_ask, plain))
     assert ours == theirs
+
+
+@pytest.mark.parametrize("ruling", ["stays", "again"])
+def test_a_text_that_is_corrected_changes_no_prediction_whatever_was_drawn(to_ask: Workspace, ruling: Ruling) -> None:
+    """Drawn pairs of d05 may stay with the earlier text, the others have the new one: predictions must not differ."""
+    asked(to_ask, document="old")
+    before, lines = predictions(to_ask), measured(to_ask).lines
+    with to_ask.writing() as session:
+        texts = [version("text", "d05", "old", since=SENT), version("text", "d05", "new", since=AFTER, why="erratum")]
+        record_versions(session, texts)
+        drawn = [query.query_id for query in QUERIES if sample_of(to_ask).pairs[query.query_id, "d05"].drawn]
+        add_rulings(
+            session,
+            [TextRuling(query_id, "d05", "d05", texts[1].sha256, ruling, "so be it", LATER) for query_id in drawn],
+        )
+    # Whoever asks again about the corrected text, in time by the clock, gets no other prediction.
+    asked(to_ask, [(query.query_id, "d05") for query in QUERIES], attempt=2, document="new", says=lambda *pair: 0)
+    found = measured(to_ask)
+    assert predictions(to_ask) == before
+    assert [line.values for line in found.lines] == [line.values for line in lines]
+    assert 0 < len(drawn) < len(QUERIES)
+    others = len(QUERIES) - (len(drawn) if ruling == "stays" else 0)
+    (note,) = [note for note in found.notes if "another version of a text" in note]
+    assert note.startswith(f"on {others} pair")
 
 
 def test_topics_whose_gold_pairs_are_examples_in_the_prompt_are_left_to_the_rankings(to_ask: Workspace) -> None:

@@ -41,7 +41,6 @@ CREATE TABLE opinion (
     examples JSON NOT NULL,
     since VARCHAR NOT NULL,
     early JSON NOT NULL,
-    guidelines JSON NOT NULL,
     PRIMARY KEY (name),
     CONSTRAINT opinion_named CHECK (name <> '')
 );
@@ -263,6 +262,7 @@ CREATE TABLE opinion_call (
     answer VARCHAR,
     grade INTEGER,
     reason VARCHAR,
+    shown_sha256 VARCHAR,
     PRIMARY KEY (name, query_id, doc_id, repeat, attempt),
     CONSTRAINT opinion_call_opinion FOREIGN KEY(name) REFERENCES opinion (name),
     CONSTRAINT opinion_call_query FOREIGN KEY(query_id) REFERENCES query (query_id),

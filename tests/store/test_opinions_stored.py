@@ -48,7 +48,7 @@ def test_an_opinion_is_the_first_answer_that_can_be_read_or_none_after_two_that_
         ],
     )
     with study.read() as session:
-        found = opinions.read_opinions(session, "small")
+        found = tuple(opinions.opinions_from(opinions.read_calls(session, "small")))
         assert opinions.opinion_names(session) == ("small",)
     query = "p1-method"
     assert found == (
@@ -62,8 +62,8 @@ def test_an_opinion_is_the_first_answer_that_can_be_read_or_none_after_two_that_
 def test_who_cannot_judge_a_pair_is_not_asked_about_it_again_and_has_no_grade(study: Store) -> None:
     written(study, [call("d1", 1), call("d1", 2, state="cannot_judge"), call("d2", 1, 3)])
     with study.read() as session:
-        found = opinions.read_opinions(session, "small")
-        until = opinions.opinions_until(session, "small", None)
+        found = tuple(opinions.opinions_from(opinions.read_calls(session, "small")))
+        until = opinions.grades_of(opinions.calls_until(session, "small", None))
     assert found[0] == Opinion("p1-method", "d1", 1, None, "because", cannot_judge=True)
     assert not found[1].cannot_judge
     # As answered, so that what predicts grades knows that it was asked about the whole pool.

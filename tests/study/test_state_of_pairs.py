@@ -19,6 +19,8 @@ from annot.study.adjudication import Dispute, assign_adjudicators
 from annot.study.exports import export_judgements, export_qrels, refuse_unfinished
 from annot.study.outcome import ChangedAnswer, Outcome, changed_after_adjudication, outcome_from
 from annot.study.workspace import Workspace
+from small_study import Small
+from study_stages import copied
 
 TEAM = ("a1", "a2")
 PLAN = Plan("1", 13, "2031", 2)
@@ -129,7 +131,7 @@ def written(path: Path) -> list[dict[str, Any]]:
 
 
 def test_judgements_are_written_with_a_mark_on_those_given_again(tmp_path: Path) -> None:
-    ws = Workspace(tmp_path, Settings())
+    ws = copied(Small(), "planned", tmp_path / "study")
     again = judgement("d", "a2", 0, occasion=2)
     found = outcome("d", [*both("d", 0, 3), again], returned=[returned("d", "a2", 2, "2031-01-01T10:00:00Z")])
     export_judgements(ws, found)

@@ -304,8 +304,8 @@ def _say_next(words: str, ws: "Workspace | None", folder: Path | None, *, change
     from annot.study.workspace import Workspace
 
     try:
-        study = ws if ws is not None else Workspace.open(folder or Path())
-        say(f"next: {next_of(study)}")
+        with (ws if ws is not None else Workspace.open(folder or Path())).opened() as study:
+            say(f"next: {next_of(study)}")
     except AnnotError:
         # The command has done its work; the next command will report why the study cannot be read.
         return
@@ -354,12 +354,14 @@ def _with_shared_options(
             return
         arguments = {name: given[name] for name in own if name != "ws"}
         if "ws" in own:
-            from annot.study.workspace import SETTINGS_FILE, Workspace, remove_dead_stages
+            from annot.study.workspace import SETTINGS_FILE, Workspace
 
             folder = given["workspace"]
             named = folder != Path() or (folder / SETTINGS_FILE).is_file()
             ws = Workspace.open(folder) if named or needs_study else None
-            if ws is not None:
+            if ws is not None and ws.stages:
+                from annot.study.stages import remove_dead_stages
+
                 remove_dead_stages(ws.root)
             if ws is not None and server:
                 ws = replace(ws, studio_url=given["url"], studio_token=given["api_key"])
@@ -369,8 +371,10 @@ def _with_shared_options(
         alone_in_it = held(arguments["ws"], words, wait_seconds=given["wait"]) if changes else nullcontext()
         safe = backed_up(arguments["ws"], words) if changes else nullcontext()
         with calling(called_in(arguments.get("ws"))):
-            with placed(arguments.get("ws")), missed(arguments.get("ws")), limited(processes), alone_in_it, safe:
-                answer = function(**arguments)
+            ws = arguments.get("ws")
+            held_open = ws.opened() if ws else nullcontext()
+            with placed(ws), missed(ws), limited(processes), alone_in_it, safe, held_open as study:
+                answer = function(**(arguments | {"ws": study} if study else arguments))
             if ctx.meta.get(DRY_RUN):
                 say("dry run: nothing is changed; this is what the command would do")
             if answer is not None:

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 BETWEEN_BACKUPS = timedelta(minutes=10)
 CHANGED = (
     "judging, adjudication: send what has changed since it was sent (names of grades, facets, guidelines, templates, "
-    "[screen]); say why it changed."
+    "settings of the screen); say why it changed."
 )
 ROUNDS = "Round of work: judging, adjudication, training, substudy or labels."
 

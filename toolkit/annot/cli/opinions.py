@@ -1,6 +1,5 @@
 """Settle: what a model would have judged, held apart from people's grades."""
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -8,7 +7,7 @@ from annot.base.names import counted
 from annot.cli.commands import command, group
 from annot.cli.options import DryRunOption, argument, flag, option
 from annot.cli.output import Output, listing, progress, rendered, say
-from annot.cli.waiting import confirmed
+from annot.cli.waiting import confirmed, is_attended
 
 if TYPE_CHECKING:
     from annot.study.workspace import Workspace
@@ -57,7 +56,7 @@ def opinion_ask(
         name,
         selection,
         before_judging=before_judging,
-        may_leave=_may_leave if sys.stdin.isatty() else None,
+        may_leave=_may_leave if is_attended() else None,
         watch=lambda: progress("asking", forecast=True),
         tell=say,
         wait_long=wait,
@@ -71,7 +70,10 @@ def _may_leave(url: str) -> bool:
 
 @command("opinion list", csv=True)
 def opinion_list(ws: "Workspace") -> Output:
-    """List the opinions on record: model, pairs, answers without a grade, requests, tokens and cost."""
+    """List the opinions on record: model, pairs, answers without a grade, requests, tokens and cost.
+
+    "Set aside" are pairs on which the model read another version of a text than they are judged on: ask again.
+    """
     from annot.steps import opinions as step
 
     empty = "no model was asked yet; ask one with `annot opinion ask`"
@@ -88,6 +90,8 @@ def opinion_qrels(ws: "Workspace", name: NameArgument, before_judging: BeforeJud
 
     written = step.write(ws, name, before_judging=before_judging)
     others = f"; {counted(written.without_grade, 'pair')} without a grade" if written.without_grade else ""
+    if written.set_aside:
+        others += f"; {counted(written.set_aside, 'pair')} left out, on which the model read an earlier text"
     return Output(written, f"{written.path}: {counted(written.pairs, 'pair')} by {written.model}{others}")
 
 

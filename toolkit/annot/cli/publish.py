@@ -1,6 +1,5 @@
 """Publish: the report, the browsing page, the datasheet, the release and the trace of a pair."""
 
-import sys
 from collections.abc import Sequence
 from contextlib import nullcontext
 from datetime import datetime
@@ -11,7 +10,7 @@ from annot.cli import output
 from annot.cli.commands import command, held
 from annot.cli.options import DryRunOption, OutOption, argument, flag, option
 from annot.cli.output import Output
-from annot.cli.waiting import confirmed
+from annot.cli.waiting import confirmed, is_attended
 
 if TYPE_CHECKING:
     from annot.study.workspace import Workspace
@@ -121,7 +120,7 @@ def release(
             consenting=tuple(consented_by or ()),
             draft=draft,
             dry_run=dry_run,
-            may_publish=_may_publish if sys.stdin.isatty() else None,
+            may_publish=_may_publish if is_attended() else None,
         )
     notes = [*done.notes, *(f"missing: {one}" for one in done.missing)]
     return Output(done, output.table(step.FILES, done.files.items()), notes)

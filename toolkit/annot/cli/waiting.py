@@ -72,10 +72,25 @@ WAITING = Waiting()
 """Of the one command that runs."""
 
 
+ANSWERS = {"y": True, "yes": True, "n": False, "no": False, "": False}
+
+
+def is_attended() -> bool:
+    """Whether somebody reads questions and can answer them."""
+    return sys.stdin.isatty() and sys.stderr.isatty()
+
+
 def confirmed(question: str) -> bool:
-    """Ask the lead, with nothing else on the line."""
+    """Ask the lead, with nothing else on the line. Nothing typed, and the end of what is typed, are a no."""
     WAITING.stop()
     try:
-        return typer.confirm(question, err=True)
+        while True:
+            typer.echo(f"{question} [y/N]: ", nl=False, err=True)
+            line = sys.stdin.readline()
+            if not line:
+                typer.echo(err=True)
+            if (answer := ANSWERS.get(line.strip().lower())) is not None:
+                return answer
+            typer.echo("Please answer y or n.", err=True)
     finally:
         WAITING.__enter__()

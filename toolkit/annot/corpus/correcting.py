@@ -21,7 +21,7 @@ from annot.store.paper_writing import replace_papers
 from annot.store.queries import move_sentences, read_queries
 from annot.store.runs import Imported, put_import, read_imports
 from annot.store.shown import ShownVersion, hash_of_text, read_histories, read_versions, record_versions, version
-from annot.study.shown_contents import text_content
+from annot.study.shown_contents import text_content, with_text
 from annot.study.workspace import Workspace
 
 
@@ -193,8 +193,7 @@ def _as_it_was(paper: Paper, changed: _Change | None) -> Paper:
     and no labels: those that it has are of the corrected sentences."""
     if changed is None or text_content(paper) == changed.before.body:
         return paper
-    text = json.loads(changed.before.body)
-    return replace(paper, title=text["title"], sentences=tuple(text["sentences"]), labels=None)
+    return with_text(paper, changed.before.body)
 
 
 def _text_versions(session: Session) -> dict[str, tuple[ShownVersion, ...]]:

@@ -13,8 +13,8 @@ class Facts(NamedTuple):
     """Whether there is a corpus."""
     faceted: bool = True
     """Whether facets are judged; else queries are topics or questions."""
-    unlabelled: bool = False
-    """Whether the sentences of the corpus, as it is now, were not labelled yet."""
+    unlabelled: str = ""
+    """Why the sentences of the corpus, as it is now, have to be labelled, in words; empty if they are."""
     sheet: bool = False
     """Whether a sheet of sampled papers is there, to be rated."""
     queries: int = 0
@@ -121,7 +121,7 @@ OLD = "is missing or out of date"
 WAY: tuple[Rule, ...] = (
     # The corpus, its labels, and the queries.
     Rule(lambda f: not f.papers and not f.judged, "annot corpus add FILE", "a study begins with its {documents}"),
-    Rule(lambda f: f.unlabelled, "annot facets", "the sentences of the corpus have no labels yet"),
+    Rule(lambda f: f.unlabelled, "annot facets", "{unlabelled}"),
     Rule(
         lambda f: not f.queries and not f.faceted,
         "annot query add --file FILE",

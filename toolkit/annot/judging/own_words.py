@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 
 from annot.base.names import check_name, moment_of
 from annot.base.records import Adjudication, Judgement
-from annot.store.people import Kind, Notice, record_notices
+from annot.store.people import Kind, Notice
 from annot.study.adjudication import Pair
 from annot.study.snapshot import Snapshot
 
@@ -113,8 +113,8 @@ def knew(notices: Iterable[Notice], person: str, kind: Kind, moment: str | None)
     return said
 
 
-def consent(study: Snapshot, *, how: str, people: Sequence[str], dry_run: bool) -> tuple[Notice, ...]:
-    """Note down that these people agree, or all whose words would stay out; what is noted down.
+def consent(study: Snapshot, *, how: str, people: Sequence[str]) -> tuple[Notice, ...]:
+    """Notices that these people agree, or all whose words would stay out; they are not on record yet.
 
     Raises InputError for a name that is not known.
     """
@@ -124,16 +124,12 @@ def consent(study: Snapshot, *, how: str, people: Sequence[str], dry_run: bool) 
     answers: tuple[Judgement | Adjudication, ...] = (*study.outcome.everything, *study.outcome.adjudications.values())
     # To all that is on record, also where the server's clock is ahead of this one.
     until = max([now, *filter(None, (moment_of(one.judged_at) for one in answers))]).isoformat()
-    agreed = tuple(
+    return tuple(
         Notice(person, one.kind, "consent", until, True, how)
         for one in own_words(study).kinds
         for person in one.early
         if not people or person in people
     )
-    if agreed and not dry_run:
-        with study.ws.writing() as session:
-            record_notices(session, agreed)
-    return agreed
 
 
 def _of_kind(

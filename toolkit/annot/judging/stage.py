@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from sqlmodel import Session
 
+from annot.base.errors import AnnotError
+from annot.base.names import counted, verb
 from annot.base.records import Asked, Assignment, Judgement, Source, grouped
 from annot.judging.next_step import Facts, Next, next_step
 from annot.store import facet_labels, people, pools, projects, runs, trials
@@ -19,7 +22,7 @@ from annot.store.shown import OF_SETTINGS, read_versions
 from annot.study.adjudication import Pair
 from annot.study.made import has_letter, is_current, read_made, states_of
 from annot.study.outcome import outcome_of, texts_of
-from annot.study.workspace import Workspace
+from annot.study.workspace import Workspace, read_manifest
 
 if TYPE_CHECKING:
     from annot.judging.states import StudyState
@@ -69,7 +72,7 @@ class Stage:
         self.answered = self.outcome.answered
         """Every answer that counts, planned or not."""
         self.changes, self.versions = self._changes()
-        """What has changed since it was sent; and what was sent in several versions, in words."""
+        """What has changed since it was sent; and what was sent again with a change, in words."""
         self.made, self.states = read_made(ws), states_of(ws, session)
         self.projects = [one for one in projects.read_projects(session) if one.remote_id is not None]
         imported = runs.judgements_imported(session)
@@ -112,9 +115,9 @@ class Stage:
             return (), ()
         # Only here: in no other study is anything on record that could have changed.
         from annot.study.shown_changes import changes_of
-        from annot.study.shown_versions import changed_versions
+        from annot.study.shown_versions import later_versions
 
-        return changes_of(self.ws, self.session), tuple(map(str, changed_versions(versions)))
+        return changes_of(self.ws, self.session), tuple(map(str, later_versions(versions)))
 
     def _uncorrected(self) -> int:
         """Texts that are not those on record, although no correction says so."""
@@ -144,7 +147,7 @@ class Stage:
         found = Facts(
             papers=papers,
             faceted=self.ws.settings.faceted,
-            unlabelled=papers and self.ws.settings.faceted and self._labels_lack(),
+            unlabelled=self._unlabelled() if papers and self.ws.settings.faceted else "",
             sheet=self.ws.sheet.is_file(),
             queries=len(self.queries),
             pooled=len(pooled),
@@ -177,8 +180,17 @@ class Stage:
         waiting = found.to_judge or outcome.progress.left or found.open
         return found if not found.judged or waiting else found._replace(**self._products())
 
-    def _labels_lack(self) -> bool:
-        return not self.labelled or ("facets" in self.made and not self._current("facets"))
+    def _unlabelled(self) -> str:
+        if not self.labelled:
+            return "the sentences of the corpus have no labels yet"
+        if "facets" not in self.made or self._current("facets"):
+            return ""
+        papers = self.labelled
+        with suppress(AnnotError):
+            papers = read_manifest(self.ws.corpus / "manifest.json", hint="").get("papers", papers)
+        if (lacking := papers - self.labelled) > 0:
+            return f"{counted(lacking, 'paper')} of {papers:,} {verb(lacking, 'has', 'have')} no sentence labels"
+        return "the papers or the settings have changed since sentences were labelled"
 
     def _current(self, what: str) -> bool:
         return is_current(self.made, what, self.states)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from pathlib import Path
 
 from annot import __version__
 from annot.judging.examination import Examination
 from annot.judging.states import DATABASE, STATES, Finding, StudyState, words_of
+from annot.store.hashes import written_mark
 from annot.study.made import States
 from annot.study.workspace import Workspace, write_file
 
@@ -17,18 +19,19 @@ MEMORY_FILE = "states.json"
 
 
 def remembered_findings(ws: Workspace, states: States, *, on: Collection[str] | None = None) -> tuple[Finding, ...]:
-    """What `findings_of` finds. A finder runs again only if a file that it reads has another size or date.
+    """What `findings_of` finds. A finder runs again only if a file that it reads has another size or date, or a row of
+    a database on a server was written.
 
     on: only states in which one of these things is untrue. states: of the database as it is
-    (`annot.study.made.states_of`). A row that somebody changed by hand in a database on a server is not noticed here,
-    but by `annot check` and by a release.
+    (`annot.study.made.states_of`).
     """
     path = ws.cache / MEMORY_FILE
     known, study = _read(ws), Examination(ws)
+    database = [json.dumps(states, sort_keys=True), *_marks_of_database(ws)]
     looked_at = [state for state in STATES if on is None or state.untrue & {*on}]
     memory = dict(known)
     for state in looked_at:
-        mark = _mark(ws, state, states)
+        mark = _mark(ws, state, database)
         if known.get(state.name, {}).get("of") != mark:
             memory[state.name] = {"of": mark, "words": list(words_of(state, study))}
     if memory != known:
@@ -47,18 +50,27 @@ def _read(ws: Workspace) -> dict[str, dict[str, list[str]]]:
         return {}
 
 
-def _mark(ws: Workspace, state: StudyState, states: States) -> list[str]:
-    """What tells whether anything that the finder reads has changed."""
-    return [__version__, *(mark for name in state.reads for mark in _marks_of(ws, name, states))]
+def _mark(ws: Workspace, state: StudyState, database: Sequence[str]) -> list[str]:
+    """What tells whether anything that the finder reads has changed. database: the same of the database."""
+    marks = (database if name == DATABASE else _marks_of_files(_files(ws.root / name)) for name in state.reads)
+    return [__version__, *(mark for several in marks for mark in several)]
 
 
-def _marks_of(ws: Workspace, name: str, states: States) -> Iterator[str]:
-    if name == DATABASE:
-        yield json.dumps(states, sort_keys=True)
-        paths = [] if ws.database_file is None else [ws.database_file]
+def _marks_of_database(ws: Workspace) -> Iterator[str]:
+    if ws.database_file is None:
+        with ws.reading() as session:
+            yield written_mark(session)
     else:
-        top = ws.root / name
-        paths = sorted(path for path in top.rglob("*") if path.is_file()) if top.is_dir() else [top]
+        # What is written while another program has the database open is in the log beside it until that ends.
+        log = ws.database_file.with_name(f"{ws.database_file.name}-wal")
+        yield from _marks_of_files([ws.database_file, *([log] if log.is_file() and log.stat().st_size else [])])
+
+
+def _files(top: Path) -> list[Path]:
+    return sorted(path for path in top.rglob("*") if path.is_file()) if top.is_dir() else [top]
+
+
+def _marks_of_files(paths: Iterable[Path]) -> Iterator[str]:
     for path in paths:
         if path.is_file():
             facts = path.stat()

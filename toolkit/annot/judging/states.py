@@ -47,6 +47,8 @@ class StudyState:
     """Files and folders below the study that the finder reads, and `DATABASE`: while they stay, so do its findings."""
     refused: bool = True
     """Whether there is no release until it is mended. A state that no command can mend is named instead."""
+    lasting: bool = False
+    """Whether nothing mends it, and nothing needs to: `annot check` lists it, and it is no problem."""
     product: str = ""
     """The product that is simply made again, named by its command: `next:` says so in its place on the way."""
     names: bool = False
@@ -76,6 +78,8 @@ def told(state: StudyState, study: Examination) -> tuple[str, ...]:
     """The lines of `annot check`. Raises MissingInput if the study does not have what is looked at, InputError if that
     cannot be read."""
     words = tuple(state.find(study))
+    if words and state.lasting:
+        return (f"{state.says}: {', '.join(words)}; {state.remedy}",)
     return (f"{state.says}: {', '.join(words)}",) if words and state.names else words
 
 
@@ -178,6 +182,7 @@ STATES: tuple[StudyState, ...] = (
         "counts and releases leave them out",
         ("corpus", "pools/rankings", DATABASE),
         refused=False,
+        lasting=True,
         names=True,
         notice="added",
     ),
@@ -190,6 +195,7 @@ STATES: tuple[StudyState, ...] = (
         "pools and releases keep the citations that the pools were drawn from; new pools have all",
         ("pools", "corpus"),
         refused=False,
+        lasting=True,
         notice="cited",
     ),
     StudyState(
@@ -303,9 +309,10 @@ STATES: tuple[StudyState, ...] = (
         "pools were drawn from texts before their correction",
         lambda study: study.ranked.corrected,
         frozenset({"rankings"}),
-        "none is needed: pools stay as they were drawn, and what is ranked from now on has the corrected texts",
+        "pools stay as they were drawn, and what is ranked from now on has the corrected texts",
         ("corpus", "pools/rankings/manifest.json", DATABASE),
         refused=False,
+        lasting=True,
         names=True,
         notice="corrected",
     ),

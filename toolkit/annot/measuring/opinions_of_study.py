@@ -15,15 +15,18 @@ from annot.measuring.measured import of_all_topics, primary_of
 from annot.measuring.opinions.agreeing import Scale
 from annot.measuring.opinions.favour import LEAST, FavourRule
 from annot.measuring.opinions.standing_in import FEWEST_PAIRS
-from annot.measuring.opinions.worth import Judged, OtherGuidelines, Worth, worth
+from annot.measuring.opinions.worth import Judged, OtherVersions, Worth, worth
 from annot.store import papers
 from annot.store.models import StoredRun
 from annot.store.opinions import AskedModel, Opinion
+from annot.store.shown import Display
 from annot.study.adjudication import Pair
 from annot.study.snapshot import Snapshot
 
 PERMUTATIONS = 10_000
 """Of the test of all runs, at most."""
+VERSIONED = {"guidelines": "the guidelines", "scale": "the names of the grades", "facet": "the labels of the facet"}
+"""The parts of a display, besides the texts, by which people and a model may have judged differently."""
 
 
 def judged_of(snapshot: Snapshot, runs: Mapping[str, Mapping[str, Ranking]]) -> Judged:
@@ -73,14 +76,25 @@ def judged_of(snapshot: Snapshot, runs: Mapping[str, Mapping[str, Ranking]]) -> 
     )
 
 
-def worth_of(snapshot: Snapshot, judged: Judged, asked: AskedModel, found: Iterable[Opinion]) -> Worth:
-    """One opinion. Raises MissingInput if none of its answers has come."""
+def worth_of(
+    snapshot: Snapshot,
+    judged: Judged,
+    asked: AskedModel,
+    said: Iterable[Opinion],
+    displays: Mapping[str, Display],
+) -> Worth:
+    """One opinion. Raises MissingInput if none of its answers has come.
+
+    said: on the texts on which the pairs are judged. displays: what the prompts showed, by hash.
+    """
     answers: dict[Pair, list[int | None]] = {}
     declined = set[Pair]()
-    for one in found:
-        answers.setdefault(one.pair, []).append(one.grade)
-        if one.cannot_judge:
-            declined.add(one.pair)
+    shown: dict[Pair, Display] = {}
+    for opinion in said:
+        answers.setdefault(opinion.pair, []).append(opinion.grade)
+        shown[opinion.pair] = displays.get(opinion.shown_sha256 or "", {})
+        if opinion.cannot_judge:
+            declined.add(opinion.pair)
     declined = {pair for pair in declined if all(grade is None for grade in answers[pair])}
     if not answers:
         raise MissingInput(
@@ -92,32 +106,27 @@ def worth_of(snapshot: Snapshot, judged: Judged, asked: AskedModel, found: Itera
     def compared(answered: Mapping[Pair, list[int | None]]) -> Worth:
         return worth(asked.name, asked.model, answered, judged, declined=declined & answered.keys(), related=related)
 
-    whole, others = compared(answers), _by_other_guidelines(snapshot, asked)
-    if not others & answers.keys():
+    whole, others = compared(answers), _by_other_versions(snapshot, shown)
+    if not others:
         return whole
     within = compared({pair: grades for pair, grades in answers.items() if pair not in others})
-    enough = within.n_compared >= FEWEST_PAIRS
-    return replace(
-        whole,
-        other_guidelines=OtherGuidelines(
-            whole.n_compared - within.n_compared, within.n_compared, within if enough else None
-        ),
-    )
+    pairs, enough = whole.n_compared - within.n_compared, within.n_compared >= FEWEST_PAIRS
+    what = tuple(name for part, name in VERSIONED.items() if any(part in parts for parts in others.values()))
+    return replace(whole, other_versions=OtherVersions(what, pairs, within.n_compared, within if enough else None))
 
 
-def _by_other_guidelines(snapshot: Snapshot, asked: AskedModel) -> set[Pair]:
-    """The pairs that people judged by other guidelines than the model was given.
+def _by_other_versions(snapshot: Snapshot, shown: Mapping[Pair, Display]) -> dict[Pair, set[str]]:
+    """The pairs that people judged by another version of something than the model was given, and of what.
 
-    A judgement whose guidelines are not on record, such as an imported one, is not known to be by others.
+    shown: by pair, what the prompt showed. A judgement of which it is not on record what its task showed, such as an
+    imported one, is not known to be by another version.
     """
-    facets, outcome = snapshot.facets, snapshot.outcome
-    return {
-        judgement.pair
-        for judgement in (*outcome.of_answered_pairs, *outcome.current)
-        if (shown := snapshot.guidelines_of.get(judgement)) is not None
-        and (given := asked.guidelines.get(facets[judgement.query_id])) is not None
-        and shown != given
-    }
+    others: dict[Pair, set[str]] = {}
+    for judgement in (*snapshot.outcome.of_answered_pairs, *snapshot.outcome.current):
+        ours, theirs = shown.get(judgement.pair, {}), snapshot.displays.get(judgement, {})
+        if parts := {part for part in VERSIONED if part in ours and ours[part] != theirs.get(part, ours[part])}:
+            others.setdefault(judgement.pair, set()).update(parts)
+    return others
 
 
 def runs_of_family(patterns: Iterable[str], tags: Iterable[str], on_record: Iterable[StoredRun]) -> set[str]:

@@ -4,6 +4,9 @@ What is predicted must not follow from the draw that it corrects, nor from what 
 its question was sent before the first judgement of a drawn pair was put on record, and if the model was asked about all
 documents that came under the sample together: to ask about the drawn pairs alone would bias every estimate. A topic
 whose own gold pairs are examples in the prompt is left to the rankings.
+
+If a text is corrected, the first answer still counts: drawn pairs may stay with the earlier version and others not, so
+choosing answers by their texts would bias estimates.
 """
 
 from __future__ import annotations
@@ -17,6 +20,8 @@ from annot.base.records import grouped
 from annot.store import opinions
 from annot.store.judging_models import PoolSample
 from annot.store.pools import sample_judged_since
+from annot.study.adjudication import Pair
+from annot.study.judged_texts import on_judged_texts
 from annot.study.snapshot import Snapshot
 from annot.study.workspace import SETTINGS_FILE
 
@@ -32,6 +37,9 @@ class CheapLabel(NamedTuple):
     """Empty if no model was asked under this name."""
     said: Said
     """Of the pairs whose answers count."""
+    other_texts: frozenset[Pair]
+    """Those of them that are judged on another version of a text than the model read. They predict all the same: if it
+    depended on how a pair is judged whether its answer counts, predictions would follow from the draw."""
 
 
 def cheap_label_of(snapshot: Snapshot) -> CheapLabel | None:
@@ -51,14 +59,16 @@ def cheap_label_of(snapshot: Snapshot) -> CheapLabel | None:
         return None
     with snapshot.ws.reading() as session:
         asked = next((one for one in opinions.read_asked_models(session) if one.name == name), None)
-        grades = opinions.opinions_until(session, name, sample_judged_since(session))
+        calls = opinions.calls_until(session, name, sample_judged_since(session))
+        _, on_others = on_judged_texts(session, calls)
     if asked is None:
-        return CheapLabel(name, "", {})
+        return CheapLabel(name, "", {}, frozenset())
     shown = {snapshot.topics[query_id] for query_id, _ in asked.examples if query_id in snapshot.topics}
     apart = {query_id for query_id, topic_id in snapshot.topics.items() if topic_id in shown}
-    return CheapLabel(
-        name, asked.model, counting(snapshot.sample, grades, apart, highest=snapshot.ws.settings.scale.grades[-1])
-    )
+    highest = snapshot.ws.settings.scale.grades[-1]
+    said = counting(snapshot.sample, opinions.grades_of(calls), apart, highest=highest)
+    other_texts = frozenset(call.pair for call in on_others if call.doc_id in said.get(call.query_id, ()))
+    return CheapLabel(name, asked.model, said, other_texts)
 
 
 def counting(

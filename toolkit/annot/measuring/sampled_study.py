@@ -229,6 +229,7 @@ def with_cost(
                 evaluated.measure,
                 snapshot.topics,
                 pairs=sum(len(given.label.said.get(query_id, ())) for query_id in given.pi) if given.opinion else 0,
+                other_texts=sum(query_id in given.pi for query_id, _ in given.label.other_texts),
             ),
         )
     shown = {name for line in evaluated.lines for name in line.values}

@@ -24,6 +24,8 @@ from annot.study.workspace import Workspace, read_manifest, text_of, write_file,
 MANIFEST = "manifest.json"
 NOT_RANKED = "not_ranked"
 """In the manifest: by method, the topics that it was not asked for; those of all others it was."""
+CORPORA = "corpora"
+"""In the manifest: by topic, the SHA-256 of the corpus in which it was ranked, if texts were corrected before."""
 HINT = "make new rankings with `annot pool`, without --frozen"
 
 Rankings = dict[str, dict[str, Ranking]]
@@ -104,10 +106,12 @@ def write_rankings(ws: Workspace, lines: Lines, *, facts: Mapping[str, Any]) -> 
     write_manifest(rankings_manifest(ws), files=ws.rankings.glob("*.run"), inputs=inputs, facts=told)
 
 
-def joined(ws: Workspace, lines: Lines, *, facts: Mapping[str, Any]) -> tuple[Lines, dict[str, Any]]:
+def joined(
+    ws: Workspace, lines: Lines, *, facts: Mapping[str, Any], of_topics: bool = False
+) -> tuple[Lines, dict[str, Any]]:
     """Those on disk with these in their place: what `write_rankings` takes, so that the others stay.
 
-    Of a method that was ranked in another corpus the manifest says so.
+    Of a method that was ranked in another corpus the manifest says so, or, with `of_topics`, of topics.
     """
     if not rankings_manifest(ws).is_file():
         return lines, dict(facts)
@@ -128,7 +132,10 @@ def joined(ws: Workspace, lines: Lines, *, facts: Mapping[str, Any]) -> tuple[Li
     }
     methods = dict(facts["methods"])
     inputs = manifest.get("inputs", {})
-    if inputs.get("corpus") != facts["corpus_sha256"]:
+    corpora = {name: one for name, one in manifest.get(CORPORA, {}).items() if name not in facts["topics"]}
+    if of_topics and inputs.get("corpus") != facts["corpus_sha256"]:
+        corpora |= dict.fromkeys(facts["topics"], facts["corpus_sha256"])
+    elif inputs.get("corpus") != facts["corpus_sha256"]:
         methods = {name: {**of, "corpus_sha256": facts["corpus_sha256"]} for name, of in methods.items()}
     told = {
         "corpus_sha256": inputs.get("corpus", facts["corpus_sha256"]),
@@ -137,15 +144,18 @@ def joined(ws: Workspace, lines: Lines, *, facts: Mapping[str, Any]) -> tuple[Li
         "topics": topics,
         "methods": {**manifest.get("methods", {}), **methods},
     }
-    return found, told | ({NOT_RANKED: skipped} if skipped else {})
+    return found, told | ({NOT_RANKED: skipped} if skipped else {}) | ({CORPORA: corpora} if corpora else {})
 
 
-def refuse_other_corpus(ws: Workspace, facts: Mapping[str, Any]) -> None:
-    """Raise InputError if the rankings on disk, which are to stay beside new ones, are of another corpus."""
+def refuse_other_corpus(ws: Workspace, facts: Mapping[str, Any], *, corrected_only: bool) -> None:
+    """Raise InputError if the rankings on disk, which are to stay beside new ones, are of another corpus.
+
+    corrected_only: whether the corpus differs from the one that was ranked by recorded corrections alone.
+    """
     if not rankings_manifest(ws).is_file():
         return
     recorded = str(_manifest(ws).get("inputs", {}).get("corpus"))
-    if recorded != facts["corpus_sha256"]:
+    if recorded != facts["corpus_sha256"] and not corrected_only:
         raise InputError(
             f"the corpus has changed since the other pools were drawn (SHA-256 {facts['corpus_sha256'][:12]}, expected "
             f"{recorded[:12]})",

@@ -13,7 +13,7 @@ from annot.base.errors import AnnotError
 from annot.base.records import Paper
 from annot.corpus.corpus_facts import current_sha256
 from annot.corpus.correcting import corrections
-from annot.pools.frozen_rankings import rankings_manifest
+from annot.pools.frozen_rankings import CORPORA, rankings_manifest
 from annot.store.paper_writing import table_of
 from annot.store.papers import beginnings, paper_ids
 from annot.study.workspace import Workspace, read_manifest
@@ -32,6 +32,11 @@ class RankedCorpus(NamedTuple):
     """The hash of the last corpus that was ranked; None without rankings, or if it is not known any more."""
     corrected: tuple[str, ...] = ()
     """The papers that were corrected after they were ranked, by id: their ranks are those of the earlier records."""
+
+    @property
+    def differs_by_corrections(self) -> bool:
+        """Whether the corpus is the one that was ranked but for corrections on record."""
+        return bool(self.corrected) and not (self.added or self.unknown)
 
 
 def ranked_corpus(ws: Workspace) -> RankedCorpus:
@@ -84,4 +89,4 @@ def _recorded(ws: Workspace) -> set[str]:
         return set()
     first = manifest.get("inputs", {}).get("corpus")
     later = (about.get("corpus_sha256") for about in manifest.get("methods", {}).values() if isinstance(about, dict))
-    return {str(digest) for digest in (first, *later) if digest}
+    return {str(digest) for digest in (first, *later, *manifest.get(CORPORA, {}).values()) if digest}

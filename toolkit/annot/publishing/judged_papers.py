@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from annot.base.records import Judgement, Paper, Query
 from annot.store.shown import Display, ShownVersion
+from annot.study.shown_contents import with_text
+from annot.study.shown_versions import by_part, numbered, version_record
 from annot.study.snapshot import Snapshot
 
 SIDES = {"topic": "topic_labels", "document": "document_labels"}
@@ -67,8 +69,7 @@ def with_judged_texts(papers: Iterable[Paper], judged: Mapping[str, JudgedVersio
     """The papers, each in the version that was judged."""
     for paper in papers:
         if paper.paper_id in judged:
-            text = json.loads(judged[paper.paper_id].version.body)
-            paper = replace(paper, title=text["title"], sentences=tuple(text["sentences"]))
+            paper = with_text(paper, judged[paper.paper_id].version.body, paper.labels)
         yield paper
 
 
@@ -82,28 +83,17 @@ def with_judged_sentences(queries: Iterable[Query], judged: Mapping[str, JudgedV
     )
 
 
-def version_records(study: Snapshot, judged: Mapping[str, JudgedVersion], *, with_text: bool) -> list[dict[str, Any]]:
-    """Every version of the corrected papers that was judged or is published, as the file of versions has it."""
+def version_records(
+    study: Snapshot, judged: Mapping[str, JudgedVersion], *, of_models: Collection[str], with_text: bool
+) -> list[dict[str, Any]]:
+    """Every version of the corrected papers that people judged or a model read, as the file of versions has it.
+
+    of_models: SHA-256 of the texts that models read whose opinions are released.
+    """
     return [
-        {
-            **{"part": "text", "subject": text_id, "number": number, "since": version.since[:10], "why": version.why},
-            **{"program": None, "in_force": text_id in judged and version == judged[text_id].version},
-            **{"sha256": version.sha256},
-            **({"content": json.loads(version.body)} if with_text else {}),
-        }
-        for text_id, versions in sorted(study.text_versions.items())
-        for number, version in enumerate(versions, start=1)
-        if text_id in judged
+        version_record(version)
+        | ({"in_force": version.sha256 == judged[version.subject].version.sha256} if version.subject in judged else {})
+        | ({"content": json.loads(version.body)} if with_text else {})
+        for version in numbered(by_part(study.text_versions))
+        if version.subject in judged or any(one.sha256 in of_models for one in study.text_versions[version.subject])
     ]
-
-
-def versions_of_texts(study: Snapshot) -> dict[Judgement, dict[str, int]]:
-    """By which version of a corrected topic or document each judgement was given."""
-    topics = study.topics
-    found: dict[Judgement, dict[str, int]] = {}
-    for one, display in study.displays.items() if study.text_versions else ():
-        for part, text_id in (("topic", topics[one.query_id]), ("document", one.doc_id)):
-            for number, version in enumerate(study.text_versions.get(text_id, ()), start=1):
-                if display.get(part) == version.sha256:
-                    found.setdefault(one, {})[part] = number
-    return found

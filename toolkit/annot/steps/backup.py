@@ -23,7 +23,8 @@ from annot.store.trials import TRIALS
 from annot.study.archive import SERVER
 from annot.study.backups import files_of, write_backup
 from annot.study.made import note, states_of
-from annot.study.workspace import Workspace, stage
+from annot.study.stages import stage
+from annot.study.workspace import Workspace
 
 
 @dataclass(frozen=True, slots=True)

@@ -78,6 +78,8 @@ class Verified:
     revisions: int
     """Rows of judgements and adjudications."""
     findings: tuple[str, ...]
+    lasting: tuple[str, ...]
+    """What has changed and stays so: nothing needs to be done about it."""
 
 
 class _Examined(NamedTuple):
@@ -85,7 +87,9 @@ class _Examined(NamedTuple):
 
     study: Examination
     words: tuple[str, ...]
-    """What shows that the study is in a state of this part."""
+    """What shows that the study is in a state of this part that has to be mended."""
+    lasting: tuple[str, ...]
+    """The same of states that stay, and are no problem."""
     release: Path | None
     """A release that is compared too."""
     audited: audit.Audit | None
@@ -121,8 +125,11 @@ def check(ws: Workspace, part: str | None, *, release: Path | None, advance: Adv
 def _checked(study: Examination, part: str, release: Path | None, advance: Advance) -> CheckedPart:
     """Look at one part. Raises MissingInput if the study does not have it, InputError if it cannot be read."""
     audited = audit.audit(study.ws, advance=advance) if part == "server" else None
-    words = tuple(line for state in STATES if state.part == part for line in told(state, study))
-    return PARTS[part](_Examined(study, words, release, audited))
+    mended, lasting = (
+        tuple(line for state in STATES if state.part == part and state.lasting is stays for line in told(state, study))
+        for stays in (False, True)
+    )
+    return PARTS[part](_Examined(study, mended, lasting, release, audited))
 
 
 def _plan(examined: _Examined) -> CheckedPart:
@@ -182,7 +189,7 @@ def _files(examined: _Examined) -> CheckedPart:
         counts = row_counts(session.connection())
     findings = [*examined.words, *(() if examined.release is None else _release_faults(ws, examined.release))]
     manifests = sum((ws.root / name).is_file() for name, _ in LINKS)
-    verified = Verified(manifests, counts["judgement"] + counts["adjudication"], tuple(findings))
+    verified = Verified(manifests, counts["judgement"] + counts["adjudication"], tuple(findings), examined.lasting)
     words = f"{counted(len(findings), 'change')} since the files were written"
     again = "make each file again with the command named above, or restore it from a backup with `annot restore`"
     return CheckedPart(verified, rendered("verified", verified=verified), len(findings), words, again)

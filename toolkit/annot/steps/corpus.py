@@ -194,7 +194,7 @@ def _added(
             rejected_file = rejects.write(ws.corpus / f"rejected-{content[:12]}.jsonl")
             cleaned = cleaning.written(ws.corpus, content)
             facts = {"read": read, "kept": tally.kept, "rejected": rejected, "cleaned": cleaning.facts}
-            facts |= {"files": files.facts(hashes)}
+            facts |= {"files": files.facts(hashes)} | ({"papers_before": before} if before else {})
             facts |= {"sections": headings.facts} if headings.facts else {}
             _remember(ws, content, facts)
             beside.write_ids(ws.corpus, content, scratch)

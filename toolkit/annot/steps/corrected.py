@@ -13,7 +13,9 @@ from annot.publishing.report.tables import Column, Columns
 from annot.publishing.report.words import sentences
 from annot.store.queries import read_queries
 from annot.store.text_rulings import Ruling, read_rulings
-from annot.study.judged_texts import JudgedTexts, Pair, judged_texts
+from annot.study.exports import export_judgements
+from annot.study.judged_texts import JudgedTexts, Pair, judged_texts, paper_topics
+from annot.study.outcome import outcome_of
 from annot.study.workspace import Workspace
 
 STATES = {
@@ -69,12 +71,12 @@ def listing(ws: Workspace) -> tuple[CorrectedPair, ...]:
     """Every answered pair of which a text was corrected, those that wait first."""
     with ws.reading() as session:
         texts = {one.text_id: one for one in corrected_texts(session)}
-        topics = {query.query_id: query.topic_id for query in read_queries(session)}
+        topics = paper_topics(session)
         pairs = judged_texts(session).values()
         reasons = {(one.query_id, one.doc_id): one.why for one in read_rulings(session)}
 
     def described(pair: JudgedTexts) -> CorrectedPair:
-        ids = [text_id for text_id in (topics[pair.query_id], pair.doc_id) if text_id in texts]
+        ids = [text_id for text_id in (topics.get(pair.query_id, ""), pair.doc_id) if text_id in texts]
         return CorrectedPair(
             *pair.pair,
             corrected=tuple(ids),
@@ -121,8 +123,11 @@ def rule(
                 f"--of {of_text}: no pair waits because of it", hint="`annot corpus corrected` lists the pairs"
             )
         new, returned = decide(session, chosen, ruling, why=why, now=now)
+        outcome = outcome_of(session, ws.settings)
         if dry_run:
             session.rollback()
+    if not dry_run:
+        export_judgements(ws, outcome)
     return Decided(ruling, tuple(one.pair for one in new), len(returned))
 
 

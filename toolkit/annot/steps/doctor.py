@@ -108,7 +108,8 @@ def _client(packages: dict[str, str]) -> Iterator[Problem]:
 
 def _study(ws: Workspace) -> Iterator[Problem]:
     try:
-        with ws.store():
+        # Closed at once: files that SQLite has beside an open database are no findings.
+        with replace(ws, held=None).store():
             pass
     except AnnotError as error:
         yield Problem(error.message, error.hint or "restore a backup with `annot restore`")

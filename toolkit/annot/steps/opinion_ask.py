@@ -5,20 +5,21 @@ from __future__ import annotations
 import asyncio
 import fcntl
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from itertools import groupby, zip_longest
 from operator import attrgetter
-from pathlib import Path
 from typing import Any
 
 import httpx
+from sqlmodel import Session
 
-from annot.base.errors import BusyError, Faults, InputError, MissingInput, ModelError, numbered
-from annot.base.names import counted, known_query, moment_now, near
+from annot.base.errors import BusyError, InputError, ModelError
+from annot.base.names import counted, moment_now, near, verb
 from annot.base.records import Advance
 from annot.base.settings import OpinionSettings
+from annot.judging.exchange.outgoing import refuse_uncorrected
 from annot.judging.opinions.answers import UnreadableAnswer
 from annot.judging.opinions.asking import (
     LONGEST_WAIT,
@@ -35,25 +36,21 @@ from annot.judging.opinions.leaving import check_leaving
 from annot.judging.opinions.model_server import KEY_VARIABLE, ModelServer
 from annot.judging.opinions.pacing import Clock
 from annot.judging.opinions.prompts import Prompts, prompts_of
+from annot.judging.opinions.selection import Selection as Selection
+from annot.judging.opinions.selection import selected_pairs
 from annot.judging.opinions.standing import Standing, changes_of_model, standing_of
-from annot.store import opinions, people, pools, trials
+from annot.judging.text_decisions import waiting_pairs
+from annot.store import opinions, pools, trials
 from annot.store.judging_models import Gold
-from annot.store.opinions import AskedModel, ModelCall
+from annot.store.opinions import READ, AskedModel, ModelCall
 from annot.store.queries import read_queries
+from annot.store.shown import Display, as_json, content, display_parts, hash_of_text, keep_contents, texts_in
 from annot.study.adjudication import Pair
-from annot.study.workspace import SETTINGS_FILE, Workspace, given_text
+from annot.study.judged_texts import on_judged_texts
+from annot.study.workspace import SETTINGS_FILE, Workspace
 
 FIXED = ("template", "examples", "temperature", "seed", "longest_answer", "limit_called")
 """Settings that an answer depends on, besides the model."""
-
-
-@dataclass(frozen=True, slots=True)
-class Selection:
-    """The pairs that a model is asked about: all pooled ones, the planned ones, or those that a file names."""
-
-    planned: bool = False
-    queries: tuple[str, ...] = ()
-    file: Path | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +99,7 @@ class _Prepared:
     pairs: Sequence[Pair]
     questions: Sequence[ToAsk]
     """What is left to ask of them."""
+    notes: Sequence[str]
     longest: int
     """Tokens of an answer, at most."""
     early: str | None
@@ -153,15 +151,19 @@ def ask(
     with _alone(ws, name), ws.opened() as study:
         with study.writing() as session:
             calls = opinions.read_calls(session, name)  # Another program may have asked until now.
-            questions = open_questions(ready.pairs, ready.settings.repeats, calls)
+            questions = _open_questions(session, ready.pairs, ready.settings, calls, ready.prompts)
             opinions.put_asked_model(session, ready.record)
+            displays = {question.pair: as_json(ready.prompts.display_of(question.pair)) for question in questions}
+            keep_contents(session, [*ready.prompts.contents.values(), *displays.values()])
             if ready.early is not None:
                 note_early(session, name, "asked", ready.early)
 
         async def go(advance: Advance) -> Asking:
             server = ModelServer(ready.settings, os.environ.get(KEY_VARIABLE, ""), transport)
             asking = Asking(
-                *(study, name, ready.settings, server, ready.prompts.of, sum(call.cost for call in calls)),
+                *(study, name, ready.settings, server, ready.prompts.of),
+                {pair: hash_of_text(display) for pair, display in displays.items()},
+                *(sum(call.cost for call in calls),),
                 longest_answer(ready.settings, calls), advance=advance, tell=tell, clock=clock or Clock(),
                 longest_wait=LONGEST_WAIT_IF_ASKED if wait_long else LONGEST_WAIT,
             )  # fmt: skip
@@ -172,10 +174,11 @@ def ask(
             asking = asyncio.run(go(advance))
         with study.reading() as session:
             calls = opinions.read_calls(session, name)
+            current, _ = on_judged_texts(session, calls)
             standing = standing_of(ws, session, opinions.read_asked_model(session, name), calls)
             judged = pools.sample_judged_since(session) is not None
     wanted = {(*one.pair, one.repeat) for one in questions}
-    settled = sum((one.query_id, one.doc_id, one.repeat) in wanted for one in opinions.opinions_from(calls))
+    settled = sum((*one.pair, one.repeat) in wanted for one in opinions.opinions_from(current))
     refused = tuple(f"{query_id} {doc_id}: {why}" for (query_id, doc_id), why in sorted(asking.refused.items()))
     return AskedOpinion(
         standing,
@@ -187,6 +190,7 @@ def ask(
         ws.settings.forecast.currency,
         _priced(ready.settings),
         (
+            *ready.notes,
             *_unreadable(asking.unreadable),
             *changes_of_model(calls),
             *_longer_answers(ready.settings, calls),
@@ -237,6 +241,8 @@ def _prepared(ws: Workspace, name: str, selection: Selection, *, before_judging:
     with ws.reading() as session:
         records = {one.name: one for one in opinions.read_asked_models(session)}
         calls = opinions.read_calls(session, name)
+        shown = display_parts(session, (call.shown_sha256 for call in calls))
+        waiting = waiting_pairs(session)
         before = records.get(name)
         gold = trials.read_gold(session)
         facets = {query.query_id: query.facet for query in read_queries(session)}
@@ -244,30 +250,63 @@ def _prepared(ws: Workspace, name: str, selection: Selection, *, before_judging:
     with ws.reading() as session:
         asked_early = before is not None and any(what == "asked" for _, what, _ in before.early)
         early = None if asked_early else check_early(ws, session, "asked", why=before_judging)
-    pairs = _selected(ws, selection)
+        around = {facets[call.query_id]: shown[call.shown_sha256] for call in calls if call.shown_sha256 in shown}
+        recorded = content(session, {display["prompt"] for display in around.values()})
+    pairs = selected_pairs(ws, selection)
     if before is None:
         examples = _examples(gold, facets, {facets[query_id] for query_id, _ in pairs}, settings.examples)
     else:
         examples = [one for one in gold if one.pair in before.examples]
         _check_unchanged(name, before, settings, len(examples))
-    shown = {one.pair for one in examples}
-    pairs = [pair for pair in pairs if pair not in shown]
-    prompts = prompts_of(ws, pairs, template=settings.template, gold=examples)
+    apart = {one.pair for one in examples}
+    put_off = {pair for pair in pairs if pair in waiting and pair not in apart}
+    pairs = [pair for pair in pairs if pair not in apart | put_off]
+    bodies = {facet: recorded[display["prompt"]] for facet, display in around.items()}
+    prompts = prompts_of(ws, pairs, template=settings.template, gold=examples, recorded=bodies)
+    refuse_uncorrected(ws, prompts.material.papers.values())
     if before is not None:
-        _check_prompts(name, before, prompts)
+        _check_prompts(name, before, around, prompts)
     record = AskedModel(
         name,
         settings.url,
         settings.model,
         {one: getattr(settings, one) for one in FIXED},
         {**(before.prompts if before else {}), **prompts.frames},
-        tuple(sorted(shown)),
+        tuple(sorted(apart)),
         before.since if before else moment_now(),
         before.early if before else (),
-        {**(before.guidelines if before else {}), **prompts.guidelines},
     )
-    questions = open_questions(pairs, settings.repeats, calls)
-    return _Prepared(settings, record, prompts, pairs, questions, longest_answer(settings, calls), early)
+    with ws.reading() as session:
+        questions = _open_questions(session, pairs, settings, calls, prompts)
+    notes = [*_of_texts(put_off, questions, calls)]
+    return _Prepared(settings, record, prompts, pairs, questions, notes, longest_answer(settings, calls), early)
+
+
+def _open_questions(
+    session: Session, pairs: Sequence[Pair], settings: OpinionSettings, calls: Sequence[ModelCall], prompts: Prompts
+) -> list[ToAsk]:
+    """What is left to ask. An answer to a prompt with another version of a text settles nothing."""
+    displays = display_parts(session, (call.shown_sha256 for call in calls))
+    now = {pair: texts_in(prompts.display_of(pair)) for pair in pairs}
+
+    def is_settling(call: ModelCall) -> bool:
+        display = displays.get(call.shown_sha256 or "")
+        return display is None or call.pair not in now or texts_in(display) == now[call.pair]
+
+    return open_questions(pairs, settings.repeats, calls, is_settling=is_settling)
+
+
+def _of_texts(put_off: Collection[Pair], questions: Iterable[ToAsk], calls: Iterable[ModelCall]) -> Iterator[str]:
+    """What corrected texts change: pairs that are asked about again, and pairs that are left out for now."""
+    answered = {(*call.pair, call.repeat) for call in calls if call.state in READ}
+    if again := {one.pair for one in questions if (*one.pair, one.repeat) in answered}:
+        yield f"{counted(len(again), 'pair')} {verb(len(again), 'is', 'are')} asked about again: a text was corrected"
+    if put_off:
+        waits = verb(len(put_off), "waits", "wait")
+        yield (
+            f"{counted(len(put_off), 'pair')} left out, which {waits} for your decision on a corrected text; see "
+            "`annot corpus corrected`"
+        )
 
 
 def _settings_of(ws: Workspace, name: str) -> OpinionSettings:
@@ -278,48 +317,6 @@ def _settings_of(ws: Workspace, name: str) -> OpinionSettings:
             hint=f"write a section [opinions.{name}] with url and model",
         )
     return known[name]
-
-
-def _selected(ws: Workspace, selection: Selection) -> list[Pair]:
-    """The pairs of a selection, in order."""
-    with ws.reading() as session:
-        known = {query.query_id: query for query in read_queries(session)}
-        pooled = pools.documents_by_query(session)
-        planned = {one.pair for one in people.read_assignments(session)} if selection.planned else set()
-    if selection.file is not None:
-        found = _named(selection.file, known)
-    else:
-        found = [(query_id, doc_id) for query_id, own in pooled.items() for doc_id in own]
-        found = [pair for pair in found if not selection.planned or pair in planned]
-    for query_id in selection.queries:
-        known_query(known, query_id)
-    chosen = [pair for pair in found if not selection.queries or pair[0] in selection.queries]
-    if not chosen:
-        raise MissingInput(
-            f"no {'planned' if selection.planned else 'pooled'} pairs to ask about",
-            hint="plan them with `annot plan`" if selection.planned else "draw pools with `annot pool`",
-        )
-    return chosen
-
-
-def _named(path: Path, known: Iterable[str]) -> list[Pair]:
-    """The pairs of a file: a query and a document in each line, or TREC qrels, whose grades are not read."""
-    faults, found = Faults(str(path)), dict[Pair, None]()
-    queries = set(known)
-    for line, text in numbered(
-        given_text(path, expected="a query id and a document id in each line").splitlines(), faults
-    ):
-        columns = text.split()
-        if len(columns) not in (2, 4):
-            faults.add(
-                f"{counted(len(columns), 'column')}, expected a query id and a document id, or TREC qrels", line=line
-            )
-        elif columns[0] not in queries:
-            faults.add(f"query {columns[0]!r}: not in this study", line=line)
-        else:
-            found[columns[0], columns[1 if len(columns) == 2 else 2]] = None
-    faults.raise_if_any(hint="`annot query list` shows the queries", found=found, nothing="no pairs")
-    return [*found]
 
 
 def _examples(gold: Iterable[Gold], facets: dict[str, str], wanted: set[str], count: int) -> list[Gold]:
@@ -355,12 +352,19 @@ def _check_unchanged(name: str, before: AskedModel, settings: OpinionSettings, e
         )
 
 
-def _check_prompts(name: str, before: AskedModel, prompts: Prompts) -> None:
+def _check_prompts(name: str, before: AskedModel, around: Mapping[str, Display], prompts: Prompts) -> None:
+    """Raise InputError if a prompt is another one than on record. around: by facet, the display of an earlier one."""
     changed = [facet for facet, text in prompts.frames.items() if before.prompts.get(facet, text) != text]
-    if changed:
+    marks = [
+        facet
+        for facet, shown in prompts.around.items()
+        if facet not in changed and facet in around and around[facet]["facet"] != shown["facet"]
+    ]
+    if changed or marks:
         raise InputError(
-            f"opinion {name}: asked with another prompt before ({', '.join(changed)})",
-            hint="set guidelines, grades and template back, or ask under another name",
+            f"opinion {name}: asked with another prompt before ({', '.join((*changed, *marks))})",
+            faults=[f"{facet}: the labels of the facet have changed, and with them the marks" for facet in marks],
+            hint="set guidelines, grades, facets and template back, or ask under another name",
         )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from annot.base.errors import MissingInput
+from annot.base.names import counted
 from annot.judging.opinions.early import check_early, note_early
 from annot.measuring.opinions_of_study import runs_of_family
 from annot.publishing.report.document import Table
@@ -33,7 +34,10 @@ def measure(ws: Workspace, name: str | None, *, before_judging: str | None) -> t
                 note_early(session, one, "shown", reason)
     found = tuple(one for one in Study(read_snapshot(ws)).opinions if one.worth.name in names)
     if not found:
-        raise MissingInput(f"opinion {names[0]}: no answer yet", hint=f"ask with `annot opinion ask {names[0]}`")
+        raise MissingInput(
+            f"opinion {names[0]}: no answer yet on the texts that are judged",
+            hint=f"ask with `annot opinion ask {names[0]}`",
+        )
     return found
 
 
@@ -44,6 +48,11 @@ def notes(ws: Workspace, found: Iterable[MeasuredOpinion]) -> Iterator[str]:
     for standing in (one.standing for one in found):
         if not standing.reported:
             yield f"{standing.name} is not in report, datasheet and release: {standing.why_not_reported}"
+        if standing.set_aside:
+            yield (
+                f"{standing.name}: {counted(standing.set_aside, 'pair')} set aside, because the model read another "
+                f"version of a text; `annot opinion ask {standing.name}` asks about them again"
+            )
         settings = ws.settings.opinions.get(standing.name)
         tags = [path.stem for path in ws.runs.glob("*.run")]
         for pattern in settings.family if settings and tags else ():

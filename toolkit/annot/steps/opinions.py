@@ -15,6 +15,7 @@ from annot.judging.opinions.early import check_early, note_early
 from annot.judging.opinions.standing import Standing, opinions_on_record
 from annot.publishing.report.tables import Column, Columns
 from annot.store import opinions
+from annot.study.judged_texts import on_judged_texts
 from annot.study.workspace import Workspace, write_file
 
 OPINIONS = Columns[Standing](
@@ -25,6 +26,7 @@ OPINIONS = Columns[Standing](
         Column("planned", lambda one: f"{one.planned_answered} of {one.planned}"),
         Column("reported", lambda one: one.reported),
         Column("repeats", lambda one: one.repeats),
+        Column("set aside", lambda one: one.set_aside, "set_aside"),
         Column("unreadable", lambda one: one.unreadable),
         Column("cannot judge", lambda one: one.cannot_judge, "cannot_judge"),
         Column("requests", lambda one: one.requests),
@@ -52,6 +54,8 @@ class WrittenOpinion:
     pairs: int
     without_grade: int
     """Pairs on which it gave no grade: it cannot judge them, or its answers cannot be read."""
+    set_aside: int
+    """Pairs left out because the model read another version of a text than they are judged on."""
 
 
 def write(ws: Workspace, name: str, *, before_judging: str | None) -> WrittenOpinion:
@@ -64,13 +68,17 @@ def write(ws: Workspace, name: str, *, before_judging: str | None) -> WrittenOpi
         record = opinions.read_asked_model(session, name)
         if (reason := check_early(ws, session, "shown", why=before_judging)) is not None:
             note_early(session, name, "shown", reason)
-        found = opinions.read_opinions(session, name)
+        current, others = (
+            list(opinions.opinions_from(calls))
+            for calls in on_judged_texts(session, opinions.read_calls(session, name))
+        )
     grades = {
         pair: [one.grade for one in several if one.grade is not None]
-        for pair, several in groupby(found, key=attrgetter("pair"))
+        for pair, several in groupby(current, key=attrgetter("pair"))
     }
     qrels = [Qrel(query_id, doc_id, median_low(own)) for (query_id, doc_id), own in grades.items() if own]
     model = re.sub(r"\s+", "_", record.model)
     path = ws.inside(ws.exports / "opinions", f"{name}.qrels")
     write_file(path, write_qrels(qrels, source=f"{MODEL_MARK}{model}"))
-    return WrittenOpinion(path, record.model, len(qrels), len(grades) - len(qrels))
+    set_aside = {one.pair for one in others} - grades.keys()
+    return WrittenOpinion(path, record.model, len(qrels), len(grades) - len(qrels), len(set_aside))

@@ -40,6 +40,7 @@ from annot.pools.pool_design import (
 )
 from annot.pools.pool_facts import PoolFacts, drawn_rankings, facts_of, passed_over, recorded_pools
 from annot.pools.pooling import shares
+from annot.pools.ranked_corpus import ranked_corpus
 from annot.pools.topics import for_text, left_out_of, searched, topics_of
 from annot.publishing.report.tables import Column, Columns
 from annot.publishing.report.terminal import rendered
@@ -181,7 +182,7 @@ def build(
             advance=advance,
         )
         if only:
-            refuse_other_corpus(ws, facts)
+            refuse_other_corpus(ws, facts, corrected_only=ranked_corpus(ws).differs_by_corrections)
     admitted = admissions(ws, topics.citations, rankings, duplicates=duplicates(), current=current)
     if frozen:
         admitted = as_recorded(admitted, recorded_admissions(ws))
@@ -195,7 +196,7 @@ def build(
             for topic_id in topics.ids
         }
         if facts is not None and only:
-            lines, facts = joined(ws, lines, facts=facts)
+            lines, facts = joined(ws, lines, facts=facts, of_topics=True)
         with ws.writing() as session:
             refuse_growth(session, {name: len(one.added) for name, one in changes.items()}, grow=grow)
             pools.replace_pools(session, [*drawn, *staying], rankings_sha256=hashes)

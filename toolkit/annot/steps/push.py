@@ -55,7 +55,7 @@ def push(ws: Workspace, *, round: str, dry_run: bool, advance: Advance, wishes: 
                 record_versions(session, prepared.new_versions)
     if chosen.noted_as and prepared.is_made and not (dry_run or pushed.unreachable):
         note(ws, chosen.noted_as, states, screens=states["screens"], without_account=pushed.without_account)
-    return chosen.after_sending(_with(pushed, prepared.before))
+    return _with(pushed, prepared.before)
 
 
 def _with(pushed: Pushed, before: Sequence[SentProject]) -> Pushed:

@@ -33,7 +33,6 @@ from annot.publishing.release.released_files import (
     bundle,
     check_folder,
     release_files,
-    restore_folder,
     run_files,
     write_folder,
 )
@@ -42,9 +41,12 @@ from annot.publishing.report.study import Study
 from annot.publishing.report.tables import Column, Columns
 from annot.publishing.terms import terms_of
 from annot.store import papers
+from annot.store.people import Notice, record_notices
+from annot.store.shown import texts_in
 from annot.study.exports import refuse_qrels_of_models, unfinished
 from annot.study.made import ANSWERS_FILE, note
 from annot.study.snapshot import Snapshot, read_for_release
+from annot.study.stages import remove_dead_stages
 from annot.study.workspace import Workspace
 
 
@@ -88,23 +90,25 @@ def release(
     licence, published: None takes annot.toml's. allowed: texts that are meant to be public although they look like an
     identity. draft: write what is there although something is missing; its title and description say that it is a
     draft, and `MISSING.md` lists what is missing. Pairs without a final grade stay unjudged in it.
-    consented: how people agreed that what they wrote is published although they had not known; it goes on record.
+    consented: how people agreed that what they wrote is published although they had not known; it goes on record with
+    the release.
     consenting: who; without any, all who had not.
     may_publish: asks the lead about texts of people that name a person, a path or an address; None refuses them.
 
     Nothing in it depends on when and where it is made. Raises FindingError, and writes nothing, with everything that
     is missing, unless it is a draft, and everything in it that would tell who a person or where a server is.
     """
-    if not dry_run:
-        restore_folder(folder)
+    # A release that was killed may have left its folder next to its place.
+    remove_dead_stages(ws.root)
     refuse_qrels_of_models(ws)
     check_folder(folder, name=dataset_id(ws.settings.collection.name))
     answers = read_answers(ws)
     study, records = read_for_release(_as_draft(ws) if draft else ws)
     if (consenting and consented is None) or (consented is not None and not consented.strip()):
         raise InputError('--consented: empty, expected how people agreed, such as "by mail of 3 March"')
+    agreed: tuple[Notice, ...] = ()
     if consented is not None:
-        agreed = consent(study, how=consented, people=consenting, dry_run=dry_run)
+        agreed = consent(study, how=consented, people=consenting)
         study = replace(study, notices=(*study.notices, *agreed))
     words = own_words(study)
     corpus = tuple(papers.read_papers(ws.corpus)) if ws.has_corpus else ()
@@ -141,9 +145,20 @@ def release(
         answers,
         words=words,
         runs=runs,
-        opinions=opinion_files(reported, terms, currency=ws.settings.forecast.currency),
+        opinions=opinion_files(reported, study, terms, currency=ws.settings.forecast.currency),
         notes=notes,
-        versions=version_records(study, judged, with_text=terms.with_text),
+        versions=version_records(
+            study,
+            judged,
+            of_models={
+                sha256
+                for one in reported
+                for display in one.displays.values()
+                for sha256 in texts_in(display)
+                if sha256
+            },
+            with_text=terms.with_text,
+        ),
         missing=in_full if draft else None,
     )
     notes = (*notes, *_trials_left_out(measured))
@@ -160,7 +175,10 @@ def release(
     if not terms.published:
         notes = (*notes, "no date is given, but Croissant asks for one: set collection.published or use --date")
     if not dry_run:
-        write_folder(folder, files)
+        if agreed:
+            with ws.writing() as session:
+                record_notices(session, agreed)
+        write_folder(ws.root, folder, files)
         if not draft:
             note(ws, "release", study.states, folder=os.path.relpath(folder, ws.root))
     sizes = {path: (len(content), hashlib.sha256(content).hexdigest()) for path, content in files.items()}
@@ -215,7 +233,13 @@ def _refuse(
     may_publish: Callable[[Sequence[str]], bool] | None,
 ) -> None:
     """Raise FindingError with all of it. named: what only the lead can tell; asked about if there is nothing else."""
-    if named and not (missing or revealing) and may_publish is not None and may_publish(named):
+    change = (
+        f'change the answers in {ANSWERS_FILE}, leave out comments or reasons ("left out" in [release] of annot.toml), '
+        "or allow what is meant to be public with --allow TEXT"
+    )
+    if named and not (missing or revealing) and may_publish is not None:
+        if not may_publish(named):
+            raise FindingError("nothing written, as you decided", hint=change)
         return
     said = {
         "something is missing": missing,
@@ -225,8 +249,7 @@ def _refuse(
     remedies = {
         "write a draft first, with --draft (MISSING.md then lists what is missing); then supply that": missing,
         "remove what was found; or, if it is meant to be public, allow it with --allow TEXT": revealing,
-        f'change the answers in {ANSWERS_FILE}, leave out comments or reasons ("left out" in [release] of annot.toml), '
-        "or allow what is meant to be public with --allow TEXT": named,
+        change: named,
     }
     if missing or revealing or named:
         raise FindingError(

@@ -31,7 +31,8 @@ from annot.study.archive import BACKUPS, DATABASE, FILES, PART, Contents, is_kep
 from annot.study.backups import database_files, free_name, keep_backup, own_files, top_level
 from annot.study.doors import is_inside
 from annot.study.made import note, states_of
-from annot.study.workspace import DATABASE_VARIABLE, SETTINGS_FILE, Workspace, stage
+from annot.study.stages import stage
+from annot.study.workspace import DATABASE_VARIABLE, SETTINGS_FILE, Workspace
 
 SHOWN = 5
 

@@ -48,7 +48,7 @@ class Status:
     changed: tuple[str, ...]
     """What is no longer as it was sent, such as `the names of the grades`; what was sent counts."""
     versions: tuple[str, ...]
-    """What was sent in several versions, each with its day and reason."""
+    """What was sent again with a change: each later version, with its day and reason."""
     corrected: int
     """Texts that were corrected."""
     to_decide: int

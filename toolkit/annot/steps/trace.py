@@ -15,7 +15,7 @@ from sqlmodel import Session
 
 from annot.base.errors import InputError
 from annot.base.names import close_to, known_query
-from annot.base.records import Adjudication, Assignment, Draw, Judgement, Paper, Pool, Source
+from annot.base.records import Adjudication, Assignment, Draw, Judgement, Paper, Pool, Query, Source
 from annot.corpus.corpus_facts import recorded_sha256
 from annot.formats.trec import TrecRun, read_run
 from annot.pools.pooling import came_in
@@ -38,7 +38,7 @@ from annot.store.judging_models import PoolSample
 from annot.store.shown import Display, display_parts, read_versions
 from annot.study.exports import exported_qrels
 from annot.study.outcome import Outcome
-from annot.study.shown_versions import NumberedVersion, changed_versions, versions_in
+from annot.study.shown_versions import VersionNumbers
 from annot.study.snapshot import Snapshot, snapshot_of
 from annot.study.workspace import Workspace
 
@@ -98,7 +98,7 @@ def trace(ws: Workspace, query_id: str, doc_id: str) -> Trace:
         returned=tuple(one for one in snapshot.outcome.returned if one.pair == pair),
         imported=bool(judged) and not any(sourced.source == Source.LABEL_STUDIO for sourced in judged),
         sent_to=tuple(sent_to),
-        versions=tuple(_versions(answers, query.facet, displays, changed_versions(snapshot.shown))),
+        versions=tuple(_versions(answers, query, displays, VersionNumbers(snapshot.shown))),
         said=tuple(
             sorted(
                 (
@@ -164,9 +164,9 @@ def _in_version(paper: Paper, version: TracedVersion) -> Paper:
 
 def _versions(
     answers: Sequence[SourcedJudgement | SourcedAdjudication],
-    facet: str,
+    query: Query,
     displays: Mapping[str, Display],
-    changed: Sequence[NumberedVersion],
+    numbers: VersionNumbers,
 ) -> Iterator[str]:
     """What was beside the pair when each revision of an answer was given, of what was sent in several versions."""
     for sourced in answers:
@@ -174,8 +174,9 @@ def _versions(
         person = sourced.record.adjudicator if isinstance(sourced.record, Adjudication) else sourced.record.assessor
         display = displays.get(sourced.shown_sha256 or "")
         screen = "adjudicate" if settles else "judge"
-        if words := [str(one) for one in versions_in(display, facet, changed, screen=screen)]:
-            yield f"{person} (revision {sourced.record.revision}) was shown {'; '.join(words)}"
+        if shown := numbers.of(display, query, sourced.record.doc_id, screen=screen):
+            words = "; ".join(map(str, shown.values()))
+            yield f"{person} (revision {sourced.record.revision}) was shown {words}"
 
 
 def _refuse_unknown(query_id: str, doc_id: str, pool: Pool | None, plan: tuple[Assignment, ...]) -> None:

@@ -95,7 +95,8 @@ def changed_contents(session: Session) -> Iterator[str]:
         known.add(sha256)
         if hash_of_text(body) != sha256:
             yield f"{_named(versions.get(sha256), sha256)}: the stored content has changed"
-    displays = [answers.c.shown_sha256 for answers in (JUDGEMENT_TABLE, ADJUDICATION_TABLE, TRIAL_JUDGEMENT_TABLE)]
+    shown_by = (JUDGEMENT_TABLE, ADJUDICATION_TABLE, TRIAL_JUDGEMENT_TABLE, OPINION_CALL_TABLE)
+    displays = [table.c.shown_sha256 for table in shown_by]
     shown = {sha256 for column in displays for sha256 in connection.execute(select(column).distinct()).scalars()}
     for sha256 in sorted((versions.keys() | shown) - known - {None}):
         yield f"{_named(versions.get(sha256), sha256)}: the stored content is missing"
@@ -104,7 +105,7 @@ def changed_contents(session: Session) -> Iterator[str]:
 def _named(version_row: Any, sha256: str) -> str:
     """What a content is a version of."""
     if version_row is None:
-        return f"what tasks showed ({sha256[:12]})"
+        return f"what a task or a prompt showed ({sha256[:12]})"
     part, subject = version_row.part, version_row.subject
     named = {"scale": "the names of the grades", "guidelines": f"the guidelines of {subject}"}
     return f"{named.get(part, f'{part} {subject}')} sent on {version_row.since[:10]}"
@@ -168,6 +169,19 @@ def read_states(session: Session) -> dict[str, str]:
     texts = [*versions, *_rows(session, "text_ruling")]
     labels = [sorted(count_by_origin(session).items()), rows]
     return found | {"texts": state(texts), "labels": state(labels), "opinions": state(opinions)}
+
+
+def written_mark(session: Session) -> str:
+    """A mark that changes with every row that anybody writes or deletes in a PostgreSQL database; empty on SQLite."""
+    connection = session.connection()
+    if connection.dialect.name != "postgresql":
+        return ""
+    # xmin is the transaction that wrote the row: no content is read, so this costs a few milliseconds.
+    rows = (
+        f"SELECT '{table.name}', count(*), coalesce(sum(xmin::text::bigint), 0) FROM \"{table.name}\""
+        for table in TABLES.sorted_tables
+    )
+    return state([[str(value) for value in row] for row in connection.exec_driver_sql(" UNION ALL ".join(rows))])
 
 
 def state(value: Any) -> str:

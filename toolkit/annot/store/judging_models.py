@@ -202,8 +202,6 @@ class AskedModel(NamedTuple):
     """ISO 8601, UTC."""
     early: tuple[tuple[str, str, str], ...] = ()
     """What was done before people had judged: the moment, `asked` or `shown`, and the lead's reason."""
-    guidelines: Mapping[str, str] = {}  # As for every NamedTuple, no one changes it.
-    """By facet, the SHA-256 of the guidelines that its prompt contains."""
 
 
 class ModelCall(NamedTuple):
@@ -238,6 +236,13 @@ class ModelCall(NamedTuple):
     """The whole answer as it came, or what went wrong."""
     grade: int | None = None
     reason: str | None = None
+    shown_sha256: str | None = None
+    """Of the display of its prompt (`annot.store.shown`): as a task's, with `prompt` in the place of `screen`."""
+
+    @property
+    def pair(self) -> tuple[str, str]:
+        """(query_id, doc_id)."""
+        return self.query_id, self.doc_id
 
 
 def answers_table(name: str, record: type, person: str) -> Table:

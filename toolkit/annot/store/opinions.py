@@ -6,7 +6,7 @@ module.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from operator import attrgetter
@@ -21,6 +21,7 @@ from annot.store.judging_models import OPINION_CALL_TABLE, OPINION_TABLE, PAIR
 from annot.store.judging_models import AskedModel as AskedModel
 from annot.store.judging_models import ModelCall as ModelCall
 from annot.store.models import insert_records, read_records
+from annot.store.shown import Texts, display_parts, texts_in
 
 READ = frozenset(("read", "cannot_judge"))
 """States of a request whose answer was read: a grade, or "cannot judge"."""
@@ -50,6 +51,8 @@ class Opinion:
     reason: str
     cannot_judge: bool = False
     """Whether it answered that it cannot judge the pair."""
+    shown_sha256: str | None = None
+    """Of what its prompt showed; None if that is not on record."""
 
     @property
     def pair(self) -> tuple[str, str]:
@@ -62,41 +65,55 @@ def opinion_names(session: Session) -> tuple[str, ...]:
     return tuple(sorted(session.connection().execute(select(OPINION_TABLE.c.name)).scalars()))
 
 
-def read_opinions(session: Session, name: str) -> tuple[Opinion, ...]:
-    """The settled opinions of this name, by pair and repeat; pairs that are its examples have none."""
-    return tuple(opinions_from(read_calls(session, name)))
-
-
 def opinions_from(calls: Iterable[ModelCall]) -> Iterator[Opinion]:
     """The opinion that the requests of each pair and repeat led to; none while it is still to be asked for."""
     for (query_id, doc_id, repeat), several in groupby(calls, key=attrgetter(*_KEY)):
         answers = [call for call in several if call.state in ANSWERED]
         read = next((call for call in answers if call.state in READ), None)
         if read is not None:
-            yield Opinion(query_id, doc_id, repeat, read.grade, read.reason or "", read.state == "cannot_judge")
+            key, shown = (query_id, doc_id, repeat), read.shown_sha256
+            yield Opinion(*key, read.grade, read.reason or "", read.state == "cannot_judge", shown)
         elif len(answers) >= UNREADABLE_AFTER:
-            yield Opinion(query_id, doc_id, repeat, None, "")
+            yield Opinion(query_id, doc_id, repeat, None, "", shown_sha256=answers[-1].shown_sha256)
 
 
-def opinions_until(session: Session, name: str, moment: str | None) -> dict[tuple[str, str, int], int | None]:
-    """By query, document and repeat: the grade, as settled by requests that were sent until this second, if given.
+def calls_until(session: Session, name: str, moment: str | None) -> list[ModelCall]:
+    """The requests that were sent until this second, if given, without the answers as they came.
 
-    The grade is None if the answers cannot be read, if the model cannot judge the pair, or if the server refuses the
-    question. A later request changes nothing.
+    For each opinion they are those with the texts that were asked first: no later text changes it.
     """
     rows = OPINION_CALL_TABLE.c
-    columns = [rows[one] for one in (*_KEY, "attempt", "state", "sent_at", "grade", "status")]
+    columns = [rows[one] for one in (*_KEY, "attempt", "state", "sent_at", "grade", "status", "shown_sha256")]
     calls = [
-        # Without the answers as they came, which are long.
-        ModelCall(name, query_id, doc_id, repeat, attempt, state, "", sent_at, 0.0, grade=grade, status=status)
-        for query_id, doc_id, repeat, attempt, state, sent_at, grade, status in session.connection().execute(
-            select(*columns).where(rows.name == name)
-        )
-        if moment is None or sent_at[:SECOND] <= moment[:SECOND]
+        ModelCall(**row, name=name, prompt_sha256="", cost=0.0)
+        for row in session.connection().execute(select(*columns).where(rows.name == name)).mappings()
+        if moment is None or row["sent_at"][:SECOND] <= moment[:SECOND]
     ]
     calls.sort(key=attrgetter(*_KEY, "attempt"))
-    refused = {(one.query_id, one.doc_id, one.repeat): None for one in calls if one.status in REFUSED}
-    return refused | {(one.query_id, one.doc_id, one.repeat): one.grade for one in opinions_from(calls)}
+    return _on_first_texts(session, calls)
+
+
+def grades_of(calls: Iterable[ModelCall]) -> dict[tuple[str, str, int], int | None]:
+    """By query, document and repeat: the grade that requests settled.
+
+    The grade is None if the answers cannot be read, if the model cannot judge the pair, or if the server refuses the
+    question.
+    """
+    calls = list(calls)
+    refused = {(*call.pair, call.repeat): None for call in calls if call.status in REFUSED}
+    return refused | {(*opinion.pair, opinion.repeat): opinion.grade for opinion in opinions_from(calls)}
+
+
+def _on_first_texts(session: Session, calls: Sequence[ModelCall]) -> list[ModelCall]:
+    """The requests that showed the same texts as the first answered one for their opinion; calls: in order."""
+    displays = display_parts(session, (call.shown_sha256 for call in calls))
+    texts = [texts_in(displays.get(call.shown_sha256 or "")) for call in calls]
+    first: dict[tuple[str, str, int], Texts] = {}
+    for call, shown in zip(calls, texts, strict=True):
+        if call.state in ANSWERED or call.status in REFUSED:
+            first.setdefault((*call.pair, call.repeat), shown)
+    keys = [(*call.pair, call.repeat) for call in calls]
+    return [call for call, key, shown in zip(calls, keys, texts, strict=True) if first.get(key, shown) == shown]
 
 
 def read_asked_models(session: Session) -> tuple[AskedModel, ...]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Iterator, Sequence
+from functools import cache
 
 from sqlalchemy import CheckConstraint, Connection, inspect, text
 
@@ -103,6 +104,7 @@ def note_version(connection: Connection, version: int) -> None:
     connection.execute(noted, {"version": version, "sha256": schema_sha256()})
 
 
+@cache
 def schema_sha256() -> str:
     """A hash of the tables as they are declared: columns, keys and rules."""
     declared = [

@@ -39,6 +39,8 @@ History = tuple[tuple[str, str], ...]
 Display = Mapping[str, Any]
 """What one task shows: under `scale`, `facet`, `guidelines`, `screen`, `topic` and `document` the hashes of contents,
 and which sentences are marked."""
+Texts = tuple[str | None, str | None]
+"""The SHA-256 of the topic and of the document that are shown."""
 SCREENS = {"adjudicate": "adjudicate", "substudy-full": "full-text", "train-feedback": "feedback"}
 """The kind of the screen of those rounds that do not have that of judging."""
 
@@ -213,6 +215,12 @@ def display_parts(session: Session, sha256s: Iterable[str | None]) -> dict[str, 
     return {sha256: json.loads(body) for sha256, body in bodies.items()}
 
 
+def texts_in(display: Display | None) -> Texts:
+    """The hashes of topic and document in a display; None for what is not on record."""
+    shown = display or {}
+    return shown.get("topic"), shown.get("document")
+
+
 def in_force(history: History, moment: str | None) -> str | None:
     """The hash that holds at a moment (ISO 8601); before all of them, and without a moment, the first."""
     if moment is None or not history:
@@ -259,6 +267,10 @@ class ShownTasks:
     def bodies(self, sha256s: Iterable[str | None]) -> list[str]:
         """The displays among these that were composed here."""
         return [self._composed[sha256] for sha256 in sha256s if sha256 in self._composed]
+
+    def displays(self, session: Session, sha256s: Collection[str | None]) -> dict[str, Display]:
+        """The displays with these hashes, on record or composed here."""
+        return display_parts(session, sha256s) | {hash_of_text(body): json.loads(body) for body in self.bodies(sha256s)}
 
 
 class _Sources(NamedTuple):

@@ -31,7 +31,8 @@ from annot.base.errors import FULL, InputError
 from annot.base.names import counted, verb
 from annot.store.dump import Dumped, check_version
 from annot.store.models import TABLES
-from annot.study.workspace import ASIDE, CACHE, SETTINGS_FILE, held, remove_dead, sha256_of
+from annot.study.stages import held, remove_dead
+from annot.study.workspace import ASIDE, CACHE, SETTINGS_FILE, sha256_of
 
 MANIFEST = "annot-backup.json"
 DATABASE, FILES, SERVER = "database", "files", "server"

@@ -41,7 +41,8 @@ from annot.study.archive import (
     write_archive,
 )
 from annot.study.doors import is_inside
-from annot.study.workspace import Workspace, remove_dead, stage
+from annot.study.stages import remove_dead, stage
+from annot.study.workspace import Workspace
 
 LINKED = ("corpus", "weights")
 """Folders whose files may be links to files elsewhere, which are large and have one place."""

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 
+from sqlmodel import Session
+
 from annot.base.errors import InputError, MissingInput
 from annot.base.names import counted, without_ids
-from annot.base.records import Qrel, Query
+from annot.base.records import Judgement, Qrel, Query
 from annot.formats.json_lines import json_lines
 from annot.formats.judgements_file import decided, judgement_record
 from annot.formats.spreadsheet import SHEET, read_error_sheet
@@ -19,9 +21,13 @@ from annot.formats.trec import (
     write_qrels,
     write_query_topics,
 )
+from annot.store.judgements import read_current
+from annot.store.queries import read_queries
+from annot.store.shown import OF_SETTINGS, display_parts, read_versions
 from annot.study.adjudication import Pair
 from annot.study.outcome import Outcome
-from annot.study.snapshot import Snapshot, no_judgements
+from annot.study.shown_versions import VersionNumbers, by_part, numbers_of_answers
+from annot.study.snapshot import Snapshot, no_judgements, text_versions
 from annot.study.workspace import Workspace, given_bytes, sha256_of, write_file, write_manifest
 
 DECISIONS_FILE, JUDGEMENTS_FILE = "decisions.jsonl", "judgements.jsonl"
@@ -37,19 +43,34 @@ def export_judgements(ws: Workspace, outcome: Outcome) -> None:
     """Write `exports/judgements.jsonl`: hidden repeats among them, under pseudonyms, without times and server ids.
 
     An answer that was given because the pair was returned is marked with `returned`, and one on another version of a
-    text than the pair is judged on has a flag.
+    text than the pair is judged on has a flag. If something was shown in several versions, `versions` has the numbers
+    of those by which the answer was given, as in a release.
     """
     again, aside = outcome.given_again, dict.fromkeys(outcome.set_aside, (SET_ASIDE,))
+    with ws.reading() as session:
+        numbers = _numbers(session)
     lines = (
         judgement_record(
             judgement,
             judgement in again,
             comment=judgement.comment,
             flags=[*map(without_ids, (*judgement.flags, *aside.get(judgement, ())))],
+            **({"versions": numbers[judgement]} if numbers.get(judgement) else {}),
         )
         for judgement in outcome.everything
     )
     write_file(ws.exports / JUDGEMENTS_FILE, json_lines(lines))
+
+
+def _numbers(session: Session) -> dict[Judgement, dict[str, int]]:
+    """The versions by which each judgement was given, of what was shown in several."""
+    numbers = VersionNumbers({**read_versions(session, *OF_SETTINGS), **by_part(text_versions(session))})
+    if not numbers:
+        return {}
+    judged = read_current(session)
+    displays = display_parts(session, (sourced.shown_sha256 for sourced in judged))
+    shown = {one.record: displays[one.shown_sha256] for one in judged if one.shown_sha256 in displays}
+    return numbers_of_answers(shown, numbers, read_queries(session))
 
 
 def export_qrels(ws: Workspace, outcome: Outcome, queries: Iterable[Query], texts: Collection[str]) -> tuple[Qrel, ...]:

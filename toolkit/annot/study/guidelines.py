@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from importlib.resources import files
@@ -142,12 +141,3 @@ def distinct(versions: Iterable[SentGuidelines]) -> list[SentGuidelines]:
     for sent in versions:
         first.setdefault(sent.sha256, sent)
     return list(first.values())
-
-
-def hashes(ws: Workspace, facets: Iterable[str]) -> dict[str, str]:
-    """The SHA-256 of the guidelines of each facet as they are now."""
-    return {facet: _sha256(shown(ws, facet).text) for facet in sorted(facets)}
-
-
-def _sha256(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()

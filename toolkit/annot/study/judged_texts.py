@@ -18,8 +18,9 @@ from annot.base.records import Asked, Judgement, Returned, grouped
 from annot.store import people
 from annot.store.adjudications import ADJUDICATIONS
 from annot.store.judgements import JUDGEMENTS, read_returned
+from annot.store.judging_models import ModelCall
 from annot.store.projects import StoredRound, read_projects
-from annot.store.queries import read_queries
+from annot.store.queries import read_queries, read_topics
 from annot.store.revisions import Sourced
 from annot.store.shown import (
     Display,
@@ -92,7 +93,7 @@ def judged_texts(session: Session) -> dict[Pair, JudgedTexts]:
     histories = _corrected(session)
     if not histories:
         return {}
-    topics = {query.query_id: query.topic_id for query in read_queries(session)}
+    topics = paper_topics(session)
     returned = [one for one in read_returned(session) if one.withdrawn_at is None]
     teams = grouped((one.pair, one.assessor) for one in people.read_assignments(session))
     given = _read(session, JUDGEMENTS, topics, histories)
@@ -131,6 +132,32 @@ def tasks_on_other_texts(
     return found
 
 
+def on_judged_texts(session: Session, calls: Iterable[ModelCall]) -> tuple[list[ModelCall], list[ModelCall]]:
+    """The requests to a model that showed the texts that their pairs are judged on, and those that showed others.
+
+    If it is not on record what a request showed, it showed what was in force when it was sent.
+    """
+    calls = list(calls)
+    histories = {text_id: history for (part, text_id), history in read_histories(session).items() if part == "text"}
+    pairs, topics = judged_texts(session), paper_topics(session)
+    displays = display_parts(session, (call.shown_sha256 for call in calls))
+
+    def is_judged(call: ModelCall) -> bool:
+        required = pairs[call.pair].required if call.pair in pairs else {}
+        shown = displays.get(call.shown_sha256 or "", {})
+        return all(
+            (shown.get(part) or in_force(histories[text_id], call.sent_at))
+            == required.get(text_id, histories[text_id][-1][1])
+            for text_id, part in _texts_of(call.pair, topics).items()
+            if text_id in histories
+        )
+
+    sides: tuple[list[ModelCall], list[ModelCall]] = ([], [])
+    for call in calls:
+        sides[not is_judged(call)].append(call)
+    return sides
+
+
 def _corrected(session: Session) -> dict[str, History]:
     """The histories of the papers that were corrected, by id."""
     return {
@@ -165,9 +192,16 @@ def _read(
     return grouped((one.asked.pair, one) for one in found.values())
 
 
+def paper_topics(session: Session) -> dict[str, str]:
+    """The topic of each query that asks with a paper: a topic that is a text may have the id of a paper."""
+    texts = read_topics(session)
+    return {query.query_id: query.topic_id for query in read_queries(session) if query.topic_id not in texts}
+
+
 def _texts_of(pair: Pair, topics: Mapping[str, str]) -> dict[str, str]:
-    """The texts of a pair, each with its part in a display."""
-    return {topics[pair[0]]: "topic", pair[1]: "document"}
+    """The papers of a pair, each with its part in a display."""
+    query_id, doc_id = pair
+    return ({topics[query_id]: "topic"} if query_id in topics else {}) | {doc_id: "document"}
 
 
 def _of_pair(
@@ -183,7 +217,6 @@ def _of_pair(
     asked_again = {(one.assessor, one.occasion): one for one in returned}
     # An answer to a hidden repeat settles nothing, so nothing rests on its text.
     own = [one for one in given if one.asked.occasion == 1 or (one.person, one.asked.occasion) in asked_again]
-    first = {one.person: one for one in given if one.asked.occasion == 1}
     repeats = [one for one in given if one not in own]
     # An answer of somebody who no longer has the pair settles nothing.
     last = {one.person: one for one in sorted(own, key=lambda one: one.asked.occasion) if one.person in team}
@@ -208,6 +241,9 @@ def _of_pair(
         for text_id, sha256 in required.items()
         if sha256 != histories[text_id][-1][1]
     }
+    first = {one.person: one for one in given if one.asked.occasion == 1}
+    # An answer that was asked for again takes the place of a first one on another text.
+    first |= {one.person: one for one in sorted(own, key=lambda one: -one.asked.occasion) if one.texts == required}
     state: TextState = "waits" if waiting else "again" if "again" in decided else "stays" if decided else "newest"
     return JudgedTexts(
         *pair,

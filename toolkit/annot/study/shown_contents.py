@@ -6,6 +6,9 @@ hashed.
 
 from __future__ import annotations
 
+import json
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from annot.base.records import Paper, Topic
@@ -34,6 +37,13 @@ def labels_asked(ws: Workspace, facet: str) -> list[str]:
 def text_content(paper: Paper) -> str:
     """A paper as people read it: its labels are marks of a task, and no text."""
     return as_json({"title": paper.title, "sentences": list(paper.sentences)})
+
+
+def with_text(paper: Paper, content: str, labels: Sequence[str] | None = None) -> Paper:
+    """The paper with a text as `text_content` has it. labels: of its sentences."""
+    text = json.loads(content)
+    own = None if labels is None else tuple(labels)
+    return replace(paper, title=text["title"], sentences=tuple(text["sentences"]), labels=own)
 
 
 def topic_content(topic: Topic) -> str:

@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any, Protocol, TypeVar
 
-from annot.base.records import WHOLE
+from annot.base.records import WHOLE, Query
 from annot.store.shown import IMPORTED, Display, Part, ShownVersion
 
 Versions = Mapping[tuple[Part, str], Sequence[ShownVersion]]
 """By part and subject, the oldest first."""
+
+
+class AnswerOfPair(Protocol):
+    """An answer to a pair, of a person or a model."""
+
+    @property
+    def pair(self) -> tuple[str, str]:
+        """(query_id, doc_id)."""
+
+
+Answer = TypeVar("Answer", bound=AnswerOfPair)
 NAMES = {
     "scale": "the names of the grades",
     "facet": "the labels of {subject}",
@@ -44,7 +56,12 @@ class NumberedVersion:
     def __str__(self) -> str:
         """The version in words, with its day and reason."""
         why = f": {self.why}" if self.why else ""
-        return f"{self.name}, version {self.number} of {self.count}, sent from {self.since}{why}"
+        return f"{self.name}, version {self.number} of {self.count}, first sent on {self.since}{why}"
+
+
+def by_part(texts: Mapping[str, Sequence[ShownVersion]]) -> Versions:
+    """The versions of papers, by part and subject. texts: by id."""
+    return {("text", text_id): versions for text_id, versions in texts.items()}
 
 
 def numbered(versions: Versions) -> tuple[NumberedVersion, ...]:
@@ -85,16 +102,53 @@ def changed_versions(versions: Versions) -> tuple[NumberedVersion, ...]:
     return tuple(one for one in numbered(versions) if one.count > 1)
 
 
-def versions_in(
-    display: Display | None, facet: str, changed: Sequence[NumberedVersion], *, screen: str = "judge"
-) -> list[NumberedVersion]:
-    """The versions by which an answer was given, of what has several. facet: of its query. screen: its kind.
+def later_versions(versions: Versions) -> tuple[NumberedVersion, ...]:
+    """Every version but the first of its thing."""
+    return tuple(version for version in numbered(versions) if version.number > 1)
 
-    display: what its task showed; nothing is known without.
-    """
-    subjects = {"scale": "", "facet": facet, "guidelines": facet, "screen": screen}
-    return [
-        one
-        for one in changed
-        if display is not None and subjects.get(one.part) == one.subject and display.get(one.part) == one.sha256
-    ]
+
+def version_record(version: NumberedVersion) -> dict[str, Any]:
+    """A version in the file of versions, without its content."""
+    names = ("part", "subject", "number", "since", "why", "program", "in_force", "sha256")
+    return {name: getattr(version, name) for name in names}
+
+
+class VersionNumbers:
+    """The versions of what was shown in several, and those among them that a display has."""
+
+    def __init__(self, versions: Versions) -> None:
+        self._changed = {(one.part, one.subject, one.sha256): one for one in changed_versions(versions)}
+
+    def of(
+        self, display: Display | None, query: Query, doc_id: str, *, screen: str = "judge"
+    ) -> dict[str, NumberedVersion]:
+        """The versions by which an answer was given, by the part of the display; none if the display is not known.
+
+        screen: the kind of the answer's screen.
+        """
+        subjects = {
+            "scale": ("scale", ""),
+            "facet": ("facet", query.facet),
+            "guidelines": ("guidelines", query.facet),
+            "screen": ("screen", screen),
+            "topic": ("text", query.topic_id),
+            "document": ("text", doc_id),
+        }
+        keys = {name: (*subject, (display or {}).get(name)) for name, subject in subjects.items()}
+        return {name: self._changed[key] for name, key in keys.items() if key in self._changed}
+
+    def __bool__(self) -> bool:
+        """Whether anything was shown in several versions."""
+        return bool(self._changed)
+
+
+def numbers_of_answers(
+    displays: Mapping[Answer, Display], numbers: VersionNumbers, queries: Iterable[Query]
+) -> dict[Answer, dict[str, int]]:
+    """The number of each version by which an answer was given, of what was shown in several. displays: by answer."""
+    by_id = {query.query_id: query for query in queries} if numbers else {}
+    return {
+        answer: {part: one.number for part, one in versions.items()}
+        for answer, display in (displays.items() if numbers else ())
+        if (versions := numbers.of(display, by_id[answer.pair[0]], answer.pair[1]))
+    }

@@ -34,7 +34,7 @@ from annot.store.shown import (
 from annot.study.adjudication import Pair
 from annot.study.made import States, states_of
 from annot.study.outcome import Outcome, outcome_from, texts_of
-from annot.study.shown_versions import Versions
+from annot.study.shown_versions import VersionNumbers, Versions, by_part
 from annot.study.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -88,6 +88,11 @@ class Snapshot:
     """What the task of each judgement showed when it was given, of those of which it is known."""
     states: States = field(default_factory=dict)
     """By which it is told, later, whether what is made of this is old."""
+
+    @property
+    def version_numbers(self) -> VersionNumbers:
+        """What was shown in several versions, corrected texts included."""
+        return VersionNumbers({**self.shown, **by_part(self.text_versions)})
 
     @property
     def samples(self) -> bool:
@@ -189,7 +194,8 @@ def refuse_unjudged(snapshot: Snapshot) -> None:
         raise no_judgements()
 
 
-def _text_versions(session: Session) -> dict[str, tuple[ShownVersion, ...]]:
+def text_versions(session: Session) -> dict[str, tuple[ShownVersion, ...]]:
+    """The versions of the papers that were corrected, by id, the oldest first."""
     if not judgements.count_corrected_texts(session):
         return {}
     from annot.study.judged_texts import corrected_versions
@@ -225,7 +231,7 @@ def snapshot_of(session: Session, ws: Workspace) -> Snapshot:
             texts=texts.values(),
         ),
         judged_texts=texts,
-        text_versions=_text_versions(session),
+        text_versions=text_versions(session),
         flagged=tuple(answer for answer in answers if answer.flags),
         sources=tuple(sorted({sourced.source for sourced in judged})),
         projects=projects.read_projects(session),

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import json
 import os
-import shutil
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager, nullcontext, suppress
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,6 +27,10 @@ if TYPE_CHECKING:
 
 SETTINGS_FILE = "annot.toml"
 CACHE = ".annot"
+STAGE = "stage-"
+"""How the name of a stage begins, which is in `.annot/`."""
+ASIDE = ".annot-restore-"
+"""How it began before stages were there."""
 DATABASE_VARIABLE = "ANNOT_DATABASE"
 
 
@@ -54,8 +57,8 @@ class Workspace:
     """annot.toml's own, where names of grades or facets on record are others: those on record are in `settings`."""
     given: frozenset[str] = frozenset()
     """Settings that were given on the command line: an address among them needs no other permission."""
-    held: Store | None = field(default=None, repr=False, compare=False)
-    """The working state while it is held open."""
+    held: Callable[[], Store] | None = field(default=None, repr=False, compare=False)
+    """Returns the working state while it is held open."""
 
     @classmethod
     def open(cls, root: Path) -> Workspace:
@@ -157,14 +160,23 @@ class Workspace:
         """The working state, open. Raises MissingInput if there is none."""
         from annot.store.database import open_store
 
-        with nullcontext(self.held) if self.held else open_store(self.database_url, create=False) as store:
+        with nullcontext(self.held()) if self.held else open_store(self.database_url, create=False) as store:
             yield store
 
     @contextmanager
     def opened(self) -> Iterator[Workspace]:
-        """The same study with its working state held open, for work that reads and changes it again and again."""
-        with self.store() as store:
-            yield replace(self, held=store)
+        """The same study whose working state, once something reads or changes it, is held open until the end."""
+        from annot.store.database import open_store
+
+        if self.held:
+            yield self
+            return
+        with ExitStack() as stack:
+            yield replace(self, held=cache(lambda: stack.enter_context(open_store(self.database_url, create=False))))
+
+    def __getstate__(self) -> dict[str, Any]:
+        # A connection cannot go to another process, which opens its own.
+        return {**self.__dict__, "held": None}
 
     @contextmanager
     def reading(self) -> Iterator[Session]:
@@ -212,71 +224,16 @@ class Workspace:
         return any(self.corpus.glob("*.parquet"))
 
     @property
+    def stages(self) -> tuple[Path, ...]:
+        """What commands work in, or left when they were killed: see `annot.study.stages`."""
+        return (*self.root.glob(f"{ASIDE}*"), *self.cache.glob(f"{STAGE}*"))
+
+    @property
     def looks_whole(self) -> bool:
         """Whether the database stands beside the files, or where a server has it, the files stand here."""
         if self.database_file is not None:
             return self.database_file.exists()
         return all((folder / "manifest.json").is_file() for folder in (self.corpus, self.pools))
-
-
-ASIDE = ".annot-restore-"
-"""How the name of a stage began before stages were in `.annot/`."""
-_STAGE = "stage-"
-
-
-@contextmanager
-def stage(root: Path) -> Iterator[Path]:
-    """A private folder in the study's `.annot/`, on the disk of the study and in no repository, to work in.
-
-    It is removed at the end; if this process is killed, by the next command.
-    """
-    remove_dead_stages(root)
-    cache = root / CACHE
-    if not is_inside(cache, root):
-        check_door(root, str(cache.resolve()), asked_by=f"{CACHE}, a link,")
-    new = not cache.exists()
-    cache.mkdir(parents=True, exist_ok=True)
-    with ExitStack() as end:
-        if new:
-            end.callback(_remove_empty, cache)
-        # Between making a stage and holding it, no other command may take it for a dead one.
-        with held(cache, wait=True):
-            folder = Path(tempfile.mkdtemp(dir=cache, prefix=_STAGE))
-            end.callback(shutil.rmtree, folder, ignore_errors=True)
-            end.enter_context(held(folder))
-        (folder / ".gitignore").write_text("*\n", encoding="utf-8")
-        yield folder
-
-
-def remove_dead_stages(root: Path) -> None:
-    """Remove the stages of processes that were killed."""
-    remove_dead((*root.glob(f"{ASIDE}*"), *(root / CACHE).glob(f"{_STAGE}*")))
-
-
-def remove_dead(paths: Iterable[Path]) -> None:
-    """Remove the files and folders that no process holds any more."""
-    for path in paths:
-        with suppress(OSError), held(path.parent), held(path):
-            if path.is_dir():
-                shutil.rmtree(path, ignore_errors=True)
-            else:
-                path.unlink()
-
-
-@contextmanager
-def held(path: Path, *, wait: bool = False) -> Iterator[None]:
-    """Hold a file or a folder for this process alone. Raises OSError if another holds it; wait: until it lets go."""
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
-        yield
-    finally:
-        os.close(handle)
-
-
-def _remove_empty(folder: Path) -> None:
-    with suppress(OSError):
-        folder.rmdir()
 
 
 def _updated(settings: Settings, section: str, values: Mapping[str, Any]) -> Settings:

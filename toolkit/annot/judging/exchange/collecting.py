@@ -6,6 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from annot.base.errors import MissingInput
@@ -17,7 +18,7 @@ from annot.judging.exchange.server_projects import locate, marker_of
 from annot.judging.exchange.text_changes import with_texts_on_server
 from annot.labelstudio.annotations import EDITED, SKIPPED, Reading, read_task
 from annot.labelstudio.gateway import Gateway
-from annot.labelstudio.studio_records import PulledTask
+from annot.labelstudio.studio_records import TEXT_FIELD, PulledTask
 from annot.labelstudio.tasks import pair_key
 from annot.store import people, projects
 from annot.store.projects import Project
@@ -59,6 +60,8 @@ class Collected(NamedTuple):
     notes: tuple[str, ...]
     shown: ShownTasks = NOTHING_SHOWN
     """What its tasks showed, and when."""
+    texts: Mapping[Asked, str] = MappingProxyType({})
+    """The HTML of the texts that its tasks show on the server."""
 
     @property
     def not_counting(self) -> int:
@@ -210,10 +213,14 @@ def _collected(
         found += [replace(one, shown_sha256=shown.at(asked, one.changed_at)) for one in readings]
     if project.round in ANSWERS:
         with ws.reading() as session:
-            found = with_texts_on_server(session, shown, found, by_asked)
+            counting = {(asked, annotation) for asked, of in counting_lines.items() for annotation in of}
+            found = with_texts_on_server(session, shown, found, by_asked, counting)
     gone, lost, edited = _compare(found, lines, by_asked, why_all)
     notes = _notes(project, accounts, why_all, len(sent - by_asked.keys()), len(pulled) - len(known))
-    return Collected(project, len(known), accounts, tuple(found), tuple(gone), tuple(lost), edited, tuple(notes), shown)
+    texts = {asked: str(task.data.get(TEXT_FIELD, "")) for asked, task in known}
+    return Collected(
+        *(project, len(known), accounts, tuple(found), tuple(gone), tuple(lost), edited, tuple(notes), shown, texts)
+    )
 
 
 def _compare(

@@ -4,7 +4,7 @@ display."""
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
@@ -34,25 +34,25 @@ from annot.study.shown_contents import (
     text_content,
     topic_content,
 )
+from annot.study.shown_versions import SCREENS
 from annot.study.workspace import Workspace
 
 if TYPE_CHECKING:
     from annot.judging.exchange.outgoing import Outgoing, TaskForm, TaskMaterial
-    from annot.judging.exchange.rounds import RoundPart
     from annot.labelstudio.controls import Screen
 
 Contents = Mapping[tuple[Part, str], str]
 """What is shown, by part and subject."""
+Hashes = Mapping[tuple[str, str], str]
+"""The SHA-256 of each content, by part and subject."""
 
 
-def contents_of(ws: Workspace, part: RoundPart, label_config: str, material: TaskMaterial) -> Contents:
-    """All that the tasks of a part show, as it is now."""
+def contents_of(ws: Workspace, material: TaskMaterial) -> Contents:
+    """All that is shown of these pairs, on a screen or in a prompt, as it is now."""
     contents: dict[tuple[Part, str], str] = {("scale", ""): scale_content(ws)}
     for facet in material.guidelines:
         contents["facet", facet] = facet_content(ws, facet)
         contents["guidelines", facet] = guidelines.shown(ws, facet).text
-    inputs = guidelines.screen_inputs(ws, part.screen)
-    contents["screen", part.screen] = screen_content(part.screen, label_config, inputs)
     for query_id in material.asked:
         topic = material.topic_of(query_id)
         if isinstance(topic, Topic):
@@ -106,9 +106,36 @@ def next_versions(
     }
     since = datetime.now(UTC).isoformat(timespec="milliseconds")
     notes = [f"put on record, with the reason: {change.name}" for change in changes]
+    notes += _notes_on_screens(outgoing, kept, new, asked_for=new_screen)
     if why and not changes and why not in {one.why for several in versions.values() for one in several}:
         notes = ["nothing has changed since it was sent: the reason is not on record"]
     return kept, [_version(key, body, versions, since=since, why=why) for key, body in new.items()], notes
+
+
+def _notes_on_screens(
+    outgoing: Sequence[Outgoing],
+    kept: Sequence[Outgoing],
+    new: Mapping[tuple[Part, str], str],
+    *,
+    asked_for: bool,
+) -> Iterator[str]:
+    """What becomes of the screens of this version of the program. outgoing: with these; kept: with those sent.
+
+    new: what is put on record. asked_for: whether the lead wants the program's own.
+    """
+    differing = {
+        current.part.screen
+        for current, sent in zip(outgoing, kept, strict=True)
+        if current.form.label_config != sent.form.label_config
+    }
+    for kind, push in sorted({(one.part.screen, one.part.push) for one in outgoing}):
+        name = SCREENS.get(kind, kind)
+        if asked_for and ("screen", kind) in new:
+            yield f"put on record: {name}, as annot {__version__} makes it"
+        elif asked_for:
+            yield f"{name} is already that of annot {__version__}"
+        elif kind in differing:
+            yield f"{name} stays as it was sent; `{push} --new-screen` sends that of annot {__version__}"
 
 
 def _content_now(ws: Workspace, change: ShownChange) -> str:
@@ -146,29 +173,39 @@ def displays_of(ws: Workspace, outgoing: Outgoing) -> dict[Asked, Display]:
     form, material = outgoing.form, outgoing.form.material
     if material is None:
         return {}
-    sha256s = {key: hash_of_text(body) for key, body in form.contents.items()}
-    displays: dict[Asked, Display] = {}
-    for one in outgoing.tasks:
-        query, topic, document = material.shown(one.pair)
-        by_text = isinstance(topic, Topic)
-        texts = {
-            "topic": sha256s["topic" if by_text else "text", query.topic_id],
-            "document": sha256s["text", one.doc_id],
-        }
-        if one.pair in material.earlier and isinstance(topic, Paper):
-            texts = {"topic": hash_of_text(text_content(topic)), "document": hash_of_text(text_content(document))}
-        elif one.pair in material.earlier:
-            texts["document"] = hash_of_text(text_content(document))
-        display: dict[str, object] = {
-            "scale": sha256s["scale", ""],
-            "facet": sha256s["facet", query.facet],
-            "guidelines": sha256s["guidelines", query.facet],
+    sha256s = hashes_of(form.contents)
+    return {
+        asked: {
+            **shown_around(material.queries[asked.query_id].facet, sha256s),
             "screen": sha256s["screen", form.part.screen],
-            **texts,
+            **shown_of_pair(ws, material, asked.pair, sha256s),
         }
-        if not isinstance(topic, Topic) and labels_asked(ws, query.facet):
-            display["topic_labels"] = list(topic.labels or ())
-            display["document_labels"] = list(document.labels or ())
-            display["query_sentences"] = list(query.sentences)
-        displays[one] = display
-    return displays
+        for asked in outgoing.tasks
+    }
+
+
+def hashes_of(contents: Mapping[Any, str]) -> Hashes:
+    """The hash of each content."""
+    return {key: hash_of_text(body) for key, body in contents.items()}
+
+
+def shown_around(facet: str, sha256s: Hashes) -> dict[str, str]:
+    """The parts of a display that all pairs of a facet share."""
+    return {"scale": sha256s["scale", ""], "facet": sha256s["facet", facet], "guidelines": sha256s["guidelines", facet]}
+
+
+def shown_of_pair(ws: Workspace, material: TaskMaterial, pair: tuple[str, str], sha256s: Hashes) -> dict[str, object]:
+    """The parts of a display that are the pair's own: its two texts and their marks."""
+    query, topic, document = material.shown(pair)
+
+    def hash_of(text: Paper | Topic) -> str:
+        if isinstance(text, Topic):
+            return sha256s["topic", text.topic_id]
+        return hash_of_text(text_content(text)) if pair in material.earlier else sha256s["text", text.paper_id]
+
+    shown: dict[str, object] = {"topic": hash_of(topic), "document": hash_of(document)}
+    if isinstance(topic, Paper) and labels_asked(ws, query.facet):
+        shown["topic_labels"] = list(topic.labels or ())
+        shown["document_labels"] = list(document.labels or ())
+        shown["query_sentences"] = list(query.sentences)
+    return shown

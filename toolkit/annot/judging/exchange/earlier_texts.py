@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
@@ -14,6 +13,7 @@ from annot.base.records import Paper, Query, Topic
 from annot.corpus.correcting import corrections
 from annot.store.shown import Display, content
 from annot.study.judged_texts import JudgedTexts, Pair, judged_texts
+from annot.study.shown_contents import with_text
 
 
 class ShownPair(NamedTuple):
@@ -57,9 +57,7 @@ def earlier_texts(
 
 
 def _text(paper: Paper, pair: JudgedTexts, bodies: Mapping[str, str], labels: Sequence[str] | None) -> Paper:
-    text = json.loads(bodies[pair.required[paper.paper_id]])
-    own = None if labels is None else tuple(labels)
-    return replace(paper, title=text["title"], sentences=tuple(text["sentences"]), labels=own)
+    return with_text(paper, bodies[pair.required[paper.paper_id]], labels)
 
 
 class _Marks:

@@ -32,7 +32,7 @@ from annot.store.opinions import read_model_names, read_reasons
 from annot.store.queries import read_queries, read_topics
 from annot.study import guidelines
 from annot.study.outcome import outcome_of
-from annot.study.shown_contents import labels_asked
+from annot.study.shown_contents import labels_asked, screen_content
 from annot.study.workspace import Workspace
 
 TITLE_LONGEST = 50
@@ -70,6 +70,8 @@ class Outgoing:
     """The whole order, where these tasks are only the first of it."""
     opinions: Mapping[Asked, Sequence[Judgement]] = field(default_factory=dict)
     """What an adjudicator's tasks show of the assessors' answers, in the order shown."""
+    ended: Mapping[Asked, str] = field(default_factory=dict)
+    """Why tasks that the person was sent before are none of theirs any more."""
 
     @property
     def part(self) -> RoundPart:
@@ -98,7 +100,10 @@ def spec_of(ws: Workspace, outgoing: Outgoing) -> ProjectSpec:
 def check_outgoing(ws: Workspace, everything: Iterable[Outgoing]) -> None:
     """Prove, before anything is sent, that no task carries what it must not and that predictions fit the screen."""
     everything = list(everything)
-    _refuse_uncorrected(ws, everything)
+    papers: dict[str, Paper] = {}
+    for material in (outgoing.form.material for outgoing in everything):
+        papers |= {} if material is None else material.papers
+    refuse_uncorrected(ws, papers.values())
     for part, several in grouped((outgoing.part, outgoing) for outgoing in everything).items():
         with ws.reading() as session:
             private = private_words(ws, session)
@@ -124,13 +129,10 @@ def check_outgoing(ws: Workspace, everything: Iterable[Outgoing]) -> None:
             check_predictions(outgoing.form.label_config, tasks)
 
 
-def _refuse_uncorrected(ws: Workspace, everything: Sequence[Outgoing]) -> None:
+def refuse_uncorrected(ws: Workspace, papers: Iterable[Paper]) -> None:
     """Raise FindingError if a text is another one than on record, and no correction says so."""
-    papers: dict[str, Paper] = {}
-    for material in (outgoing.form.material for outgoing in everything):
-        papers |= {} if material is None else material.papers
     with ws.reading() as session:
-        faults = differing_texts(session, papers.values())
+        faults = differing_texts(session, papers)
     if faults:
         raise FindingError(
             f"{counted(len(faults), 'text')} changed since {verb(len(faults), 'it was', 'they were')} sent; nothing "
@@ -315,5 +317,8 @@ def form_of(ws: Workspace, part: RoundPart, material: TaskMaterial | None) -> Ta
         fold_after=ws.settings.screen.fold_after if whole else None,
     )
     label_config = guidelines.screen(ws, part.screen)
-    contents = {} if material is None else contents_of(ws, part, label_config, material)
+    if material is None:
+        return TaskForm(part, label_config, instructions)
+    screen = screen_content(part.screen, label_config, guidelines.screen_inputs(ws, part.screen))
+    contents = {**contents_of(ws, material), ("screen", part.screen): screen}
     return TaskForm(part, label_config, instructions, material, contents)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from annot.judging.exchange.collecting import Collected
     from annot.judging.exchange.outgoing import Outgoing
     from annot.judging.exchange.recording import RecordedProject
-    from annot.judging.exchange.sending import Pushed, SentProject
+    from annot.judging.exchange.sending import SentProject
     from annot.judging.exchange.servers import Unreachable
     from annot.store.shown import ShownVersion
 
@@ -161,10 +161,6 @@ class Round(ABC):
     def before_sending(self, session: Session, outgoing: Sequence[Outgoing]) -> None:
         """Note down what has to be known before these tasks can be seen. outgoing: of one part."""
         return
-
-    def after_sending(self, pushed: Pushed) -> Pushed:
-        """The push as it is told."""
-        return pushed
 
     @abstractmethod
     def record(self, ws: Workspace, collected: Collected, wishes: Wishes) -> RecordedProject:

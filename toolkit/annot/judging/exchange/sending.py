@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -182,19 +183,54 @@ def _send(
                     ended = noted.keys() - outgoing.tasks.keys()
                     gone = [one for one in ended if pair_key(*one) not in staying]
                     projects.forget_tasks(session, project.project, gone)
-        withdrawn = len(stale) if stored == "adjudicate" else 0
+        withdrawn = stale if stored == "adjudicate" else []
         # A dispute that others have opened anew is another one; a pair that moved in the order is the same.
         new, updated = delivery.sent, delivery.updated
         new, updated = (new, updated + delivery.renewed) if stored == "judge" else (new + delivery.renewed, updated)
         planned = len(outgoing.tasks)
-        counts = (planned, planned - new - delivery.spared, new, withdrawn, delivery.spared)
-        notes = []
+        counts = (planned, planned - new - delivery.spared, new, len(withdrawn), delivery.spared)
+        notes = [*_withdrawn_in_words(person, withdrawn, outgoing, own)]
         if delivery.spared:
             notes.append(f"{person}: {counted(delivery.spared, 'task')} not sent again: the answers are on record")
         if delivery.removed:
             notes.append(f"{person}: {delivery.removed} of them had no answer on the server and were deleted")
+        if stored == "labels":
+            notes += _labelled_before(person, listed, outgoing)
         address = gateway.labelling_url(remote_id)
         yield SentProject(person, *counts, address, updated, part.title), [*notes, *brought.notes(person)]
+
+
+GRADE_CHANGED = "an assessor has changed a grade or a comment"
+TEXT_CORRECTED = "a text was corrected"
+
+
+def _withdrawn_in_words(
+    person: str, withdrawn: Iterable[StudioTask], outgoing: Outgoing, own: Mapping[str, Asked]
+) -> Iterator[str]:
+    """How many unanswered tasks were withdrawn for each reason."""
+    tasks = [(own[task.key or ""], task) for task in withdrawn]
+    reasons = Counter(
+        outgoing.ended.get(asked, GRADE_CHANGED)
+        if asked not in outgoing.tasks
+        else TEXT_CORRECTED
+        if has_earlier_text(task, outgoing.tasks[asked])
+        else GRADE_CHANGED
+        for asked, task in tasks
+    )
+    for why, count in sorted(reasons.items()):
+        yield f"{person}: {counted(count, 'unanswered task')} withdrawn: {why}"
+
+
+def _labelled_before(person: str, listed: Iterable[StudioTask], outgoing: Outgoing) -> Iterator[str]:
+    """A note on each answered task of labels that shows the text before its correction: it cannot be sent again."""
+    wanted = {pair_key(*asked): (asked.query_id, task) for asked, task in outgoing.tasks.items()}
+    for task in listed:
+        paper_id, sent = wanted.get(task.key or "", ("", None))
+        if sent is not None and task.annotations and has_earlier_text(task, sent):
+            yield (
+                f"{paper_id}: {person} labelled the text before its correction; delete task {task.task_id} in Label "
+                "Studio, and push again"
+            )
 
 
 def counting(advance: Advance, *, total: int) -> Callable[[int], None]:

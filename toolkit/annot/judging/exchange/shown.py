@@ -29,8 +29,10 @@ from annot.store import trials
 from annot.store.judgements import JUDGEMENTS, read_returned
 from annot.store.projects import Project
 from annot.store.queries import read_queries
-from annot.store.shown import Display, content, display_parts, hash_of_text, read_shown, read_versions
+from annot.store.shown import Display, content, read_shown, read_versions
 from annot.study.guidelines import definition_of
+from annot.study.judged_texts import corrected_versions
+from annot.study.shown_contents import with_text
 from annot.study.workspace import Workspace
 
 PROGRESS = re.compile(PLACE)
@@ -111,13 +113,18 @@ def changed_tasks(
 
 def _as_recorded(record: OnRecord, asked: Asked, display: Display) -> dict[str, Any]:
     """The task of judging made of what is on record of its display."""
-    query, text = record.queries[asked.query_id], record.part(display, "topic")
-    by_paper = "sentences" in text
+    query, topic = record.queries[asked.query_id], record.contents[display["topic"]]
+
+    def paper(paper_id: str, side: str) -> Paper:
+        text = with_text(Paper(paper_id, "", ()), record.contents[display[side]])
+        return replace(text, labels=tuple(display.get(f"{side}_labels", ())) or ("",) * len(text.sentences))
+
+    fields = json.loads(topic)
     return judge_task(
         asked=asked,
         query=query,
-        topic=_paper(query.topic_id, text, display, "topic") if by_paper else Topic(query.topic_id, **text),
-        document=_paper(asked.doc_id, record.part(display, "document"), display, "document"),
+        topic=paper(query.topic_id, "topic") if "sentences" in fields else Topic(query.topic_id, **fields),
+        document=paper(asked.doc_id, "document"),
         facet_help=definition_of(record.contents.get(display.get("guidelines", ""), "")),
         facet_labels=record.part(display, "facet") or (),
         progress="",
@@ -125,32 +132,28 @@ def _as_recorded(record: OnRecord, asked: Asked, display: Display) -> dict[str, 
     )
 
 
-def _paper(paper_id: str, text: Mapping[str, Any], display: Display, side: str) -> Paper:
-    sentences = tuple(text["sentences"])
-    labels = tuple(display.get(f"{side}_labels", ())) or ("",) * len(sentences)
-    return Paper(paper_id, text["title"], sentences, labels=labels)
-
-
 def _changed_labels(ws: Workspace, tasks: Iterable[PulledTask], known: Mapping[str, Asked]) -> tuple[str, ...]:
-    """As `changed_tasks`, where people correct labels."""
+    """As `changed_tasks`, where people correct labels: of a corrected paper any version may have been sent."""
     papers = papers_of(ws, {asked.query_id for asked in known.values()})
-    changed = []
-    for task in tasks:
-        if task.key is not None and task.key in known:
-            paper = papers[known[task.key].query_id]
-            # No text of the task depends on the labels, which may have been corrected since.
-            unlabelled = replace(paper, labels=("",) * len(paper.sentences))
-            wanted = facets_task(task.key, unlabelled, progress=str(task.data.get("progress")))["data"]
-            if {**task.data, "pair_id": task.key} != wanted:
-                changed.append(task.key)
-    return tuple(changed)
+    with ws.reading() as session:
+        versions = corrected_versions(session)
+
+    def is_as_sent(task: PulledTask, paper: Paper) -> bool:
+        texts = [paper, *(with_text(paper, version.body) for version in versions.get(paper.paper_id, ()))]
+        # No text of the task depends on the labels, which may have been corrected since.
+        unlabelled = (replace(text, labels=("",) * len(text.sentences)) for text in texts)
+        shown, progress = {**task.data, "pair_id": task.key}, str(task.data.get("progress"))
+        return any(facets_task(task.key or "", text, progress=progress)["data"] == shown for text in unlabelled)
+
+    ours = ((task, task.key) for task in tasks if task.key in known)
+    return tuple(key for task, key in ours if key is not None and not is_as_sent(task, papers[known[key].query_id]))
 
 
 def _on_record(ws: Workspace, session: Session, project: Project, asked: Collection[Asked]) -> OnRecord:
     shown = read_shown(session, project.project)
     histories = {one: shown.by_task.get(one) or shown.composed(one) for one in asked}
     keep = {sha256 for history in histories.values() for _, sha256 in history}
-    bodies = display_parts(session, keep) | {hash_of_text(body): json.loads(body) for body in shown.bodies(keep)}
+    bodies = shown.displays(session, keep)
     displays = {
         one: [bodies[sha256] for _, sha256 in history if bodies.get(sha256, {}).keys() >= TEXTS]
         for one, history in histories.items()

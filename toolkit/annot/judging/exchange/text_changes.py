@@ -18,9 +18,8 @@ from annot.labelstudio.studio_records import TEXT_FIELD, Payload, PulledTask, St
 from annot.labelstudio.tasks import pair_key
 from annot.store import projects
 from annot.store.judgements import count_corrected_texts, read_judgements
-from annot.store.queries import read_queries
-from annot.store.shown import Display, ShownTasks, display_parts, read_shown, read_versions
-from annot.study.judged_texts import Pair, judged_texts, tasks_on_other_texts
+from annot.store.shown import Display, ShownTasks, content, display_parts, read_shown, texts_in
+from annot.study.judged_texts import Pair, corrected_versions, judged_texts, paper_topics, tasks_on_other_texts
 from annot.study.workspace import Workspace
 
 
@@ -76,6 +75,10 @@ def open_elsewhere(ws: Workspace, people: Collection[str]) -> set[Pair]:
     }
 
 
+UNKNOWN_TEXT = (
+    "its task shows a text that is not on record; add this text with `annot corpus add --corrected`, or delete the "
+    "task in Label Studio, and `annot push` sends it again"
+)
 TEXTS = ("topic", "document")
 MARKS = ("topic_labels", "document_labels", "query_sentences")
 
@@ -106,34 +109,48 @@ def as_displayed(
 
 
 def with_texts_on_server(
-    session: Session, shown: ShownTasks, readings: Sequence[Reading], tasks: Mapping[Asked, PulledTask]
+    session: Session,
+    shown: ShownTasks,
+    readings: Sequence[Reading],
+    tasks: Mapping[Asked, PulledTask],
+    counting: Collection[tuple[Asked, str]],
 ) -> list[Reading]:
-    """The readings with the versions of corrected texts that their tasks show on the server.
+    """The readings with the versions of the texts that their tasks show on the server, as far as they are on record.
 
     An answered task is never changed, so this tells more than what was noted: a push may have been killed before it
-    noted anything, a backup may be older than the push, and the clocks of two machines differ.
+    noted anything, a backup may be older than the push, and the clocks of two machines differ. An answer on a text that
+    is not on record does not count. counting: the answers on record that count, by what was asked and the annotation.
     """
-    if not count_corrected_texts(session):
+    corrected = corrected_versions(session) if count_corrected_texts(session) else {}
+    looked_at = [one for one in readings if corrected or (one.asked, one.annotation) not in counting]
+    if not looked_at:
         return list(readings)
-    versions = {text_id: several for (_, text_id), several in read_versions(session, "text").items() if several[1:]}
-    topics = {query.query_id: query.topic_id for query in read_queries(session)}
-    displays = display_parts(session, (one.shown_sha256 for one in readings))
+    topics = paper_topics(session)
+    displays = shown.displays(session, [one.shown_sha256 for one in looked_at])
+    bodies = content(session, {sha256 for display in displays.values() for sha256 in texts_in(display) if sha256})
 
     def of_server(one: Reading) -> Reading:
-        (composed,) = shown.bodies([one.shown_sha256]) or (None,)
-        display = displays.get(one.shown_sha256 or "") or (json.loads(composed) if composed else {})
+        display = displays.get(one.shown_sha256 or "", {})
         pair_html = str(tasks[one.asked].data.get(TEXT_FIELD, ""))
-        sides = (("topic", "query", topics.get(one.asked.query_id, "")), ("document", "cand", one.asked.doc_id))
-        found = {
-            part: version.sha256
-            for part, side, text_id in sides
-            for version in versions.get(text_id, ())
-            if reads(pair_html, side, **json.loads(version.body))
-        }
+        sides = (("topic", "query", topics.get(one.asked.query_id)), ("document", "cand", one.asked.doc_id))
+        found, unknown = dict[str, str](), False
+        for part, side, text_id in sides:
+            versions = {version.sha256: version.body for version in corrected.get(text_id or "", ())}
+            if text_id is not None and display.get(part) in bodies:
+                versions[display[part]] = bodies[display[part]]
+            matches = [sha256 for sha256, body in versions.items() if reads(pair_html, side, **json.loads(body))]
+            if matches:
+                found[part] = display[part] if display.get(part) in matches else matches[-1]
+            elif versions:
+                unknown = True
         changed = {part: sha256 for part, sha256 in found.items() if display.get(part) != sha256}
-        return replace(one, shown_sha256=shown.add({**display, **changed})) if changed else one
+        if changed:
+            one = replace(one, shown_sha256=shown.add({**display, **changed}))
+        is_new = (one.asked, one.annotation) not in counting
+        return replace(one, flags=(*one.flags, UNKNOWN_TEXT)) if unknown and is_new and not one.flags else one
 
-    return [of_server(one) for one in readings]
+    wanted = {(one.asked, one.annotation) for one in looked_at}
+    return [of_server(one) if (one.asked, one.annotation) in wanted else one for one in readings]
 
 
 def without_pairs(outgoing: Outgoing, pairs: Collection[Pair]) -> Outgoing:

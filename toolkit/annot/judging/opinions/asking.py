@@ -63,8 +63,17 @@ class ToAsk(NamedTuple):
     """Answers to it that could not be read."""
 
 
-def open_questions(pairs: Iterable[Pair], repeats: int, calls: Iterable[ModelCall]) -> list[ToAsk]:
-    """What is still to be asked about these pairs, each pair's first opinion before any second one."""
+def open_questions(
+    pairs: Iterable[Pair],
+    repeats: int,
+    calls: Iterable[ModelCall],
+    *,
+    is_settling: Callable[[ModelCall], bool] = lambda call: True,
+) -> list[ToAsk]:
+    """What is still to be asked about these pairs, each pair's first opinion before any second one.
+
+    is_settling: whether the answer to a request may settle its question.
+    """
     known: dict[tuple[str, str, int], list[ModelCall]] = {}
     for call in calls:
         known.setdefault((call.query_id, call.doc_id, call.repeat), []).append(call)
@@ -72,7 +81,7 @@ def open_questions(pairs: Iterable[Pair], repeats: int, calls: Iterable[ModelCal
     for repeat in range(1, repeats + 1):
         for pair in pairs:
             own = known.get((*pair, repeat), [])
-            states = [call.state for call in own]
+            states = [call.state for call in own if is_settling(call)]
             if not READ & {*states} and states.count("unreadable") < UNREADABLE_AFTER:
                 attempts = max((call.attempt for call in own), default=0)
                 found.append(ToAsk(pair, repeat, attempts, states.count("unreadable")))
@@ -109,6 +118,8 @@ class Asking:
     settings: OpinionSettings
     server: ModelServer
     prompt_of: Callable[[Pair], str]
+    shown_sha256: Mapping[Pair, str]
+    """Of what the prompt shows, which is on record."""
     spent: float
     """What was spent under this name, by the record."""
     longest: int
@@ -212,7 +223,8 @@ class Asking:
         most = self._most_cost(prompt)
         sent_at = datetime.now(UTC).isoformat(timespec="milliseconds")
         key = (self.name, *question.pair, question.repeat, question.attempts)
-        call = ModelCall(*key, "sent", sha256_of(prompt), sent_at, most)
+        shown = self.shown_sha256[question.pair]
+        call = ModelCall(*key, "sent", sha256_of(prompt), sent_at, most, shown_sha256=shown)
         with self.ws.writing() as session:
             opinions.note_sent(session, call)
         self.spent += most

@@ -8,6 +8,7 @@ quoted texts are put in, in one pass, so that nothing in a text is read as a par
 from __future__ import annotations
 
 import hashlib
+import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,9 +18,11 @@ from typing import Any
 from annot.base.errors import InputError
 from annot.base.records import Asked
 from annot.base.templating import render
+from annot.judging.exchange.displays import Hashes, contents_of, hashes_of, shown_around, shown_of_pair
 from annot.judging.exchange.outgoing import TaskMaterial, material_of, tasks_of
 from annot.labelstudio.columns import cleaned
 from annot.labelstudio.controls import CANNOT_JUDGE
+from annot.store.shown import Display, as_json
 from annot.store.trials import Gold
 from annot.study import guidelines
 from annot.study.adjudication import Pair
@@ -39,30 +42,41 @@ class Prompts:
     material: TaskMaterial
     frames: Mapping[str, str]
     """By facet, the prompt without any text of a paper or topic."""
-    examples: Mapping[str, Sequence[Gold]]
-    """By facet, the gold pairs that its prompt shows."""
-    guidelines: Mapping[str, str]
-    """By facet, the SHA-256 of the guidelines that its prompt contains."""
+    examples: Mapping[str, Sequence[str]]
+    """By facet, the quoted gold pairs that its prompt shows."""
+    around: Mapping[str, Display]
+    """By facet, what each prompt shows around its pair: its own text, and those of scale, facet and guidelines that it
+    contains."""
+    contents: Mapping[tuple[str, str], str]
+    """All that the prompts show, by part and subject."""
+    sha256s: Hashes
+    """Of the contents."""
 
     def of(self, pair: Pair) -> str:
         """The whole prompt that asks for an opinion of this pair."""
         facet = self.material.queries[pair[0]].facet
-        quoted = dict(zip((TOPIC, DOCUMENT), self._seen(pair), strict=True))
-        for number, gold in enumerate(self.examples.get(facet, ()), start=1):
-            topic, document = self._seen(gold.pair)
-            quoted[_example(number)] = f"{topic}\n\n{document}"
+        quoted = dict(zip((TOPIC, DOCUMENT), _seen(self.ws, self.material, pair), strict=True))
+        quoted |= {_example(number): text for number, text in enumerate(self.examples[facet], start=1)}
         places = re.compile("|".join(map(re.escape, quoted)))
         return places.sub(lambda place: quoted[place[0]], self.frames[facet])
 
-    def _seen(self, pair: Pair) -> tuple[str, str]:
-        asked = Asked(*pair)
-        task = tasks_of(self.ws, self.material, [asked])[asked]
-        return as_seen(task["data"]["pair_html"])
+    def display_of(self, pair: Pair) -> Display:
+        """What this prompt shows, by its parts."""
+        around = self.around[self.material.queries[pair[0]].facet]
+        return {**around, **shown_of_pair(self.ws, self.material, pair, self.sha256s)}
 
 
-def prompts_of(ws: Workspace, pairs: Iterable[Pair], *, template: str, gold: Iterable[Gold]) -> Prompts:
+def _seen(ws: Workspace, material: TaskMaterial, pair: Pair) -> tuple[str, str]:
+    asked = Asked(*pair)
+    return as_seen(tasks_of(ws, material, [asked])[asked]["data"]["pair_html"])
+
+
+def prompts_of(
+    ws: Workspace, pairs: Iterable[Pair], *, template: str, gold: Iterable[Gold], recorded: Mapping[str, str]
+) -> Prompts:
     """The prompts for these pairs, with these gold pairs as examples of their facets.
 
+    recorded: by facet, the content `prompt` of a display on record; its examples keep the texts that they had.
     Raises InputError for a template that leaves out the topic, the document or an example.
     """
     gold = list(gold)
@@ -71,9 +85,28 @@ def prompts_of(ws: Workspace, pairs: Iterable[Pair], *, template: str, gold: Ite
     for one in gold:
         examples.setdefault(material.queries[one.query_id].facet, []).append(one)
     frames = {facet: _frame(ws, facet, template, examples.get(facet, [])) for facet in material.guidelines}
-    sent = {facet: guidelines.shown(ws, facet).text for facet in frames}
-    held = [facet for facet, text in sent.items() if text.strip() in frames[facet]]
-    return Prompts(ws, material, frames, examples, guidelines.hashes(ws, held))
+    quoted = {
+        facet: json.loads(recorded[facet])["examples"]
+        if facet in recorded
+        else ["\n\n".join(_seen(ws, material, one.pair)) for one in examples.get(facet, ())]
+        for facet in frames
+    }
+    contents: dict[tuple[str, str], str] = dict(contents_of(ws, material).items())
+    for facet, frame in frames.items():
+        contents["prompt", facet] = as_json({"frame": frame, "examples": quoted[facet]})
+    sha256s = hashes_of(contents)
+    around = {facet: _shown_in(ws, frame, facet, sha256s) for facet, frame in frames.items()}
+    return Prompts(ws, material, frames, quoted, around, contents, sha256s)
+
+
+def _shown_in(ws: Workspace, frame: str, facet: str, sha256s: Hashes) -> Display:
+    """What a prompt shows around its pair. A template may leave out the names of the grades and the guidelines."""
+    around = {**shown_around(facet, sha256s), "prompt": sha256s["prompt", facet]}
+    if not all(name in frame for name in ws.settings.scale.names):
+        del around["scale"]
+    if guidelines.shown(ws, facet).text.strip() not in frame:
+        del around["guidelines"]
+    return around
 
 
 def _frame(ws: Workspace, facet: str, template: str, examples: Sequence[Gold]) -> str:

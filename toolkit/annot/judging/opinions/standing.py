@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from sqlmodel import Session
@@ -12,6 +12,8 @@ from annot.judging.opinions.asking import served_models
 from annot.judging.opinions.prompts import sha256_of
 from annot.store import opinions, people
 from annot.store.opinions import ANSWERED, READ, REFUSED, AskedModel, ModelCall, Opinion
+from annot.store.shown import Display, display_parts
+from annot.study.judged_texts import on_judged_texts
 from annot.study.workspace import Workspace
 
 
@@ -42,6 +44,8 @@ class Standing:
     since: str
     early: tuple[str, ...]
     """Why it was asked or shown before people had judged."""
+    set_aside: int
+    """Pairs whose answers are all on another version of a text than the pair is judged on: they are not compared."""
     planned: int
     """Planned pairs, without those that its prompt shows."""
     planned_answered: int
@@ -69,17 +73,18 @@ def standing_of(ws: Workspace, session: Session, record: AskedModel, calls: Sequ
     plan = people.read_plan(session)
     planned = {one.pair for one in people.read_assignments(session)} | {*(plan.vacant if plan else ())}
     planned -= {*record.examples}
-    settled = {(call.query_id, call.doc_id) for call in calls if call.state in READ or call.status in REFUSED}
-    found = list(opinions.opinions_from(calls))
+    settled = {call.pair for call in calls if call.state in READ or call.status in REFUSED}
+    current, others = (list(opinions.opinions_from(own)) for own in on_judged_texts(session, calls))
+    current_pairs, other_pairs = ({one.pair for one in own} for own in (current, others))
     answered = [call for call in calls if call.state in ANSWERED]
     return Standing(
         record.name,
         record.model,
         record.url,
-        len({one.pair for one in found if one.grade is not None}),
-        max((one.repeat for one in found), default=0),
-        sum(one.grade is None and not one.cannot_judge for one in found),
-        sum(one.cannot_judge for one in found),
+        len({one.pair for one in current if one.grade is not None}),
+        max((one.repeat for one in current), default=0),
+        sum(one.grade is None and not one.cannot_judge for one in current),
+        sum(one.cannot_judge for one in current),
         len(calls),
         len(calls) - len(answered),
         sum(call.tokens_in or 0 for call in answered),
@@ -90,8 +95,9 @@ def standing_of(ws: Workspace, session: Session, record: AskedModel, calls: Sequ
         sha256_of("\n".join(text for _, text in sorted(record.prompts.items()))),
         record.since,
         tuple(f"{what}: {why}" for _, what, why in record.early),
+        len(other_pairs - current_pairs),
         len(planned),
-        len(planned & (settled | {one.pair for one in found})),
+        len(planned & (settled | current_pairs | other_pairs)),
         (settings is not None and settings.report) or ws.settings.sample.cheap_label == record.name,
     )
 
@@ -103,11 +109,16 @@ class OpinionOnRecord:
     asked: AskedModel
     calls: Sequence[ModelCall]
     standing: Standing
+    settled: tuple[Opinion, ...]
+    """What the model finally said of each pair, on the texts on which it is judged."""
+    set_aside: tuple[Opinion, ...]
+    """What it said on other versions of them."""
+    displays: Mapping[str, Display]
+    """What its prompts showed, by hash."""
 
-    @property
-    def settled(self) -> tuple[Opinion, ...]:
-        """What the model finally said of each pair."""
-        return tuple(opinions.opinions_from(self.calls))
+    def display_of(self, opinion: Opinion) -> Display:
+        """What the prompt of an opinion showed; empty if that is not on record."""
+        return self.displays.get(opinion.shown_sha256 or "", {})
 
 
 def opinions_on_record(ws: Workspace) -> tuple[OpinionOnRecord, ...]:
@@ -116,7 +127,10 @@ def opinions_on_record(ws: Workspace) -> tuple[OpinionOnRecord, ...]:
     with ws.reading() as session:
         for asked in opinions.read_asked_models(session):
             calls = opinions.read_calls(session, asked.name)
-            records.append(OpinionOnRecord(asked, calls, standing_of(ws, session, asked, calls)))
+            settled, set_aside = (tuple(opinions.opinions_from(own)) for own in on_judged_texts(session, calls))
+            displays = display_parts(session, (call.shown_sha256 for call in calls))
+            standing = standing_of(ws, session, asked, calls)
+            records.append(OpinionOnRecord(asked, calls, standing, settled, set_aside, displays))
     return tuple(records)
 
 

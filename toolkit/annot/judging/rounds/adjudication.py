@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 
 from annot.base.errors import MissingInput
@@ -14,7 +13,7 @@ from annot.judging.exchange.displays import next_versions
 from annot.judging.exchange.outgoing import Outgoing, form_of, material_of, tasks_of
 from annot.judging.exchange.recording import RecordedProject, record_counting, sourced
 from annot.judging.exchange.rounds import PARTS, Afterwards, Prepared, Round, Wishes
-from annot.judging.exchange.sending import Pushed
+from annot.judging.exchange.sending import GRADE_CHANGED, TEXT_CORRECTED
 from annot.judging.text_decisions import waiting_in_words, waiting_pairs
 from annot.labelstudio.annotations import Reading
 from annot.labelstudio.tasks import adjudicate_task
@@ -29,7 +28,8 @@ from annot.study.adjudication import (
     shown_order,
     unexplained_of,
 )
-from annot.study.outcome import Outcome, assessors_by_pair, outcome_of
+from annot.study.judged_texts import tasks_on_other_texts
+from annot.study.outcome import Outcome, assessors_by_pair, outcome_of, texts_of
 from annot.study.workspace import Workspace
 
 PART = PARTS["adjudicate"]
@@ -60,15 +60,6 @@ class AdjudicationRound(Round):
         notes += [*_waiting(outcome, outgoing), *told]
         return Prepared(outgoing, notes, is_made=bool(outgoing), new_versions=new)
 
-    def after_sending(self, pushed: Pushed) -> Pushed:
-        """With a note on tasks that ended."""
-        withdrawn = (
-            f"{one.assessor}: {counted(one.withdrawn, 'unanswered task')} withdrawn: an assessor has changed a grade"
-            for one in pushed.projects
-            if one.withdrawn
-        )
-        return replace(pushed, notes=(*pushed.notes, *withdrawn))
-
     def record(self, ws: Workspace, collected: Collected, wishes: Wishes) -> RecordedProject:
         """Every annotation a decision."""
         with ws.reading() as session:
@@ -96,8 +87,10 @@ def outgoing_of(ws: Workspace) -> list[Outgoing]:
         everyone = people.read_assessors(session)
         left = people.who_left(session)
         adjudicators = [person.assessor for person in everyone if person.adjudicator and person.assessor not in left]
-        sent = [(name, asked.pair) for name, asked in projects.read_asked(session, round="adjudicate")]
+        asked_before = projects.read_asked(session, round="adjudicate")
         waiting = waiting_pairs(session)
+        on_other_texts = tasks_on_other_texts(session, "adjudicate", texts_of(session))
+    sent = [(name, asked.pair) for name, asked in asked_before]
     sent_before = {person for person, _ in sent}
     # Who settled a pair keeps it; so does, of those who were sent it, the first.
     passed_on = {pair: {one.adjudicator for one in said} for pair, said in outcome.passed_on.items()}
@@ -119,6 +112,7 @@ def outgoing_of(ws: Workspace) -> list[Outgoing]:
         passed_on=passed_on,
     )
     disputes = tuple(one for one in disputes if one.pair in given)
+    settles = {one.pair: given[one.pair] for one in disputes}
     hidden = ws.settings.adjudication.ratings == "hidden"
     material = material_of(ws, {one.pair for one in disputes})
     form = form_of(ws, PART, material)
@@ -133,8 +127,26 @@ def outgoing_of(ws: Workspace) -> list[Outgoing]:
             asked: adjudicate_task(tasks[asked], said, scale_names=ws.settings.scale.names)
             for asked, said in opinions.items()
         }
-        found.append(Outgoing(form, person, tasks, opinions=opinions))
+        withdrawn = {
+            asked: TEXT_CORRECTED
+            if asked.pair in waiting or asked in on_other_texts.get(person, ())
+            else _why_ended(asked.pair, outcome, settles.get(asked.pair), person)
+            for name, asked in asked_before
+            if name == person and asked not in tasks
+        }
+        found.append(Outgoing(form, person, tasks, opinions=opinions, ended=withdrawn))
     return found
+
+
+def _why_ended(pair: Pair, outcome: Outcome, settles: str | None, person: str) -> str:
+    """Why a task is none of a person's any more. settles: who settles the pair now."""
+    if pair in outcome.waiting or settles == person:
+        return "the pair was returned to an assessor"
+    if pair in outcome.incomplete:
+        return "a judgement is missing again"
+    if settles is not None:
+        return f"{settles} has the pair now"
+    return "another adjudicator is needed" if pair in outcome.passed_on else GRADE_CHANGED
 
 
 def _waiting(outcome: Outcome, outgoing: Sequence[Outgoing]) -> Iterator[str]:

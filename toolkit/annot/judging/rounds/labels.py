@@ -20,9 +20,9 @@ from annot.judging.exchange.rounds import PARTS, Prepared, Round, Wishes
 from annot.judging.exchange.sending import accounts_on
 from annot.judging.exchange.server_projects import locate, marker_of
 from annot.judging.exchange.servers import isolated, on_servers, people_with_servers, unreachable_finding
-from annot.judging.text_decisions import corrected_texts
 from annot.labelstudio import controls
 from annot.labelstudio.annotations import BY_ANOTHER, SKIPPED
+from annot.labelstudio.columns import reads
 from annot.labelstudio.gateway import Gateway
 from annot.labelstudio.studio_records import Payload
 from annot.labelstudio.tasks import LABELS_SHOWN, facets_task, pair_key
@@ -122,8 +122,8 @@ class LabelsRound(Round):
         for asked, answer in sorted(latest.items()):
             paper = on_record.papers[asked.query_id]
             last = on_record.corrected_at.get(paper.paper_id)
-            since = on_record.text_since.get(paper.paper_id)
-            if since is not None and datetime.fromisoformat(answer["updated_at"]) < since:
+            shown = collected.texts.get(asked)
+            if shown is not None and not reads(shown, "query", paper.title, paper.sentences):
                 notes.append(f"{paper.paper_id}: ignored {name}'s labels, which are of the text before its correction")
             elif last is not None and datetime.fromisoformat(answer["updated_at"]) < last:
                 notes.append(f"{paper.paper_id}: kept the correction on record, which is newer than {name}'s")
@@ -213,8 +213,6 @@ class _OnRecord(NamedTuple):
     corrected_at: dict[str, datetime]
     """When the corrections on record were made, as far as that is known."""
     everyone: list[str]
-    text_since: dict[str, datetime]
-    """When the texts came that were corrected."""
 
 
 def _on_record(ws: Workspace) -> _OnRecord:
@@ -227,7 +225,6 @@ def _on_record(ws: Workspace) -> _OnRecord:
         made = {one.paper_id: one.corrected_at for one in read_labels(session, ids)}
         everyone = [person.assessor for person in people.read_assessors(session)]
         asked = {asked.query_id for _, asked in projects.read_asked(session)}
-        corrected = corrected_texts(session)
     check_labels(ws, labels)
     found = papers_of(ws, ids)
     return _OnRecord(
@@ -236,7 +233,6 @@ def _on_record(ws: Workspace) -> _OnRecord:
         sent={paper_id for paper_id, own in queries.items() if any(query.query_id in asked for query in own)},
         corrected_at={paper_id: datetime.fromisoformat(at) for paper_id, at in made.items() if at is not None},
         everyone=everyone,
-        text_since={one.text_id: datetime.fromisoformat(one.since) for one in corrected},
     )
 
 

@@ -98,6 +98,8 @@ class ByOpinion:
     """The same of a run's mean."""
     means: Mapping[str, tuple[float, float]]
     """By run, its mean with the opinion and with the rankings alone."""
+    other_texts: int = 0
+    """Pairs on which the model read another version of a text than they are judged on."""
 
     @property
     def told(self) -> str:

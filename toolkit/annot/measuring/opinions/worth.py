@@ -99,16 +99,18 @@ class Worth:
     favour: Favour | Undefined
     related: tuple[str, ...]
     """Runs of systems of the model's own family, as the lead declares."""
-    other_guidelines: OtherGuidelines | None = None
-    """None if people judged all of its pairs by the guidelines that its prompt contains."""
+    other_versions: OtherVersions | None = None
+    """None if people judged all of its pairs by what its prompt contains."""
 
 
 @dataclass(frozen=True, slots=True)
-class OtherGuidelines:
-    """An opinion on pairs some of which people judged by other guidelines than the model was given."""
+class OtherVersions:
+    """Pairs of an opinion that people judged by other guidelines, grades or facets than the model was given."""
 
+    what: tuple[str, ...]
+    """The things of which they had another version, in words."""
     n_pairs: int
-    """Pairs with an opinion and a final grade that people judged by other guidelines."""
+    """Pairs with an opinion and a final grade that people judged by another version."""
     n_same: int
     """Those that they judged by the same."""
     within: Worth | None

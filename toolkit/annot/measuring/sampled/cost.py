@@ -39,9 +39,10 @@ def by_opinion(
     topics: Mapping[str, str],
     *,
     pairs: int,
+    other_texts: int,
 ) -> ByOpinion:
     """What an opinion brings. found, alone: by run, with the opinion and with the rankings alone. pairs: that it helps
-    to predict."""
+    to predict; other_texts: those of them that are judged on another version of a text than the model read."""
     both = [_values(of, measure) for of in (found, alone)]
     levels = [tuple(scatter(of[tag], topics) for of in both) for tag in found]
     differences = [
@@ -56,6 +57,7 @@ def by_opinion(
         pairs=pairs,
         difference=_wider_by(differences),
         level=_wider_by(levels),
+        other_texts=other_texts,
         means={tag: (of.evaluation.mean[measure], alone[tag].evaluation.mean[measure]) for tag, of in found.items()},
     )
 
@@ -128,6 +130,12 @@ def _of_opinion(one: ByOpinion, pairs: int, measure: str) -> Iterator[str]:
         return
     if rest := pairs - one.pairs:
         yield f"the rankings alone predict {counted(rest, 'pair')}, on which no answer of {one.name} counts"
+    if one.other_texts:
+        yield (
+            f"on {counted(one.other_texts, 'pair')} the model read another version of a text than "
+            f"{verb(one.other_texts, 'the pair is', 'they are')} judged on; the answers predict nevertheless, because "
+            "predictions must not depend on which pairs were drawn"
+        )
     runs = sorted(one.means.items(), key=lambda of: (-of[1][0], of[0]))
     told = ", ".join(f"{tag} {100 * own:.1f} ({100 * alone:.1f})" for tag, (own, alone) in runs)
     yield f"{measure} with the opinion of {one.name}, and in brackets with the rankings alone: {told}"

@@ -39,7 +39,8 @@ from annot.publishing.report.study import Study
 from annot.publishing.report.tables import without
 from annot.publishing.report.words import sentence, sentences
 from annot.publishing.terms import Terms, citation_of
-from annot.store.papers import corpus_sha256
+from annot.store.models import Imported
+from annot.store.papers import corpus_sha256, paper_ids
 from annot.store.projects import StoredRound
 from annot.study.snapshot import Snapshot
 
@@ -150,13 +151,14 @@ def facts_of(measured: Study, corpus: CorpusFacts, terms: Terms) -> CollectionFa
     settings = study.ws.settings
     protocol = protocol_of(study)
     ranked = ranked_corpus(study.ws).ranked if measured.added else None
+    imports = tuple(_counted_imports(study, set(measured.added)))
     figures = list(_figures(agreement, agreement.groups if study.faceted else agreement.groups[-1:]))
     with calling(lambda: study.called):
         return CollectionFacts(
             collection=settings.collection,
             terms=terms,
             corpus=corpus,
-            rejected=_rejected(study),
+            rejected=_rejected(imports),
             sentence_labels=tuple(measured.label_origins.items()),
             grades=settings.scale.names,
             facets=list(_facets(study, agreement)),
@@ -177,8 +179,8 @@ def facts_of(measured: Study, corpus: CorpusFacts, terms: Terms) -> CollectionFa
             protocol=protocol,
             training=tuple(_against_gold(study, TRAIN)),
             hidden_gold=tuple(_against_gold(study, HIDDEN)),
-            cleaned=_cleaned(study),
-            structured=_structured(study),
+            cleaned=_cleaned(imports),
+            structured=_structured(imports),
             words=own_words(study).kinds,
             unrated=len(_unrated(study)),
             topics=_topics(study),
@@ -200,27 +202,37 @@ def _against_gold(study: Snapshot, round: StoredRound) -> Iterator[dict[str, Any
         yield {**one, "assessor": ""}
 
 
-def _rejected(study: Snapshot) -> tuple[tuple[str, int], ...]:
+def _counted_imports(study: Snapshot, uncounted: set[str]) -> Iterator[Imported]:
+    """The imports on record without those additions to the corpus that brought only papers which are not counted."""
+    papers = paper_ids(study.ws.corpus) if uncounted else ()
+    for imported in study.imports:
+        first, kept = imported.facts.get("papers_before", 0), imported.facts.get("kept", 0)
+        brought = papers[first : first + kept] if imported.what == Source.CORPUS else ()
+        if not brought or not uncounted.issuperset(brought):
+            yield imported
+
+
+def _rejected(imports: Sequence[Imported]) -> tuple[tuple[str, int], ...]:
     """Papers that the filters left out, over everything that was added; a paper that came twice is in the corpus."""
     total = Counter[str]()
-    for imported in study.imports:
+    for imported in imports:
         if imported.what == Source.CORPUS:
             total.update(imported.facts["rejected"])
     return tuple(sorted((reason, papers) for reason, papers in total.items() if reason != Rejection.DUPLICATE_ID))
 
 
-def _cleaned(study: Snapshot) -> CleanedCounts:
+def _cleaned(imports: Sequence[Imported]) -> CleanedCounts:
     """What was cleaned, over everything that was added."""
     total = Counter[str]()
-    for imported in study.imports:
+    for imported in imports:
         total.update(imported.facts.get("cleaned", {}))
     return counts_of(total)
 
 
-def _structured(study: Snapshot) -> Structured:
+def _structured(imports: Sequence[Imported]) -> Structured:
     """The headings, over everything that was added."""
     total = HeadingCount()
-    for imported in study.imports:
+    for imported in imports:
         total.remember(imported.facts.get("sections", {}))
     return total.found
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 
-from annot.base.records import Judgement, Source
+from annot.base.records import Source
 from annot.formats.json_lines import json_lines
 from annot.judging.planning.drawing import plan_lines
-from annot.publishing.judged_papers import versions_of_texts
 from annot.study import guidelines
-from annot.study.shown_versions import changed_versions, numbered, versions_in
+from annot.study.shown_versions import changed_versions, numbered, version_record
 from annot.study.snapshot import Snapshot
 
 VERSIONS_FILE = "versions.jsonl"
@@ -57,19 +56,7 @@ def _earlier(study: Snapshot) -> dict[str, str]:
         elif (one.part, one.subject) == ("screen", "judge") and not one.in_force:
             files[f"screens/screen-{one.number}.xml"] = json.loads(one.body)["config"]
     listed = [
-        {name: getattr(one, name) for name in ("part", "subject", "number", "since", "why", "program", "in_force")}
-        | {"sha256": one.sha256}
-        | ({"content": json.loads(one.body)} if one.part in ("scale", "facet") else {})
+        version_record(one) | ({"content": json.loads(one.body)} if one.part in ("scale", "facet") else {})
         for one in changed
     ]
     return {VERSIONS_FILE: json_lines(listed), **files}
-
-
-def versions_by_judgement(study: Snapshot) -> dict[Judgement, dict[str, int]]:
-    """By which versions each judgement was given, of what was sent in several."""
-    changed, facets, texts = changed_versions(study.shown), study.facets, versions_of_texts(study)
-    return {
-        judgement: {one.part: one.number for one in versions_in(display, facets[judgement.query_id], changed)}
-        | texts.get(judgement, {})
-        for judgement, display in study.displays.items()
-    }

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import json
-import os
-import shutil
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -28,11 +24,13 @@ from annot.publishing.neighbours import CARD_FILE, linked
 from annot.publishing.release.collection_facts import CollectionFacts
 from annot.publishing.release.croissant import croissant, release_tables
 from annot.publishing.release.prose import dataset_card, datasheet_html, datasheet_markdown, example_pairs
-from annot.publishing.release.protocol import VERSIONS_FILE, versions_by_judgement
+from annot.publishing.release.protocol import VERSIONS_FILE
 from annot.publishing.release.questions import Answers
 from annot.publishing.release.sampled import sample_files
 from annot.store.runs import StoredRun
+from annot.study.shown_versions import numbers_of_answers
 from annot.study.snapshot import Snapshot
+from annot.study.stages import replacement
 from annot.study.workspace import write_file
 
 BEIR, CSFCUBE = "beir/", "csfcube/"
@@ -98,7 +96,7 @@ def release_files(
             study.outcome.everything,
             again=study.outcome.given_again,
             comments=words.comments,
-            versions=versions_by_judgement(study),
+            versions=numbers_of_answers(study.displays, study.version_numbers, study.queries),
             set_aside=set(study.outcome.set_aside),
         ),
         **_edges(study, citations),
@@ -297,65 +295,14 @@ def check_folder(folder: Path, *, name: str) -> None:
         )
 
 
-def write_folder(folder: Path, files: Mapping[str, bytes]) -> None:
+def write_folder(root: Path, folder: Path, files: Mapping[str, bytes]) -> None:
     """Make `folder` hold these files and nothing else. Killed at any moment, it is the old release or the new one.
 
-    What stands there is not looked at: see `check_folder`.
+    root: the study's folder. What is in `folder` is not looked at: see `check_folder`.
     """
-    folder = folder.resolve()
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    aside, before = folder.with_name(f".{folder.name}.annot-new"), folder.with_name(f".{folder.name}.annot-old")
-    with _alone(aside):
-        try:
-            _empty(aside)
-            for path, content in files.items():
-                write_file(aside / path, content)
-            if folder.exists():
-                # What a kill after the second move left is the release before last.
-                shutil.rmtree(before, ignore_errors=True)
-                folder.rename(before)
-            aside.rename(folder)
-        except BaseException:
-            restore_folder(folder)
-            shutil.rmtree(aside, ignore_errors=True)
-            raise
-        shutil.rmtree(before, ignore_errors=True)
-
-
-def restore_folder(folder: Path) -> None:
-    """Bring back the earlier release of a call that was killed between the two moves."""
-    folder = folder.resolve()
-    before = folder.with_name(f".{folder.name}.annot-old")
-    if before.is_dir() and not folder.exists():
-        before.rename(folder)
-
-
-@contextmanager
-def _alone(aside: Path) -> Iterator[None]:
-    """The folder `aside`, made, and held by this process alone; what a killed process left in it is taken over."""
-    aside.mkdir(exist_ok=True)
-    handle = os.open(aside, os.O_RDONLY)
-    try:
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            # Between opening and locking, its writer may have moved it into place.
-            if not aside.exists() or aside.stat().st_ino != os.fstat(handle).st_ino:
-                raise BlockingIOError
-        except BlockingIOError:
-            raise InputError(
-                f"{aside}: another process is writing a release there", hint="wait until it has finished"
-            ) from None
-        yield
-    finally:
-        os.close(handle)
-
-
-def _empty(folder: Path) -> None:
-    for path in folder.iterdir():
-        if path.is_dir() and not path.is_symlink():
-            shutil.rmtree(path)
-        else:
-            path.unlink()
+    with replacement(root, folder) as made:
+        for path, content in files.items():
+            write_file(made / path, content)
 
 
 def _files(folder: Path) -> dict[str, Path]:

@@ -307,7 +307,8 @@ class Study:
         runs = self.runs if any(ws.runs.glob("*.run")) else {}
         judged = judged_of(self.snapshot, runs)
         return tuple(
-            MeasuredOpinion(one.standing, worth_of(self.snapshot, judged, one.asked, one.settled)) for one in on_record
+            MeasuredOpinion(one.standing, worth_of(self.snapshot, judged, one.asked, one.settled, one.displays))
+            for one in on_record
         )
 
     @property

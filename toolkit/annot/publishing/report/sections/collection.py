@@ -13,7 +13,7 @@ from annot.publishing.report.document import Chapter, Figure, Table
 from annot.publishing.report.study import Study
 from annot.publishing.report.tables import Column, each, table
 from annot.publishing.report.words import sentence, sentences
-from annot.study.shown_versions import NumberedVersion, Versions, changed_versions
+from annot.study.shown_versions import NumberedVersion, by_part, changed_versions
 
 
 def appendix(study: Study) -> Iterator[Chapter]:
@@ -22,8 +22,7 @@ def appendix(study: Study) -> Iterator[Chapter]:
     yield Chapter("queries", "Queries", sentences("collection.queries", study=study), (*_topics(study), *blocks))
     if study.pools:
         yield _pools(study)
-    texts: Versions = {("text", text_id): versions for text_id, versions in study.snapshot.text_versions.items()}
-    if changed := changed_versions({**study.snapshot.shown, **texts}):
+    if changed := changed_versions({**study.snapshot.shown, **by_part(study.snapshot.text_versions)}):
         yield Chapter("versions", "What assessors were shown", sentences("collection.shown"), (_versions(changed),))
 
 

@@ -90,7 +90,7 @@ def overview(found: Sequence[MeasuredOpinion]) -> Table:
     """One row for each opinion."""
     return table(
         "opinions",
-        [row for one in found for row in _with_same_guidelines(one)],
+        [row for one in found for row in _with_same_versions(one)],
         [
             Column[MeasuredOpinion]("Opinion", lambda one: one.worth.name),
             Column("Model", lambda one: one.worth.model),
@@ -113,12 +113,12 @@ def overview(found: Sequence[MeasuredOpinion]) -> Table:
     )
 
 
-def _with_same_guidelines(one: MeasuredOpinion) -> Iterator[MeasuredOpinion]:
-    """The opinion, and a second row on the pairs that people judged by the guidelines of its prompt."""
+def _with_same_versions(one: MeasuredOpinion) -> Iterator[MeasuredOpinion]:
+    """The opinion, and a second row on the pairs that people judged by the versions in its prompt."""
     yield one
-    others = one.worth.other_guidelines
+    others = one.worth.other_versions
     if others is not None and others.within is not None:
-        yield replace(one, worth=replace(others.within, name=f"{one.worth.name}, same guidelines"))
+        yield replace(one, worth=replace(others.within, name=f"{one.worth.name}, same versions"))
 
 
 class _Row(NamedTuple):
