@@ -290,3 +290,9 @@ def test_a_share_is_too_wide_where_a_difference_needs_more_than_twice_the_topics
     one_run = Undefined("one run")
     assert [of(level, between) for level, between in ((0.6, 0.5), (0.1, 0.51))] == [False, True]
     assert [of(level, one_run) for level in (0.5, 0.51, one_run)] == [False, True, False]
+
+
+def test_intervals_that_are_narrower_than_those_of_whole_pools_are_no_merit() -> None:
+    none = Undefined("no range")
+    found = [Certainty(Estimate(0.1, none), Estimate(by, none), 0.0, 0.1).too_narrow for by in (-0.2, -0.01, 0.2)]
+    assert found == [True, False, False]

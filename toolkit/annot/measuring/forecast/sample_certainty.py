@@ -36,6 +36,8 @@ from annot.pools.pair_sample import Probabilities
 
 HALF_AGAIN = 0.5
 """More than this, and intervals are as wide as those of fewer than half of the topics, judged whole."""
+NARROWER = -0.05
+"""Less than this, and nothing relevant was drawn in so many queries that the topics look alike."""
 QUARTER = 0.25
 """The part of an interval's half width that a bias may have."""
 RANGE = 0.9
@@ -76,8 +78,17 @@ class Certainty(NamedTuple):
     @property
     def too_wide(self) -> bool:
         """Whether intervals widen too much: of a difference, or of a run's mean where there is one run."""
+        return self._wider > HALF_AGAIN
+
+    @property
+    def too_narrow(self) -> bool:
+        """Whether intervals are clearly narrower than those of whole pools: predictions then hide how topics differ."""
+        return self._wider < NARROWER
+
+    @property
+    def _wider(self) -> float:
         wider = self.level.value if isinstance(self.difference.value, Undefined) else self.difference.value
-        return not isinstance(wider, Undefined) and wider > HALF_AGAIN
+        return 0.0 if isinstance(wider, Undefined) else wider
 
 
 @dataclass(frozen=True)
@@ -231,7 +242,7 @@ def _wider(of_estimates: Array, of_true: Array, units: int) -> Estimate:
         return Estimate(float(wider[0]), few)
     logs = np.log1p(wider)
     below, above = np.abs(np.quantile(logs[1:], ((1 - RANGE) / 2, (1 + RANGE) / 2)) - logs[0])
-    low, high = np.expm1([logs[0] - math.hypot(below, OF_REDRAW), logs[0] + math.hypot(above, OF_REDRAW)])
+    low, high = np.expm1([logs[0] - below - OF_REDRAW, logs[0] + above + OF_REDRAW])
     return Estimate(float(wider[0]), Interval(float(low), float(high), RANGE, "bootstrap"))
 
 

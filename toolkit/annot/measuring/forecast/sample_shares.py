@@ -43,9 +43,9 @@ class ShareForecast:
     half_width: Value
     """Of the interval of a run's mean."""
     advised: bool
-    """Whether the bias is at most a quarter of it, and no interval widens by more than half."""
+    """Whether the bias is at most a quarter of it, and no interval widens by more than half or is clearly narrower."""
     why_not: str
-    """`too small` for the bias, `too wide` for the interval of a difference, `not known`; else empty."""
+    """`too small` for the bias, `too wide` or `too narrow` for the interval of a difference, `not known`; else empty."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,9 +89,13 @@ class SharesForecast:
 
 def row_of(share: float, pairs: ExpectedPairs, effort: Effort, certain: Certainty) -> ShareForecast:
     """The row of a share."""
-    why_not = "too small" if certain.too_small else "too wide" if certain.too_wide else ""
-    if isinstance(certain.level.value, Undefined):
-        why_not = "not known"
+    faults = {
+        "not known": isinstance(certain.level.value, Undefined),
+        "too small": certain.too_small,
+        "too wide": certain.too_wide,
+        "too narrow": certain.too_narrow,
+    }
+    why_not = next((fault for fault, found in faults.items() if found), "")
     return ShareForecast(
         share=share,
         pairs=Estimate(pairs.mean, drawn_range(pairs, effort.rules.level)),
