@@ -69,6 +69,8 @@ class PoolGrades:
     """The rows of drawn documents that might not have been drawn: those that move."""
     certain: bool
     """Whether every pair was sure to be drawn, so that nothing is estimated."""
+    guessed: bool
+    """Whether something is predicted of a pair that is not certain."""
     weights: Weights
     """Of the predictions, by the kind of a measure."""
 
@@ -111,7 +113,7 @@ def pool_grades(
 
     pi: by document of the pool, the probability that it was drawn. judged: by drawn document, its grade. predicted: for
     every document of the pool; None is f = 0. highest: the highest grade, G. query_id: for messages. weights: of the
-    predictions (`annot.measuring.sampled.weights`); None is 1 for every kind of measure, and 0 without predictions.
+    predictions (`annot.measuring.sampled.weights`); None is 1 for every kind of measure.
     Raises InputError for a grade outside the scale or the pool, a pair that was sure to be drawn and has no grade, or a
     document without a prediction.
     """
@@ -150,7 +152,8 @@ def pool_grades(
         unknown=~known[:, 0],
         uncertain=np.flatnonzero(known & (chance < 1)),
         certain=bool((chance >= 1).all()),
-        weights=dict.fromkeys(KINDS, 0.0 if predicted is None else 1.0) if weights is None else weights,
+        guessed=bool((f * (chance < 1)).any()),
+        weights=dict.fromkeys(KINDS, 1.0) if weights is None else weights,
     )
 
 

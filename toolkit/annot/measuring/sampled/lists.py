@@ -94,9 +94,9 @@ class Lists:
         if family.kind == "P":
             return lists._precision(k, relevant_from)
         top, whole = lists._parts(family, k, relevant_from)
-        ratio = lists._ratio(family, top, whole, weight)
+        ratio = lists._ratio(family, top, whole, weight if self.grades.guessed else 1.0)
         nothing = whole.least <= 0
-        if not self.grades.certain and nothing.any():
+        if self.grades.guessed and nothing.any():
             expected, number = self.under(self.grades.filled_in)._parts(family, k, relevant_from)
             guess = _within(expected.value / np.maximum(number.value, 1.0))
             ratio = ratio._replace(values=np.where(nothing, guess, ratio.values))
@@ -226,11 +226,12 @@ class Lists:
             moves[row] = np.concatenate([curved + straight, curved - straight])
         return _Moving(value, moves, np.zeros(len(value)))
 
-    def _ratio(self, family: Family, top: _Moving, whole: _Moving, weight: float) -> Estimates:
+    def _ratio(self, family: Family, top: _Moving, whole: _Moving, hold: float) -> Estimates:
         """top over whole, from 0 to 1. If all pairs are certain, 0 over 0 is 0.
 
-        Without predictions nothing in a replicate is below 0, and no replicate needs the least that there can be. The
-        more they weigh, the nearer a replicate may come to 0 over 0, and the more of that least holds it.
+        hold: how much of the least that there can be holds up the replicates, from 0 to 1. With predictions these may
+        come near to 0 over 0, the nearer the more predictions weigh. Without predictions that least makes up for the
+        queries in which nothing was found, whose ratio is 0.
         """
         nothing = np.zeros(len(top.value), dtype=np.bool_)
         if self.grades.certain:
@@ -238,7 +239,7 @@ class Lists:
             return Estimates(values, np.zeros((len(values), 1)), nothing, nothing)
         least = np.maximum(whole.least, 1.0)
         value = _within(top.value / np.maximum(whole.value, least))
-        least_of_replicates = np.maximum(weight * least, ROUNDING)[:, None]
+        least_of_replicates = np.maximum(hold * least, ROUNDING)[:, None]
         ratios = _within(
             (top.value[:, None] + top.moves) / np.maximum(whole.value[:, None] + whole.moves, least_of_replicates)
         )
