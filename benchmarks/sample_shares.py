@@ -1,88 +1,108 @@
-"""By how much a share of the pools widens intervals, and biases levels, on two collections that were judged whole.
+"""Make the grid of simulated studies from which `annot forecast --sample` reads before anything is judged.
 
-    python benchmarks/sample_shares.py CRANFIELD CSFCUBE [--redraws 10 40]
+    python benchmarks/sample_shares.py [--grid FILE] [--queries 1200] [--docs]
 
-The figures that `annot forecast --sample` assumes before anything is judged (`measuring/forecast/sample_shares.py`) are
-the larger ones of both; of the deviation over topics the smaller one. NDCG of the 17 systems of `judged_whole.py`.
-
-    collection share measure     level difference     bias  deviation
-    Cranfield   0.15 nDCG       0.4764     0.6438   0.0354      0.221
-    Cranfield   0.25 nDCG       0.0916     0.1813   0.0177      0.221
-    Cranfield   0.33 nDCG       0.0430     0.1009   0.0123      0.221
-    Cranfield   0.50 nDCG       0.0171     0.0416   0.0083      0.221
-    Cranfield   0.75 nDCG       0.0043     0.0095   0.0033      0.221
-    CSFCube     0.15 NDCG%20    1.2504     2.3087   0.0409      0.161
-    CSFCube     0.25 NDCG%20    0.2443     0.6485   0.0143      0.161
-    CSFCube     0.33 NDCG%20    0.1053     0.3378   0.0089      0.161
-    CSFCube     0.50 NDCG%20    0.0261     0.0921   0.0050      0.161
-    CSFCube     0.75 NDCG%20    0.0036     0.0067   0.0021      0.161
+For each design, studies are made (`few_relevant.py`: 8 runs, of which four make the pools), and their pairs are drawn
+again from the complete grades with the probabilities of each share (`certainty`). Each figure is from so many drawn
+queries in all: their studies have the seeds 0, 1, 2, ... and ten redraws each. FILE is
+`toolkit/annot/measuring/forecast/sample-grid.tsv`. `--docs` prints the tables of docs/explanation/sampling.md from the
+grid that is there, and simulates nothing.
 """
 
 from __future__ import annotations
 
 import argparse
-import math
-from dataclasses import replace
+from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
+from annot.base.records import grouped
 from annot.base.stats.values import Undefined, Value
 from annot.measuring.evaluation.gradings import family_of
-from annot.measuring.forecast.sample_certainty import JudgedQueries, Measured, certainty, half_width
-from annot.measuring.forecast.sample_shares import SHARES
+from annot.measuring.forecast.sample_certainty import Measured, certainty, half_width
+from annot.measuring.forecast.sample_shares import SHARES, GridRow, grid
 from annot.pools.pair_sample import probabilities
-from judged_whole import JudgedWhole, of_cranfield, of_csfcube
-from sampled_designs import HIGHEST, RULE, Collection
+from few_relevant import few_relevant
+from sample_certificate import RULE, judged_whole
+from sampled_designs import Collection
 
-FLOOR = 0.05
-"""As annot.toml has it."""
+PAIRS = {
+    25: ((1, 4), (4, 12)),
+    50: ((1, 4), (4, 12)),
+    100: ((1, 4), (4, 12), (15, 45)),
+    200: ((1, 4), (4, 12), (15, 45)),
+}
+"""The relevant documents of a query, from and to, by the pairs of its pool. Some of them do not get into the pool."""
+TOPICS = (10, 40)
+HIGHEST = (1, 3)
+MEASURES = (("trec", "nDCG"), ("csfcube", "NDCG%20"), ("trec", "AP"))
+REDRAWS = 10
 
 
-def _number(value: Value) -> float:
-    return math.nan if isinstance(value, Undefined) else value
+def number(value: Value) -> float:
+    assert not isinstance(value, Undefined), value
+    return value
 
 
-def lines_of(whole: JudgedWhole, redraws: int) -> None:
-    """Print a line for each share."""
-    collection = Collection(whole)
-    lists = {
-        query_id: [[(doc_id,) for doc_id in of[query_id]] for of in whole.rankings.values()]
-        for query_id in whole.grades
-    }
-    judged = JudgedQueries(whole.grades, lists, collection.features, whole.topics)
-    convention, name = whole.measures[0]
-    family = family_of(convention, name)
-    assert family is not None
-    topics = len(set(whole.topics.values()))
-    measured = Measured(
-        *family,
-        relevant_from=whole.relevant_from,
-        highest=HIGHEST,
-        predict=True,
-        topics=topics,
-        level=0.95,
-        redraws=redraws,
-        seed=1,
+def rows_of(highest: int, topics: int, pairs: int, relevant: tuple[int, int], queries: int) -> Iterator[GridRow]:
+    """The rows of a design."""
+    studies = [
+        few_relevant(topics=topics, pool=pairs, relevant=relevant, highest=highest, seed=seed)
+        for seed in range(max(1, queries // (topics * REDRAWS)))
+    ]
+    mean = np.mean(
+        [sum(grade > 0 for grade in grades.values()) for whole in studies for grades in whole.grades.values()]
     )
-    for share in SHARES:
-        pi = probabilities(collection.frozen, share=share, rule=replace(RULE, floor=FLOOR))
-        found = certainty(judged, pi, measured)
-        deviation = _number(found.half_width) / (1 + _number(found.level)) / _number(half_width(1.0, topics, 0.95))
-        print(
-            f"{whole.name:10} {share:5.2f} {name:8} {_number(found.level):8.4f} {_number(found.difference):10.4f} "
-            f"{found.bias:8.4f} {deviation:10.3f}",
-            flush=True,
-        )
+    ready = [(collection, judged_whole(whole, collection)) for whole in studies if (collection := Collection(whole))]
+    for convention, name in MEASURES:
+        family = family_of(convention, name)
+        assert family is not None
+        for share in SHARES[:-1]:
+            found = []
+            for seed, (collection, judged) in enumerate(ready):
+                measured = Measured(
+                    *family, relevant_from=1, highest=highest, predict=True, topics=topics, level=0.95,
+                    redraws=REDRAWS, seed=seed,
+                )  # fmt: skip
+                certain = certainty(judged, probabilities(collection.frozen, share=share, rule=RULE), measured)
+                level = number(certain.level.value)
+                half = number(certain.half_width) / (1 + level) / number(half_width(1.0, topics, 0.95))
+                found.append((level, number(certain.difference.value), certain.bias, half))
+            figures = np.mean(found, axis=0)
+            yield GridRow(name, highest, topics, pairs, round(float(mean), 1), share, *np.round(figures, 4).tolist())
+
+
+def tables() -> Iterator[str]:
+    """nDCG with 40 topics, in Markdown: by how much the interval of a difference, and of a mean, is wider."""
+    yield "| Pairs | Relevant | Grades | 15% | 25% | 33% | 50% | 75% |"
+    yield "| ---: | ---: | --- | ---: | ---: | ---: | ---: | ---: |"
+    designs = grouped((row[:5], row) for row in grid() if (row.measure, row.topics) == ("nDCG", TOPICS[-1]))
+    for (_, highest, _, pairs, relevant), rows in sorted(
+        designs.items(), key=lambda design: (design[0][3:], design[0][1])
+    ):
+        cells = " | ".join(f"{100 * row.difference:.0f} ({100 * row.level:.0f})" for row in rows)
+        yield f"| {pairs} | {relevant:.1f} | 0 to {highest} | {cells} |"
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("cranfield", type=Path)
-    parser.add_argument("csfcube", type=Path)
-    parser.add_argument("--redraws", type=int, nargs=2, default=(10, 40), help="of each collection")
-    given = parser.parse_args()
-    print("collection share measure     level difference     bias  deviation")
-    for whole, redraws in zip((of_cranfield(given.cranfield), of_csfcube(given.csfcube)), given.redraws, strict=True):
-        lines_of(whole, redraws)
+    parser.add_argument("--grid", type=Path)
+    parser.add_argument("--queries", type=int, default=1200)
+    parser.add_argument("--docs", action="store_true")
+    options = parser.parse_args()
+    if options.docs:
+        print("\n".join(tables()))
+        return
+    lines = ["\t".join(GridRow._fields)]
+    for highest in HIGHEST:
+        for topics in TOPICS:
+            for pairs, of_pool in PAIRS.items():
+                for relevant in of_pool:
+                    for row in rows_of(highest, topics, pairs, relevant, options.queries):
+                        lines.append("\t".join(map(str, row)))
+                        print(lines[-1], flush=True)
+    if options.grid:
+        options.grid.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

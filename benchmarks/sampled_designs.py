@@ -1,6 +1,6 @@
 """Ways to judge a share of the pairs of collections that were judged whole, for `sampled_judging.py`.
 
-`sample` is what `annot plan --sample` does. `f = 0` is the same without predictions. `uniform` draws all pairs with one
+`sample` is what `annot plan --sample` does. `f at 1` takes predictions at full weight, `f = 0` takes none. `uniform` draws all pairs with one
 probability and predicts nothing. `best first` judges the best of the fused ranking. `bandit` follows MaxMean
 (Losada, Parapar and Barreiro 2016, Feeling Lucky? Multi-armed Bandits for Ordering Judgements in Pooling-based
 Evaluation, SAC). The last two judge as many pairs and count the others as 0.
@@ -15,9 +15,11 @@ from typing import NamedTuple
 import numpy as np
 from annot.base.stats.seeding import generator
 from annot.measuring.evaluation.gradings import family_of
+from annot.measuring.sampled.estimates import pools_of
 from annot.measuring.sampled.grades import PoolGrades, pool_grades
 from annot.measuring.sampled.lists import Lists
 from annot.measuring.sampled.predicting import features, predicted
+from annot.measuring.sampled.weights import tuned
 from annot.pools.pair_sample import SampleRule, drawn, frozen_ranks, probabilities
 from judged_whole import JudgedWhole
 
@@ -74,35 +76,18 @@ class Collection:
         return pool_grades(dict.fromkeys(of, 1.0), grades, None, highest=HIGHEST, query_id=query_id)
 
     def measured(self, query_id: str, grades: PoolGrades) -> tuple[np.ndarray, list[np.ndarray], bool]:
-        """Every measure of every system: shape (M, S); its effects; whether the first measure's ideal was raised.
-
-        The last is the first over the true ideal, which only full judging knows.
-        """
+        """Every measure of every system: shape (M, S); its effects; whether the first measure's ideal was raised."""
         lists, found = replace(self.lists[query_id], grades=grades), []
         for convention, name in self.whole.measures:
             family = family_of(convention, name)
             assert family is not None
             found.append(lists.measured(*family, relevant_from=self.whole.relevant_from))
-        values, effects = self._over_true_ideal(query_id, lists)
-        return (
-            np.stack([*(one.values for one in found), values]),
-            [*(one.effects for one in found), effects],
-            bool(found[0].floored.any()),
-        )
+        return np.stack([one.values for one in found]), [one.effects for one in found], bool(found[0].floored.any())
 
-    def _over_true_ideal(self, query_id: str, lists: Lists) -> tuple[np.ndarray, np.ndarray]:
-        found = family_of(*self.whole.measures[0])
-        assert found is not None
-        family, k = found
-        cuts = np.array([family.cut(int(n), k) for n in lists.lengths])
-        ideal = self.lists[query_id]._ideal(family, k, cuts).value
-        gained = lists._linear(lists.grades.gains, lists._weights(family, cuts))
-        return gained.value / ideal, gained.moves / ideal[:, None] / np.sqrt(gained.moves.shape[1])
-
-    def drawn_topics(self, seed: int) -> Topics:
-        """The topics of one redraw."""
+    def drawn_topics(self, seed: int, count: int = 0) -> Topics:
+        """The topics of one redraw; count 0 takes as many as TOPICS says."""
         topics = [*dict.fromkeys(self.whole.topics.values())]
-        chosen = generator(seed, "topics").integers(0, len(topics), TOPICS[self.whole.name])
+        chosen = generator(seed, "topics").integers(0, len(topics), count or TOPICS[self.whole.name])
         names, query, cluster = [], {}, []
         for at, topic in enumerate(chosen):
             for one in self.queries:
@@ -113,8 +98,8 @@ class Collection:
         return Topics(names, query, np.array(cluster))
 
 
-def sampled(collection: Collection, topics: Topics, share: float, seed: int, *, predict: bool) -> dict[str, PoolGrades]:
-    """The sample of the issue."""
+def sampled(collection: Collection, topics: Topics, share: float, seed: int, *, predict: str) -> dict[str, PoolGrades]:
+    """What `annot plan --sample` draws. predict: `tuned`, `full` for predictions at full weight, or `none`."""
     frozen = {name: collection.frozen[query_id] for name, query_id in topics.query.items()}
     pi = probabilities(frozen, share=share, rule=RULE)
     return _estimated(collection, topics, pi, seed, predict=predict)
@@ -123,23 +108,25 @@ def sampled(collection: Collection, topics: Topics, share: float, seed: int, *, 
 def uniform(collection: Collection, topics: Topics, share: float, seed: int) -> dict[str, PoolGrades]:
     """Every pair with the same probability."""
     pi = {name: dict.fromkeys(collection.frozen[one], round(share, 6)) for name, one in topics.query.items()}
-    return _estimated(collection, topics, pi, seed, predict=False)
+    return _estimated(collection, topics, pi, seed, predict="none")
 
 
-def _estimated(collection, topics: Topics, pi, seed: int, *, predict: bool) -> dict[str, PoolGrades]:
+def _estimated(collection, topics: Topics, pi, seed: int, *, predict: str) -> dict[str, PoolGrades]:
     whole = collection.whole
     judged = {
         name: {doc_id: whole.grades[topics.query[name]][doc_id] for doc_id in of}
         for name, of in drawn(pi, seed=seed).items()
     }
-    f = None
-    if predict:
-        known = {name: collection.features[one] for name, one in topics.query.items()}
-        f = predicted(judged, known, {name: whole.topics[one] for name, one in topics.query.items()}, highest=HIGHEST)
-    return {
-        name: pool_grades(pi[name], judged[name], f and f[name], highest=HIGHEST, query_id=name)
-        for name in topics.names
-    }
+    if predict == "none":
+        return pools_of(pi, judged, None, highest=HIGHEST)
+    known = {name: collection.features[one] for name, one in topics.query.items()}
+    # Two copies of a topic are one topic here: neither may predict the other.
+    topic_of = {name: whole.topics[one] for name, one in topics.query.items()}
+    f = predicted(judged, known, topic_of, highest=HIGHEST)
+    weights = None
+    if predict == "tuned":
+        weights = tuned(pi, judged, f, topic_of, relevant_from=whole.relevant_from, highest=HIGHEST)
+    return pools_of(pi, judged, f, highest=HIGHEST, weights=weights)
 
 
 def best_first(collection: Collection, topics: Topics, share: float, seed: int) -> dict[str, PoolGrades]:
@@ -178,8 +165,9 @@ def bandit(collection: Collection, topics: Topics, share: float, seed: int) -> d
 
 
 DESIGNS: dict[str, Draw] = {
-    "sample": lambda *given: sampled(*given, predict=True),
-    "f = 0": lambda *given: sampled(*given, predict=False),
+    "sample": lambda *given: sampled(*given, predict="tuned"),
+    "f at 1": lambda *given: sampled(*given, predict="full"),
+    "f = 0": lambda *given: sampled(*given, predict="none"),
     "uniform": uniform,
     "best first": best_first,
     "bandit": bandit,

@@ -158,7 +158,7 @@ def redraw(collection: Collection, draw: Draw, share: float, seed: int) -> Redra
             variance[row] += np.maximum(0.0, square[first] + square[second] - 2 * inner[first, second]) / n**2
     both, both_full = (np.concatenate([of, of[:, first] - of[:, second]], axis=1) for of in (values, full))
     true = np.concatenate([truth, truth[:, first] - truth[:, second]], axis=1)
-    half, half_full = (_half(of, topics.cluster) for of in (both, both_full))
+    half, half_full = (half_widths(of, topics.cluster) for of in (both, both_full))
     mean, mean_full, s = both.mean(axis=-1), both_full.mean(axis=-1), len(collection.systems)
     return Redraw(
         error=(mean - mean_full)[:, :s],
@@ -179,7 +179,7 @@ def _signs(mean: np.ndarray, half: np.ndarray) -> np.ndarray:
     return np.sign(mean) * (abs(mean) > half)
 
 
-def _half(values: np.ndarray, cluster: np.ndarray) -> np.ndarray:
+def half_widths(values: np.ndarray, cluster: np.ndarray) -> np.ndarray:
     """Half the t interval of the mean over queries whose topics are the units of chance."""
     off = values - values.mean(axis=-1, keepdims=True)
     units = np.zeros((*values.shape[:2], int(cluster.max()) + 1))
@@ -193,7 +193,7 @@ def found_by_full_judging(collection: Collection) -> np.ndarray:
     first, second = np.triu_indices(len(collection.systems), 1)
     _, cluster = np.unique([collection.whole.topics[one] for one in collection.queries], return_inverse=True)
     differences = collection.full[:, first] - collection.full[:, second]
-    return _signs(differences.mean(axis=-1), _half(differences, cluster))
+    return _signs(differences.mean(axis=-1), half_widths(differences, cluster))
 
 
 def lines(collection: Collection, design: str, share: float, redraws: int) -> Iterator[str]:
@@ -204,7 +204,7 @@ def lines(collection: Collection, design: str, share: float, redraws: int) -> It
     floor = 100 * np.mean([one.floored for one in found])
     first, second = np.triu_indices(s, 1)
     names = [name for _, name in collection.whole.measures]
-    for row, name in enumerate([*names, f"{names[0]}*"]):
+    for row, name in enumerate(names):
         apart = abs(bias[row, first] - bias[row, second]).max()
         held, full = (
             100 * np.mean([getattr(one, part)[row] for one in found], axis=0) for part in ("held", "held_full")

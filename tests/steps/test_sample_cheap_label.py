@@ -197,7 +197,7 @@ def test_the_page_of_the_release_gives_the_same_figures_and_says_what_predicts(m
     files = sample_files(read_snapshot(made))
     for name, text in files.items():
         (tmp_path / name).write_text(text, encoding="utf-8")
-    assert "The rankings and the opinion of a model,\nsmall, predict it" in files["evaluate_sample.py"]
+    assert "The rankings and the opinion of a model, small, predict f" in files["evaluate_sample.py"]
     found = measured(made)
     for tag in rankings():
         run = made.runs / f"{tag}.run"

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from annot.base.errors import AnnotError, InputError, MissingInput
 from annot.base.records import Judgement
-from annot.measuring.forecast.sample_shares import SharesForecast
+from annot.base.stats.values import Estimate, Interval, Undefined
+from annot.measuring.forecast import sample_certainty
+from annot.measuring.forecast.sample_certainty import Certainty
+from annot.measuring.forecast.sample_shares import Expected, SharesForecast, assumed
 from annot.pools.pair_sample import ACROSS, expected_pairs, frozen_ranks, probabilities, ranks_on_record
 from annot.pools.pair_sample import SampleRule as Rule
-from annot.steps import sample_forecast
+from annot.steps import plan, sample_forecast
 from annot.steps.sample_forecast import ShareFound, share_for, shares
 from annot.store import judgements, people
 from annot.study.workspace import Workspace
@@ -110,7 +115,7 @@ def graded(rank: int, query: int) -> int:
 @pytest.fixture
 def judged(ws: Workspace, monkeypatch: pytest.MonkeyPatch) -> Workspace:
     """A sample of all pairs, which both people judged alike in 30 and in 60 seconds."""
-    monkeypatch.setattr(sample_forecast, "MOST_REDRAWS", 5)
+    monkeypatch.setattr(sample_certainty, "MOST_REDRAWS", 5)
     make(ws, 1.0)
     with ws.writing() as session:
         plan = people.read_assignments(session)
@@ -133,21 +138,55 @@ def looked_at(ws: Workspace, *of: float, seconds: float | None = None) -> Shares
     return shares(ws, **({"shares": of} if of else {}), seconds=seconds, advance=quietly)  # type: ignore[arg-type]
 
 
-def test_shares_without_a_pilot_are_those_of_two_collections(ws: Workspace) -> None:
+def test_shares_without_a_pilot_are_those_of_simulated_studies(ws: Workspace) -> None:
     found = looked_at(ws, seconds=90.0)
-    assert [one.share for one in found.rows] == [0.15, 0.25, 0.33, 0.5, 0.75, 1.0]
+    assert [row.share for row in found.rows] == [0.15, 0.25, 0.33, 0.5, 0.75, 1.0]
     assert (found.seen_on, found.queries, found.pairs) == (None, 4, 240)
     assert found.why_assumed == "all pairs are judged for only 0 query papers, and 4 are needed"
     third, whole = found.rows[2], found.rows[-1]
     assert third.pairs.value == pytest.approx(expected(0.33))
     assert third.hours.value == pytest.approx(expected(0.33) * PAIR_HOURS)
-    assert (third.difference, third.level) == (0.34, 0.11)
-    assert (whole.pairs.value, whole.difference, whole.bias, whole.advised) == (240, 0.0, 0.0, True)
-    # Four papers have wide intervals: no bias is large beside them, and those of differences widen by .65 at a quarter.
-    assert [one.why_not for one in found.rows] == ["too wide", "too wide", "", "", "", ""]
-    assert [one.advised for one in found.rows] == [False, False, True, True, True, True]
+    assert (whole.pairs.value, whole.difference.value, whole.bias, whole.advised) == (240, 0.0, 0.0, True)
+    assert any("any number of relevant papers per query" in note for note in found.notes)
+    # Pools of 60 on a scale from 0 to 3: between those of 50 and of 100 that were simulated.
+    expected_here = Expected("NDCG%20", highest=3, topics=4, pairs=60.0, relevant=5.0, level=0.95)
+    with_number = shares(ws, shares=(0.33,), seconds=90.0, relevant=5.0, advance=quietly)
+    assert with_number.rows[0].difference == assumed(0.33, expected_here).difference
+    assert any("60 pairs and 5 relevant papers per query" in note for note in with_number.notes)
+
+
+def test_a_share_that_widens_too_much_is_not_advised(ws: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    none = Undefined("assumed")
+    wide = Certainty(Estimate(0.2, none), Estimate(0.6, none), 0.0, 0.1)
+    monkeypatch.setattr(
+        sample_forecast, "assumed", lambda share, study: wide if share < 0.5 else wide._replace(difference=wide.level)
+    )
+    found = looked_at(ws, seconds=90.0)
+    assert [row.why_not for row in found.rows] == ["too wide", "too wide", "too wide", "", "", ""]
+    assert [row.advised for row in found.rows] == [False, False, False, True, True, True]
     assert any(note.startswith("too wide: the interval of a difference") for note in found.notes)
     assert not any(note.startswith("too small") for note in found.notes)
+
+
+def test_a_larger_share_after_judgements_is_called_a_second_look(judged: Workspace, ws: Workspace) -> None:
+    note = "intervals and tests do not hold their level over several looks"
+    assert any(note in text for text in looked_at(judged, 1.0).notes)
+    assert not any("second look" in text for text in plan.make(judged, **AS_BEFORE, sample=1.0).notes)
+
+
+def test_raising_the_share_of_a_judged_sample_says_that_it_is_a_second_look(ws: Workspace) -> None:
+    make(ws, 0.3)
+    assert not any("second look" in text for text in plan.make(ws, **AS_BEFORE, sample=0.4).notes)
+    with ws.writing() as session:
+        pair = people.read_assignments(session)[0]
+        answer = Judgement(pair.query_id, pair.doc_id, pair.assessor, 1, judged_at=RECORDED)
+        judgements.record_judgements(session, sourced([answer]), recorded_at=RECORDED)
+    raised = plan.make(ws, **AS_BEFORE, sample=0.6).notes
+    assert any("if results were seen already, a larger share is a second look" in text for text in raised)
+    assert not any("second look" in text for text in plan.make(ws, **AS_BEFORE, sample=0.6).notes)
+
+
+AS_BEFORE: Any = {"queries": (), "shares": {}, "seed": None, "grow": True, "dry_run": False}
 
 
 def test_shares_are_drawn_again_from_what_is_judged(judged: Workspace) -> None:
@@ -155,10 +194,10 @@ def test_shares_are_drawn_again_from_what_is_judged(judged: Workspace) -> None:
     assert found.seen_on is not None
     assert (found.seen_on.queries, found.seen_on.runs, found.seen_on.own_runs) == (4, 2, False)
     assert not found.seen_on.filled_in
-    levels = [one.level for one in found.rows]
-    assert all(isinstance(one, float) for one in levels)
+    levels = [float(row.level.value) for row in found.rows]  # type: ignore[arg-type]
     assert levels[-1] == pytest.approx(0.0)
-    assert levels[0] > levels[2] > levels[3] > 0  # type: ignore[operator]
+    assert max(map(abs, levels[:3])) > abs(levels[4])
+    assert isinstance(found.rows[2].difference.interval, Interval)
     # Two people share the work.
     assert found.rows[-1].hours.value == pytest.approx(2 * 240 * (30 + 60) / 2 / 3600)
     assert looked_at(judged, 0.5).rows == (found.rows[3],)

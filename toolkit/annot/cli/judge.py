@@ -245,6 +245,14 @@ def forecast(
         float | None,
         option("With --pools or --sample: seconds per judgement.", shown="estimated from past judgements", min=0.1),
     ] = None,
+    relevant: Annotated[
+        float | None,
+        option(
+            "With --sample, before pairs are judged: relevant papers that you expect for each query.",
+            shown="any number",
+            min=1,
+        ),
+    ] = None,
 ) -> Output:
     """Show the pace, grades and agreement so far, and forecast the finish date, hours and cost.
 
@@ -263,6 +271,8 @@ def forecast(
         only_with("--pools", depth=depth, mode=mode)
     if not pools and not sample:
         only_with("--pools or --sample", seconds=seconds)
+    if not sample:
+        only_with("--sample", relevant=relevant)
     if design or pools or sample:
         way = "design" if design else "pools" if pools else "sample"
         refuse_beside(f"forecast --{way}", all=all_queries)
@@ -288,7 +298,7 @@ def forecast(
         from annot.steps import sample_forecast
 
         with progress("drawing again") as advance:
-            found = sample_forecast.shares(ws, seconds=seconds, advance=advance)
+            found = sample_forecast.shares(ws, seconds=seconds, relevant=relevant, advance=advance)
         shares = sample_forecast.table_of(found)
         return Output(found, sample_forecast.describe(found, shares), tables=[shares])
     seen = step.forecast(ws)

@@ -181,6 +181,11 @@ def sample_of(
     return PoolSample(design, {one.pair: one for one in pairs})
 
 
+def share_of(sample: PoolSample | None) -> float:
+    """The share on record; 0 without a sample."""
+    return 0.0 if sample is None else sample.design.share
+
+
 def rule_of(design: SampleDesign) -> SampleRule:
     """What of the design never changes."""
     return SampleRule(seed=design.seed, across=design.across, floor=design.floor, unranked=design.unranked)

@@ -49,7 +49,9 @@ def assessor_effect_of(
         qrels,
         settings,
         topics=snapshot.topics,
-        sampled=None if drawn is None else SampledGradings(drawn.pi, drawn.judged, drawn.predicted, drawn.highest),
+        sampled=None
+        if drawn is None
+        else SampledGradings(drawn.pi, drawn.judged, drawn.predicted, drawn.highest, drawn.weights),
     )
     if drawn is not None:
         found = replace(found, notes=(*found.notes, OF_WHOLE_POOLS))

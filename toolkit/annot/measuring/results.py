@@ -14,6 +14,7 @@ from annot.base.stats.values import to_json
 from annot.formats.matches import ENDING, Match, Matches, match_lines, read_matches
 from annot.measuring.evaluation.comparisons import ALPHA
 from annot.measuring.evaluation.evaluated import Evaluated
+from annot.measuring.evaluation.measures import QueryMeasures
 from annot.study.adjudication import Pair
 from annot.study.exports import JUDGEMENTS_FILE
 from annot.study.workspace import Workspace, sha256_of, write_file
@@ -55,7 +56,7 @@ def evaluation_data(evaluated: Evaluated) -> Any:
         },
         "queries": {
             tag: {
-                convention: {of.query_id: of for of in evaluation.queries}
+                convention: {query.query_id: _shown(query) for query in evaluation.queries}
                 for convention, evaluation in by_convention.items()
             }
             for tag, by_convention in evaluated.evaluations.items()
@@ -64,6 +65,11 @@ def evaluation_data(evaluated: Evaluated) -> Any:
         **({} if evaluated.sampled is None else {"sample": evaluated.sampled}),
         **({} if evaluated.restated is None else {"restated": evaluated.restated}),
     }
+
+
+def _shown(query: QueryMeasures) -> Any:
+    """The query's own values, null where an estimate cannot be one."""
+    return to_json(query) | {"values": {name: query.shown(name) for name in query.values}}
 
 
 def judgements_sha256(ws: Workspace) -> str:

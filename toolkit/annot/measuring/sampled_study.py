@@ -8,14 +8,28 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from annot.base.errors import InputError
-from annot.base.names import counted
+from annot.base.names import called, counted, verb
 from annot.base.records import CITED, Qrel, Ranking
+from annot.base.stats.values import Undefined
+from annot.measuring.evaluation.computed import Run
 from annot.measuring.evaluation.evaluated import Evaluated
-from annot.measuring.sampled.cost import by_opinion, cost_of, notes_of
-from annot.measuring.sampled.estimates import estimates, pools_of, so_far
-from annot.measuring.sampled.grades import Predicted
+from annot.measuring.evaluation.graded_pools import SampleCost
+from annot.measuring.evaluation.gradings import family_of
+from annot.measuring.forecast.redrawing import MIN_UNITS
+from annot.measuring.forecast.sample_certainty import (
+    Certainty,
+    JudgedQueries,
+    Measured,
+    certainty,
+    redraws_of,
+    unknown,
+)
+from annot.measuring.sampled.cost import by_opinion, notes_of
+from annot.measuring.sampled.estimates import estimates, groups_of, pools_of, so_far
+from annot.measuring.sampled.grades import Predicted, Weights
 from annot.measuring.sampled.pools import SampledPools
 from annot.measuring.sampled.predicting import features, predicted, with_opinions
+from annot.measuring.sampled.weights import tuned
 from annot.measuring.sampled_opinions import CheapLabel, cheap_label_of
 from annot.pools.pair_sample import frozen_ranks, ranks_on_record
 from annot.store.judging_models import PoolSample
@@ -38,6 +52,10 @@ class DrawnPairs(NamedTuple):
     """The opinion that is to predict, too."""
     by_rankings: Mapping[str, Predicted] | None = None
     """What the rankings alone predict; `predicted` itself unless an opinion predicts, too."""
+    topics: Mapping[str, str] = {}
+    """The topic of each query."""
+    relevant_from: int = 1
+    """The smallest grade that counts as relevant."""
 
     @property
     def opinion(self) -> str:
@@ -47,7 +65,16 @@ class DrawnPairs(NamedTuple):
     @property
     def pools(self) -> SampledPools:
         """As what measures runs."""
-        return SampledPools(pools_of(self.pi, self.judged, self.predicted, highest=self.highest))
+        return SampledPools(pools_of(self.pi, self.judged, self.predicted, highest=self.highest, weights=self.weights))
+
+    @property
+    def weights(self) -> dict[str, Weights] | None:
+        """How much the predictions count, by query and kind of measure; None without predictions."""
+        if self.predicted is None:
+            return None
+        return tuned(
+            self.pi, self.judged, self.predicted, self.topics, relevant_from=self.relevant_from, highest=self.highest
+        )
 
 
 def sampled_pools(
@@ -110,7 +137,8 @@ def drawn_pairs(
         known = by_rankings = predicted(judged, of_rankings, snapshot.topics, highest=highest)
         if label is not None:
             known = with_opinions(by_rankings, judged, of_rankings, label.said, snapshot.topics, highest=highest)
-    return DrawnPairs(pi, judged, known, highest, label, by_rankings)
+    relevant_from = snapshot.ws.settings.evaluation.relevant_from
+    return DrawnPairs(pi, judged, known, highest, label, by_rankings, snapshot.topics, relevant_from)
 
 
 def sample_of(snapshot: Snapshot) -> PoolSample:
@@ -160,7 +188,7 @@ def with_cost(
     ties: str,
 ) -> Evaluated:
     """The evaluation, with what the sample costs on the measure that compares runs, and what an opinion brings."""
-    pools = given.pools
+    pools = given.pools.pools
     how: dict[str, Any] = {
         "convention": evaluated.convention,
         "relevant_from": evaluated.relevant_from,
@@ -168,23 +196,24 @@ def with_cost(
         "measures": (evaluated.measure,),
     }
     ours = {
-        tag: {query_id: ranking for query_id, ranking in run.items() if query_id in pools.pools}
-        for tag, run in runs.items()
+        tag: {query_id: ranking for query_id, ranking in run.items() if query_id in pools} for tag, run in runs.items()
     }
-    whole = {tag for tag, run in ours.items() if run.keys() >= pools.pools.keys()} or ours.keys()
+    whole = {tag for tag, run in ours.items() if run.keys() >= pools.keys()} or ours.keys()
     measured = {tag: ours[tag] for tag in sorted(whole)}
-    found = estimates(measured, pools.pools, **how)
+    found = estimates(measured, pools, **how)
     sample = sample_of(snapshot)
-    drawn = [one for one in sample.pairs.values() if one.drawn and one.query_id in pools.pools]
-    judged = sum(len(pool.drawn) for pool in pools.pools.values())
-    cost = cost_of(
-        found,
-        evaluated.measure,
-        snapshot.topics,
-        drawn=len(drawn),
-        pairs=sum(len(pool.doc_ids) for pool in pools.pools.values()),
+    drawn = sum(one.drawn and one.query_id in pools for one in sample.pairs.values())
+    judged = sum(len(pool.drawn) for pool in pools.values())
+    seen = _redrawn(snapshot, measured, given, evaluated, ties=ties)
+    cost = SampleCost(
+        drawn=drawn,
+        pairs=sum(len(pool.doc_ids) for pool in pools.values()),
         share=sample.design.share,
-        so_far=None if judged == len(drawn) else judged / len(drawn),
+        level=seen.level,
+        difference=seen.difference,
+        outside=sum(len(run.outside[evaluated.measure]) for run in found.values()),
+        floored=len({query_id for run in found.values() for query_id in run.floored[evaluated.measure]}),
+        so_far=None if judged == drawn else judged / drawn,
     )
     if given.label is not None:
         alone = found
@@ -204,4 +233,52 @@ def with_cost(
             ),
         )
     shown = {name for line in evaluated.lines for name in line.values}
-    return replace(evaluated, sampled=cost, notes=(*notes_of(cost, evaluated.measure, shown), *evaluated.notes))
+    return replace(
+        evaluated,
+        sampled=cost,
+        lines=tuple(replace(line, values=_in_range(line.values)) for line in evaluated.lines),
+        notes=(*notes_of(cost, evaluated.measure, shown), *evaluated.notes),
+    )
+
+
+def _in_range(means: Mapping[str, float]) -> dict[str, float]:
+    """The means of few queries, of which an estimate of P@k may be below 0 or above 1."""
+    return {name: min(1.0, max(0.0, mean)) for name, mean in means.items()}
+
+
+def _redrawn(
+    snapshot: Snapshot, runs: Mapping[str, Run], given: DrawnPairs, evaluated: Evaluated, *, ties: str
+) -> Certainty:
+    """What the sample does to certainty, on the queries that all runs have: the redraw of `sample_certainty`."""
+    family = family_of(evaluated.convention, evaluated.measure)
+    names = sorted(set(given.pi).intersection(*(run.keys() for run in runs.values())))
+    topics = {query_id: snapshot.topics[query_id] for query_id in names}
+    units = len(set(topics.values()))
+    if family is None or units < MIN_UNITS:
+        few = f"only {counted(units, called().topic)} {verb(units, 'is', 'are')} judged, and {MIN_UNITS} are needed"
+        return unknown(Undefined(few if family else f"{evaluated.measure} does not depend on grades"))
+    sample = sample_of(snapshot)
+    fused = {
+        query_id: {doc_id: sample.pairs[query_id, doc_id].rank for doc_id in given.pi[query_id]} for query_id in names
+    }
+    judged = JudgedQueries(
+        grades={query_id: given.judged[query_id] for query_id in names},
+        lists={
+            query_id: [groups_of(run[query_id], evaluated.convention, ties) for run in runs.values()]
+            for query_id in names
+        },
+        features=features_of(snapshot, fused),
+        topics=topics,
+        drawn_with=given.pi,
+    )
+    measured = Measured(
+        *family,
+        relevant_from=evaluated.relevant_from,
+        highest=given.highest,
+        predict=given.predicted is not None,
+        topics=units,
+        level=evaluated.level,
+        redraws=redraws_of(len(names)),
+        seed=snapshot.ws.settings.seed,
+    )
+    return certainty(judged, {query_id: {**given.pi[query_id]} for query_id in names}, measured, given.predicted)

@@ -128,11 +128,12 @@ def _notes(ws: Workspace, waiting: tuple[str, ...], graded: bool) -> Iterator[st
 def _measured(
     rankings: Mapping[str, Ranking], pools: GradedPools | None, convention: str, measure: str, *, relevant_from: int
 ) -> dict[str, float]:
-    """The measure of the report on each query; none without grades."""
+    """The measure of the report on each query; none without grades, or if an estimate cannot be its value."""
     if pools is None:
         return {}
     measured = pools.measured(rankings, pools.query_ids, MeasuresAsked(convention, (), relevant_from), ties=TIES[0])
-    return {query.query_id: query.values[measure] for query in measured.queries}
+    shown = ((query.query_id, query.shown(measure)) for query in measured.queries)
+    return {query_id: value for query_id, value in shown if value is not None}
 
 
 def _matches(

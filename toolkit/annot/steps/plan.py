@@ -31,6 +31,7 @@ from annot.judging.pool_samples import (
     kept_hashes,
     planned_whole,
     sample_of,
+    share_of,
 )
 from annot.measuring.diagnosis.findings import papers_needed
 from annot.measuring.evaluation.comparisons import ALPHA, FEWEST_PAPERS
@@ -191,6 +192,7 @@ def make(
         "commands.planned",
         sample=sampled,
         judged=judged,
+        raised=judged and share_of(sampled) > share_of(sampled_before) > 0,
         short=sum(count < ws.settings.judging.per_pair for count in members.values()),
         per_pair=ws.settings.judging.per_pair,
         before=len(current),

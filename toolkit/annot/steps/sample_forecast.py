@@ -13,19 +13,19 @@ from typing import NamedTuple
 from annot.base.errors import InputError, MissingInput
 from annot.base.names import called, counted
 from annot.base.records import Advance, Ranking, nested
-from annot.base.scored import as_trec_eval
 from annot.base.stats.values import Estimate, Undefined
 from annot.judging.planning.drawing import FEWEST_FOR_REPEATS
-from annot.judging.pool_samples import Frozen, design_of, documents_to_plan, frozen_of, planned_whole, rule_of
+from annot.judging.pool_samples import Frozen, design_of, documents_to_plan, frozen_of, planned_whole, rule_of, share_of
 from annot.judging.progress import rules_of, settled_of
 from annot.measuring.evaluation.gradings import family_of
 from annot.measuring.forecast.effort import Effort
 from annot.measuring.forecast.hours import NO_TIMES, Rules, settling_of, speed_of
 from annot.measuring.forecast.redrawing import MIN_UNITS
-from annot.measuring.forecast.sample_certainty import JudgedQueries, Measured, certainty
+from annot.measuring.forecast.sample_certainty import JudgedQueries, Measured, certainty, redraws_of
 from annot.measuring.forecast.sample_shares import SHARES as SHARES_LOOKED_AT
-from annot.measuring.forecast.sample_shares import SeenOn, ShareForecast, SharesForecast, assumed, row_of
+from annot.measuring.forecast.sample_shares import Expected, SeenOn, ShareForecast, SharesForecast, assumed, row_of
 from annot.measuring.measured import primary_of, read_run_files
+from annot.measuring.sampled.estimates import groups_of
 from annot.measuring.sampled_study import features_of
 from annot.pools.pair_sample import (
     SHARES,
@@ -37,12 +37,13 @@ from annot.pools.pair_sample import (
     ranks_on_record,
     share_within,
 )
-from annot.publishing.report.cells import COST, HOURS, MEASURE, POINTS, Number, Quantity
+from annot.publishing.report.cells import COST, HOURS, MEASURE, POINTS, WIDER, Number, Quantity
 from annot.publishing.report.cells import measured as measured_number
 from annot.publishing.report.document import Table
 from annot.publishing.report.tables import Column, Columns
 from annot.publishing.report.terminal import rendered, table_text
 from annot.publishing.report.words import sentences
+from annot.store.judging_models import PoolSample
 from annot.store.pools import sample_judged_since
 from annot.study.adjudication import Pair
 from annot.study.snapshot import Snapshot, read_snapshot
@@ -50,10 +51,7 @@ from annot.study.workspace import Workspace
 
 LEVEL = 0.9
 """Of the ranges."""
-MOST_REDRAWS, FEWEST_REDRAWS, QUERIES_REDRAWN = 40, 5, 1000
-"""How often the pairs of a pilot are drawn again: a query's draw takes a few milliseconds."""
 PAIRS = Quantity(1, 0, 0)
-WIDER = Quantity(1, 0, 0, scale=100, unit="%")
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,13 +77,14 @@ class _Study(NamedTuple):
     """Whether an adjudicator must settle it, for each pair that all its assessors have answered."""
     share_on_record: float
     """0 where there is no sample."""
+    looked: bool
+    """Whether drawn pairs are judged, so that a larger share is a second look."""
 
     def effort_of(self, pi: Probabilities) -> Effort:
         """Of the pairs of a draw. Each answered pair stands for those like it: pi now by pi when it was drawn."""
         sample, among, all_pairs = self.snapshot.sample, 0.0, 0.0
         for (query_id, doc_id), disputed in self.disputed.items():
-            under = None if sample is None else sample.pairs.get((query_id, doc_id))
-            worth = pi.get(query_id, {}).get(doc_id, 0.0) / (1.0 if under is None else under.probability)
+            worth = pi.get(query_id, {}).get(doc_id, 0.0) / _probability(sample, query_id, doc_id)
             among, all_pairs = among + worth * disputed, all_pairs + worth
         return replace(self.effort, disputed=among / all_pairs if all_pairs else None)
 
@@ -175,23 +174,35 @@ def shares(
     seconds: float | None,
     queries: tuple[str, ...] = (),
     only_new: bool = False,
+    relevant: float | None = None,
     advance: Advance,
 ) -> SharesForecast:
     """Each of these shares of the pools: pairs, hours, cost, and what it does to certainty.
 
-    seconds, queries: as of `share_for`. only_new: pairs of whole pools that are planned count as certain.
-    Certainty is seen on the queries whose pairs are all judged, from four topics on, and is assumed otherwise.
+    seconds, queries: as of `share_for`. only_new: pairs of whole pools that are planned count as certain. relevant: the
+    relevant documents that a query is expected to have; None if that is not known.
+    Certainty is seen on the queries whose pairs are all judged, from four topics on. Otherwise it is assumed, by a grid
+    of simulated studies.
     """
     study = _study(ws, queries=queries, seconds=seconds, only_new=only_new)
     snapshot, settings = study.snapshot, ws.settings
     convention, measure = primary_of(settings)
     topics = len({snapshot.topics[query_id] for query_id in study.frozen})
     found = _pilot(study, convention)
+    pairs = sum(map(len, study.frozen.values()))
+    expected = Expected(
+        measure=measure,
+        highest=settings.scale.grades[-1],
+        topics=topics,
+        pairs=pairs / len(study.frozen),
+        relevant=relevant,
+        level=settings.agreement.level,
+    )
     rows = []
     for at, share in enumerate(shares):
         pi = probabilities(study.frozen, share=share, rule=study.rule)
         if isinstance(found, Undefined):
-            certain = assumed(share, topics=topics, level=settings.agreement.level)
+            certain = assumed(share, expected)
         else:
             family = family_of(convention, measure)
             assert family is not None
@@ -212,7 +223,7 @@ def shares(
     forecast = SharesForecast(
         queries=len(study.frozen),
         topics=topics,
-        pairs=sum(map(len, study.frozen.values())),
+        pairs=pairs,
         convention=convention,
         measure=measure,
         level=LEVEL,
@@ -220,10 +231,17 @@ def shares(
         currency=settings.forecast.currency,
         seen_on=None if isinstance(found, Undefined) else found.seen_on,
         why_assumed=found.reason if isinstance(found, Undefined) else "",
+        relevant=relevant,
         rows=tuple(rows),
         notes=(),
     )
-    words = sentences("commands.sample_shares", found=forecast, label=settings.sample.cheap_label, **_counted(effort))
+    words = sentences(
+        "commands.sample_shares",
+        found=forecast,
+        label=settings.sample.cheap_label,
+        looked=study.looked,
+        **_counted(effort),
+    )
     return replace(forecast, notes=words)
 
 
@@ -235,8 +253,8 @@ def table_of(found: SharesForecast) -> Table:
             Column("pairs", lambda one: measured_number(one.pairs, PAIRS)),
             Column("hours", lambda one: measured_number(one.hours, HOURS)),
             Column(f"cost, {found.currency}", lambda one: measured_number(one.cost, COST), "cost"),
-            Column("mean wider by", lambda one: Number(one.level, WIDER), "level_wider"),
-            Column("difference wider by", lambda one: Number(one.difference, WIDER), "difference_wider"),
+            Column("mean wider by", lambda one: measured_number(one.level, WIDER), "level_wider"),
+            Column("difference wider by", lambda one: measured_number(one.difference, WIDER), "difference_wider"),
             Column("mean ±", lambda one: Number(one.half_width, MEASURE), "half_width"),
             Column("bias", lambda one: Number(one.bias, POINTS), "bias"),
             Column("advice", lambda one: one.why_not, ""),
@@ -276,7 +294,7 @@ def _pilot(study: _Study, convention: str) -> _Judged | Undefined:
     methods = sorted({method for of in ranks.values() for method in of})
     own_runs = _own_runs(study.snapshot.ws, grades)
     lists = {
-        query_id: [_groups(run[query_id], convention) for run in own_runs.values()]
+        query_id: [groups_of(run[query_id], convention, "order") for run in own_runs.values()]
         if own_runs
         else [_by_rank(ranks[query_id].get(method, {}), study.frozen[query_id]) for method in methods]
         for query_id in grades
@@ -290,20 +308,26 @@ def _pilot(study: _Study, convention: str) -> _Judged | Undefined:
         topics=len(set(topics.values())),
         runs=runs,
         own_runs=bool(own_runs),
-        redraws=min(MOST_REDRAWS, max(FEWEST_REDRAWS, QUERIES_REDRAWN // len(grades))),
+        redraws=redraws_of(len(grades)),
         filled_in=any(len(of) < len(study.frozen[query_id]) for query_id, of in grades.items()),
     )
-    return _Judged(JudgedQueries(grades, lists, features_of(snapshot, fused), topics), seen_on)
+    drawn_with = {
+        query_id: {doc_id: _probability(sample, query_id, doc_id) for doc_id in places}
+        for query_id, places in fused.items()
+    }
+    return _Judged(JudgedQueries(grades, lists, features_of(snapshot, fused), topics, drawn_with), seen_on)
+
+
+def _probability(sample: PoolSample | None, query_id: str, doc_id: str) -> float:
+    """With which the pair was drawn; a pair that is under no sample is judged for certain."""
+    under = None if sample is None else sample.pairs.get((query_id, doc_id))
+    return 1.0 if under is None else under.probability
 
 
 def _own_runs(ws: Workspace, queries: Collection[str]) -> dict[str, dict[str, Ranking]]:
     """The runs in exports/runs that rank for all of these queries."""
     found = read_run_files(ws) if any(ws.runs.glob("*.run")) else {}
     return {tag: run for tag, run in found.items() if run.keys() >= set(queries)}
-
-
-def _groups(docs: Ranking, convention: str) -> list[tuple[str, ...]]:
-    return [(doc.doc_id,) for doc in (as_trec_eval(docs) if convention == "trec" else docs)]
 
 
 def _by_rank(ranks: Mapping[str, int], documents: Collection[str]) -> list[tuple[str, ...]]:
@@ -338,8 +362,7 @@ def _study(ws: Workspace, *, queries: tuple[str, ...], seconds: float | None, on
         whole = planned_whole(wanted, snapshot.assignments, snapshot.plan, sample=sample, only_new=True)
     frozen = frozen_of(snapshot.pools, [known[name] for name in wanted], before=sample, whole=whole)
     effort = _effort(snapshot, seconds, replace(rules_of(ws.settings), level=LEVEL))
-    share = 0.0 if sample is None else sample.design.share
-    return _Study(snapshot, frozen, rule_of(design), effort, _disputed(snapshot), share)
+    return _Study(snapshot, frozen, rule_of(design), effort, _disputed(snapshot), share_of(sample), judged)
 
 
 def _disputed(snapshot: Snapshot) -> dict[Pair, bool]:

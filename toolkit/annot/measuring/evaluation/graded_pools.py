@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from annot.base.records import Judgement, Qrel, ScoredDoc, grouped, nested, ranked
+from annot.base.stats.values import Estimate
 from annot.measuring.evaluation.chance import Cut, Documents, random_orders
 from annot.measuring.evaluation.computed import MeasuresAsked, Run, Values
 from annot.measuring.evaluation.measures import Evaluation, columns, evaluate, single_assessor_ceiling
@@ -136,15 +137,12 @@ class SampleCost:
     """Of the pools."""
     share: float
     """The share that was asked for. By chance, more or less was drawn."""
-    level: float | None
-    """By how much an interval of a run's mean is wider, as a share; the median over runs. None if it is unknown."""
-    difference: float | None
+    level: Estimate
+    """By how much an interval of a run's mean is wider, as a fraction; the median over runs, with a range."""
+    difference: Estimate
     """The same of a difference between two runs; the median over all pairs of runs."""
-    right_sign: float | None
-    """A true difference of at least so much has the right sign in 95 of 100 draws, for any two runs. None for one run.
-    """
     outside: int
-    """Estimates of runs on queries below 0 or above 1; they stay in the means."""
+    """Estimates of runs on queries that cannot be the value; they count in the means and are not shown."""
     floored: int
     """Queries whose ideal was raised to what was found, or to one document of the lowest relevant grade."""
     so_far: float | None = None

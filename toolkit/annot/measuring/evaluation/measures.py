@@ -56,6 +56,21 @@ class QueryMeasures:
     missing: tuple[str, ...]
     """Judged documents that were not submitted."""
 
+    def shown(self, name: str) -> float | None:
+        """The measure; None if it is not to be shown."""
+        return self.values[name]
+
+
+@dataclass(frozen=True, slots=True)
+class EstimatedMeasures(QueryMeasures):
+    """The same, estimated from a sample of the pool."""
+
+    impossible: tuple[str, ...]
+    """Measures whose estimate the query cannot have: it counts in the mean, and is not shown."""
+
+    def shown(self, name: str) -> float | None:
+        return None if name in self.impossible else self.values[name]
+
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:

@@ -1,10 +1,15 @@
-"""What judging a sample of the pools costs in certainty: seen on queries that are judged, or assumed.
+"""What judging a sample of the pools costs in certainty: seen on queries that are judged.
 
-The pairs of the judged queries are drawn again many times, with the probabilities that a share gives them. Each draw is
-estimated as an evaluation would (`annot.measuring.sampled`). Intervals over topics hold the sample's part already: that
-of whole pools has variance T / U for U topics, that of a sample (T + D) / U, D being the design variance of a topic. So
-an interval is wider by sqrt(1 + D / T), however many topics a study has. The bias of a level does not shrink with
-topics, and its interval does: which share is too small for a study depends on its own number of topics.
+Pairs that were never judged get grades by chance (`filling_in`). From these whole pools, pairs are drawn again many
+times with the probabilities that a share gives them, and each draw is estimated as an evaluation would
+(`annot.measuring.sampled`). An interval over topics is as wide as the estimates scatter between topics, so it is wider
+by the root of their scatter over that of the whole pools' values, however many topics a study has. It may also be
+narrower: a query in which nothing relevant is drawn gets what is predicted, and predictions scatter little. The bias of
+a level does not shrink with topics, and its interval does: which share is too small for a study depends on its own
+number of topics.
+
+`annot forecast --sample` and what a sampled study says of its own sample are this one computation;
+`benchmarks/sample_certificate.py` compares it with the truth.
 """
 
 from __future__ import annotations
@@ -18,47 +23,72 @@ import numpy as np
 
 from annot.base.stats.arrays import Array
 from annot.base.stats.seeding import generator
-from annot.base.stats.values import Undefined, Value
+from annot.base.stats.values import Estimate, Interval, Undefined, Value
 from annot.measuring.evaluation.gradings import Family
-from annot.measuring.forecast.redrawing import papers_by_number
-from annot.measuring.sampled.grades import PoolGrades, Predicted, pool_grades
+from annot.measuring.forecast.filling_in import filled_in
+from annot.measuring.forecast.redrawing import MIN_UNITS, papers_by_number
+from annot.measuring.sampled.estimates import pools_of
+from annot.measuring.sampled.grades import PoolGrades, Predicted
 from annot.measuring.sampled.lists import Estimates, Lists
-from annot.measuring.sampled.predicting import Features, predicted
+from annot.measuring.sampled.predicting import Features, Grades, predicted
+from annot.measuring.sampled.weights import tuned
 from annot.pools.pair_sample import Probabilities
 
 HALF_AGAIN = 0.5
 """More than this, and intervals are as wide as those of fewer than half of the topics, judged whole."""
+NARROWER = -0.05
+"""Less than this, and nothing relevant was drawn in so many queries that the topics look alike."""
 QUARTER = 0.25
 """The part of an interval's half width that a bias may have."""
+RANGE = 0.9
+"""The level of ranges."""
+OF_REDRAW = 0.1
+"""How far the factor 1 + widening may be off with any number of topics: what was not found is not known."""
+RESAMPLES = 400
+"""How often topics are drawn again for a range."""
+MOST_REDRAWS, FEWEST_REDRAWS, QUERIES_REDRAWN = 20, 5, 1000
+"""How often pairs are drawn again: the most, the fewest, and of all queries together."""
 ONE_RUN = Undefined("there is one run, so there is no difference between two")
 ALIKE = Undefined("all runs are equally good on every topic")
-
-Grades = Mapping[str, Mapping[str, int]]
-"""By query, then document."""
+ONE_TOPIC = Undefined("one topic has no interval")
+LEAST = 1e-12
+"""A smaller scatter is rounding."""
 
 
 class Certainty(NamedTuple):
     """What a share of the pools does to the mean of a measure over topics, and to its difference between two runs."""
 
-    level: Value
-    """By how much the interval of a run's mean is wider, as a fraction of that of whole pools; the median run."""
-    difference: Value
+    level: Estimate
+    """By how much the interval of a run's mean is wider, as a fraction of that of whole pools; the median run. The
+    range is of topics drawn again."""
+    difference: Estimate
     """The same of the difference between two runs; the median pair."""
-    bias: float
-    """How far a run's mean is expected to be off; the mean over runs."""
+    bias: float | None
+    """How far a run's mean is expected to be off; the mean over runs. None if it is not known."""
     half_width: Value
     """Of the interval of a run's mean in the whole study; the median run."""
 
     @property
     def too_small(self) -> bool:
         """Whether the bias is too large beside the interval."""
-        return not isinstance(self.half_width, Undefined) and abs(self.bias) > QUARTER * self.half_width
+        if self.bias is None or isinstance(self.half_width, Undefined):
+            return False
+        return abs(self.bias) > QUARTER * self.half_width
 
     @property
     def too_wide(self) -> bool:
         """Whether intervals widen too much: of a difference, or of a run's mean where there is one run."""
-        found = self.level if isinstance(self.difference, Undefined) else self.difference
-        return not isinstance(found, Undefined) and found > HALF_AGAIN
+        return self._wider > HALF_AGAIN
+
+    @property
+    def too_narrow(self) -> bool:
+        """Whether intervals are clearly narrower than those of whole pools: predictions then hide how topics differ."""
+        return self._wider < NARROWER
+
+    @property
+    def _wider(self) -> float:
+        wider = self.level.value if isinstance(self.difference.value, Undefined) else self.difference.value
+        return 0.0 if isinstance(wider, Undefined) else wider
 
 
 @dataclass(frozen=True)
@@ -72,6 +102,8 @@ class JudgedQueries:
     features: Features
     """Of all documents of the pools."""
     topics: Mapping[str, str]
+    drawn_with: Mapping[str, Mapping[str, float]]
+    """The probability with which each document's grade came to be known."""
 
 
 @dataclass(frozen=True)
@@ -93,37 +125,54 @@ class Measured:
     seed: int
 
 
-def certainty(judged: JudgedQueries, pi: Probabilities, measured: Measured) -> Certainty:
+def certainty(
+    judged: JudgedQueries, pi: Probabilities, measured: Measured, guesses: Mapping[str, Predicted] | None = None
+) -> Certainty:
     """Draw the pairs of the judged queries many times with these probabilities, which are of all their documents.
 
-    Grades that are not known are filled in anew for each draw, by chance, as the rankings predict them.
+    guesses: the predictions that the estimates use; None learns them from the first draw. Grades that are not known are
+    filled in anew for each draw.
     """
     names = tuple(sorted(judged.grades))
-    whole = _Whole(judged, measured.highest, measured.seed)
-    paper = papers_by_number(names, judged.topics)
+    whole = filled_in(
+        judged.grades,
+        judged.features,
+        judged.drawn_with,
+        highest=measured.highest,
+        relevant_from=measured.relevant_from,
+        seed=measured.seed,
+    )
     first = whole.grades(0)
-    lists = {
-        name: Lists.of(judged.lists[name], _of_pool(name, dict.fromkeys(first[name], 1.0), first[name], None, measured))
-        for name in names
-    }
+    pools = _judged_whole(first, measured)
+    lists = {name: Lists.of(judged.lists[name], pools[name]) for name in names}
     truth = _values(lists, first, measured)
-    guesses: Mapping[str, Predicted] | None = None
-    off, design = np.zeros(truth.shape[1]), np.zeros((truth.shape[1],) * 2)
+    true, estimates = (np.empty((measured.redraws, *truth.shape)) for _ in range(2))
     for at in range(measured.redraws):
         grades = whole.grades(at) if whole.incomplete else first
         drawn = {name: _drawn(grades[name], pi[name], measured.seed, name, at) for name in names}
         if measured.predict and guesses is None:
             # Learned from the first draw alone: the next would teach nearly the same, and learning takes longest.
             guesses = predicted(drawn, judged.features, judged.topics, highest=measured.highest)
-        true = _values(lists, grades, measured) if whole.incomplete else truth
+        true[at] = _values(lists, grades, measured) if whole.incomplete else truth
+        weights = guesses and tuned(
+            pi, drawn, guesses, judged.topics, relevant_from=measured.relevant_from, highest=measured.highest
+        )
+        pools = pools_of(pi, drawn, guesses, highest=measured.highest, weights=weights)
         for row, name in enumerate(names):
-            pool = _of_pool(name, pi[name], drawn[name], None if guesses is None else guesses[name], measured)
-            found = _measured(replace(lists[name], grades=pool), measured)
-            off += (found.values - true[row]) / (len(names) * measured.redraws)
-            design += found.effects @ found.effects.T / (len(names) ** 2 * measured.redraws)
-    of_topics = np.zeros((int(paper.max()) + 1, len(off)))
-    np.add.at(of_topics, paper, (truth - truth.mean(axis=0)) / len(names))
-    return _told(off, design, of_topics, measured)
+            estimates[at, row] = _measured(replace(lists[name], grades=pools[name]), measured).values
+    paper = papers_by_number(names, judged.topics)
+    return _certainty_of(estimates, true, paper, measured)
+
+
+def unknown(reason: Undefined) -> Certainty:
+    """Nothing is known, for this reason."""
+    none = Estimate(reason, reason)
+    return Certainty(none, none, None, reason)
+
+
+def redraws_of(queries: int) -> int:
+    """How often so many queries are drawn again: a query's draw takes a few milliseconds."""
+    return min(MOST_REDRAWS, max(FEWEST_REDRAWS, QUERIES_REDRAWN // queries))
 
 
 def half_width(deviation: float, topics: int, level: float) -> Value:
@@ -131,57 +180,76 @@ def half_width(deviation: float, topics: int, level: float) -> Value:
     from scipy.special import stdtrit
 
     if topics < 2:
-        return Undefined("one topic has no interval")
+        return ONE_TOPIC
     return float(stdtrit(topics - 1, 0.5 + level / 2)) * deviation / math.sqrt(topics)
 
 
-def _told(off: Array, design: Array, of_topics: Array, measured: Measured) -> Certainty:
-    """design: shape (S, S), the covariance of the runs' means over draws. of_topics: shape (U, S), by how much each
-    topic moves them."""
-    units = len(of_topics)
-    topical = of_topics.T @ of_topics * units / max(1, units - 1)
-    first, second = np.triu_indices(len(off), k=1)
-    level = _wider(np.diag(design), np.diag(topical))
-    between = _wider(_of_differences(design)[first, second], _of_differences(topical)[first, second])
-    half = half_width(float(np.median(np.sqrt(np.diag(topical) * units))), measured.topics, measured.level)
-    if not isinstance(half, Undefined) and not isinstance(level, Undefined):
-        half *= 1 + level
-    return Certainty(level, between if len(first) else ONE_RUN, float(off.mean()), half)
+class _Scatter(NamedTuple):
+    """How S runs scatter between U topics: means over redraws of the covariance of their means."""
+
+    products: Array
+    """Shape (U, S, S)."""
+    means: Array
+    """Shape (R, U, S): by how much each topic moves the mean of each redraw."""
+
+    @classmethod
+    def of(cls, values: Array, paper: Array) -> _Scatter:
+        """values: shape (R, Q, S). paper: shape (Q,), the topic of each query by number."""
+        off = (values - values.mean(axis=1, keepdims=True)) / values.shape[1]
+        means = np.zeros((len(off), int(paper.max()) + 1, off.shape[2]))
+        np.add.at(means, (slice(None), paper), off)
+        return cls(np.einsum("rus,rut->ust", means, means) / len(means), means)
+
+    def covariances(self, weights: Array) -> Array:
+        """weights: shape (B, U), how often each topic is drawn. Shape (B, S, S)."""
+        units = weights.shape[1]
+        centres = np.einsum("bu,rus->brs", weights / units, self.means)
+        squares = np.einsum("bu,ust->bst", weights, self.products)
+        return np.asarray(squares - units * np.einsum("brs,brt->bst", centres, centres) / len(self.means))
 
 
-def _wider(design: Array, topical: Array) -> Value:
-    differ = topical > 1e-12
+def _certainty_of(estimates: Array, true: Array, paper: Array, measured: Measured) -> Certainty:
+    """estimates, true: shape (R, Q, S)."""
+    units, runs = int(paper.max()) + 1, true.shape[2]
+    rng = generator(measured.seed, "topics drawn again")
+    weights = np.concatenate([np.ones((1, units)), rng.multinomial(units, np.full(units, 1 / units), size=RESAMPLES)])
+    of_estimates, of_true = (_Scatter.of(values, paper).covariances(weights) for values in (estimates, true))
+    level = _wider(*(np.diagonal(scatter, axis1=1, axis2=2) for scatter in (of_estimates, of_true)), units)
+    first, second = np.triu_indices(runs, k=1)
+    between = Estimate(ONE_RUN, ONE_RUN)
+    if runs > 1:
+        between = _wider(*(_of_differences(scatter)[:, first, second] for scatter in (of_estimates, of_true)), units)
+    topical = np.diag(of_true[0]) * units / max(1, units - 1)
+    half = half_width(float(np.median(np.sqrt(topical * units))), measured.topics, measured.level)
+    if not isinstance(half, Undefined) and not isinstance(level.value, Undefined):
+        half *= 1 + level.value
+    return Certainty(level, between, float((estimates - true).mean()), half)
+
+
+def _wider(of_estimates: Array, of_true: Array, units: int) -> Estimate:
+    """of_estimates, of_true: shape (1 + B, N), the scatter of N figures, first of all topics as they are."""
+    if units < 2:
+        return Estimate(ONE_TOPIC, ONE_TOPIC)
+    differ = of_true[0] > LEAST
     if not differ.any():
-        return ALIKE
-    return float(np.median(np.sqrt(1 + design[differ] / topical[differ]))) - 1
+        return Estimate(ALIKE, ALIKE)
+    ratios = of_estimates[:, differ] / np.maximum(of_true[:, differ], LEAST)
+    if np.abs(ratios - 1).max() < LEAST**0.5:
+        return Estimate(0.0, Interval(0.0, 0.0, RANGE, "bootstrap"))
+    wider = np.median(np.sqrt(np.maximum(ratios, LEAST)), axis=1) - 1
+    if units < MIN_UNITS:
+        few = Undefined(f"{units} topics do not show how topics differ; {MIN_UNITS} are needed")
+        return Estimate(float(wider[0]), few)
+    logs = np.log1p(wider)
+    below, above = np.abs(np.quantile(logs[1:], ((1 - RANGE) / 2, (1 + RANGE) / 2)) - logs[0])
+    low, high = np.expm1([logs[0] - below - OF_REDRAW, logs[0] + above + OF_REDRAW])
+    return Estimate(float(wider[0]), Interval(float(low), float(high), RANGE, "bootstrap"))
 
 
-def _of_differences(covariance: Array) -> Array:
-    """Variances of the differences between every two."""
-    own = np.diag(covariance)
-    return np.asarray(own[:, None] + own - 2 * covariance)
-
-
-class _Whole:
-    """The grades of whole pools."""
-
-    def __init__(self, judged: JudgedQueries, highest: int, seed: int) -> None:
-        self._known = judged.grades
-        self._seed = seed
-        self._open = {name: sorted(judged.features[name].keys() - of.keys()) for name, of in judged.grades.items()}
-        self.incomplete = any(self._open.values())
-        if self.incomplete:
-            self._chances = predicted(judged.grades, judged.features, judged.topics, highest=highest)
-
-    def grades(self, at: int) -> dict[str, dict[str, int]]:
-        """Those of one draw, by document."""
-        found = {name: dict(of) for name, of in self._known.items()}
-        for name, missing in self._open.items():
-            if missing:
-                to = np.cumsum([self._chances[name][doc_id] for doc_id in missing], axis=1)[:, :-1]
-                chance = generator(self._seed, "filled in", name, str(at)).random((len(missing), 1))
-                found[name] |= dict(zip(missing, (chance >= to).sum(axis=1).tolist(), strict=True))
-        return {name: dict(sorted(of.items())) for name, of in found.items()}
+def _of_differences(covariances: Array) -> Array:
+    """Variances of the differences between every two, of each of B covariances: shape (B, S, S)."""
+    own = np.diagonal(covariances, axis1=1, axis2=2)
+    return np.asarray(own[:, :, None] + own[:, None, :] - 2 * covariances)
 
 
 def _drawn(grades: Mapping[str, int], pi: Mapping[str, float], seed: int, name: str, at: int) -> dict[str, int]:
@@ -189,16 +257,15 @@ def _drawn(grades: Mapping[str, int], pi: Mapping[str, float], seed: int, name: 
     return {doc_id: of for (doc_id, of), chance in zip(grades.items(), chances, strict=True) if chance < pi[doc_id]}
 
 
-def _of_pool(
-    name: str, pi: Mapping[str, float], drawn: Mapping[str, int], guesses: Predicted | None, measured: Measured
-) -> PoolGrades:
-    return pool_grades(pi, drawn, guesses, highest=measured.highest, query_id=name)
+def _judged_whole(grades: Grades, measured: Measured) -> dict[str, PoolGrades]:
+    certain = {name: dict.fromkeys(own, 1.0) for name, own in grades.items()}
+    return pools_of(certain, grades, None, highest=measured.highest)
 
 
 def _values(lists: Mapping[str, Lists], grades: Grades, measured: Measured) -> Array:
     """Of whole pools, shape (queries, S)."""
-    pools = {name: _of_pool(name, dict.fromkeys(of, 1.0), of, None, measured) for name, of in grades.items()}
-    return np.array([_measured(replace(of, grades=pools[name]), measured).values for name, of in lists.items()])
+    pools = _judged_whole(grades, measured)
+    return np.array([_measured(replace(own, grades=pools[name]), measured).values for name, own in lists.items()])
 
 
 def _measured(lists: Lists, measured: Measured) -> Estimates:

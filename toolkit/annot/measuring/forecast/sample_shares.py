@@ -1,24 +1,29 @@
-"""Shares of the pools side by side: what each takes and what it does to certainty, seen or assumed."""
+"""Shares of the pools side by side: what each takes and what it does to certainty, seen or assumed.
+
+What is assumed before anything is judged comes from simulated studies on a grid (`sample-grid.tsv`, made by
+`benchmarks/sample_shares.py`): pairs and relevant documents of a query, topics, grades, measure and share.
+"""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import NamedTuple
 
 import numpy as np
 
-from annot.base.stats.values import Estimate, Undefined, Value
+from annot.base.records import grouped
+from annot.base.stats.values import Estimate, Interval, Undefined, Value
 from annot.measuring.forecast.effort import Effort, drawn_range
-from annot.measuring.forecast.sample_certainty import Certainty, half_width
+from annot.measuring.forecast.sample_certainty import Certainty, half_width, unknown
 from annot.pools.pair_sample import ExpectedPairs
 
 SHARES = (0.15, 0.25, 0.33, 0.5, 0.75, 1.0)
-ASSUMED_LEVEL = (1.25, 0.24, 0.11, 0.026, 0.0043, 0.0)
-ASSUMED_DIFFERENCE = (2.3, 0.65, 0.34, 0.092, 0.0095, 0.0)
-ASSUMED_BIAS = (0.041, 0.018, 0.012, 0.0083, 0.0033, 0.0)
-ASSUMED_DEVIATION = 0.16
-"""The results on two collections that were judged whole, by `benchmarks/sample_shares.py`: NDCG of 17 systems on
-CSFCube's two shared facets (33 queries) and on Cranfield (217). Each is the larger of both figures; of the standard
-deviation over topics the smaller, which makes intervals narrow and the bias beside them large."""
+GRID_FILE = "sample-grid.tsv"
+ON_GRID = Undefined("it is read off a grid of simulated studies")
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,18 +34,18 @@ class ShareForecast:
     pairs: Estimate
     hours: Estimate
     cost: Estimate
-    level: Value
+    level: Estimate
     """By how much the interval of a run's mean is wider, as a fraction."""
-    difference: Value
+    difference: Estimate
     """The same of the difference between two runs."""
-    bias: float
-    """How far a run's mean is expected to be off."""
+    bias: float | None
+    """How far a run's mean is expected to be off; None if that is not known."""
     half_width: Value
     """Of the interval of a run's mean."""
     advised: bool
-    """Whether the bias is at most a quarter of it, and no interval widens by more than half."""
+    """Whether the bias is at most a quarter of it, and no interval widens by more than half or is clearly narrower."""
     why_not: str
-    """`too small` for the bias, `too wide` for the interval of a difference; else empty."""
+    """`too small` for the bias, `too wide` or `too narrow` for the interval of a difference, `not known`; else empty."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,34 +80,136 @@ class SharesForecast:
     seen_on: SeenOn | None
     """None if certainty is assumed."""
     why_assumed: str
+    relevant: float | None
+    """The relevant documents of a query that are expected; None if they are not known."""
     rows: tuple[ShareForecast, ...]
     notes: tuple[str, ...]
     """How to read it, and what it rests on."""
 
 
-def row_of(share: float, pairs: ExpectedPairs, effort: Effort, found: Certainty) -> ShareForecast:
+def row_of(share: float, pairs: ExpectedPairs, effort: Effort, certain: Certainty) -> ShareForecast:
     """The row of a share."""
+    faults = {
+        "not known": isinstance(certain.level.value, Undefined),
+        "too small": certain.too_small,
+        "too wide": certain.too_wide,
+        "too narrow": certain.too_narrow,
+    }
+    why_not = next((fault for fault, found in faults.items() if found), "")
     return ShareForecast(
         share=share,
         pairs=Estimate(pairs.mean, drawn_range(pairs, effort.rules.level)),
         hours=effort.hours(pairs),
         cost=effort.cost(pairs),
-        level=found.level,
-        difference=found.difference,
-        bias=found.bias,
-        half_width=found.half_width,
-        advised=not (found.too_small or found.too_wide),
-        why_not="too small" if found.too_small else "too wide" if found.too_wide else "",
+        level=certain.level,
+        difference=certain.difference,
+        bias=certain.bias,
+        half_width=certain.half_width,
+        advised=not why_not,
+        why_not=why_not,
     )
 
 
-def assumed(share: float, *, topics: int, level: float) -> Certainty:
-    """The assumed effects of a share if nothing is judged yet, by straight lines between the shares that were tried.
+class GridRow(NamedTuple):
+    """What simulated studies of one design show at one share."""
 
-    topics, level: of the study, and of its intervals.
+    measure: str
+    highest: int
+    """The highest grade."""
+    topics: int
+    pairs: int
+    """Of a query."""
+    relevant: float
+    """Of a query, the mean."""
+    share: float
+    level: float
+    """By how much an interval of a run's mean is wider, as a fraction."""
+    difference: float
+    bias: float
+    deviation: float
+    """Of a run's values over topics."""
+
+
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """The study to be whose certainty is assumed."""
+
+    measure: str
+    highest: int
+    topics: int
+    pairs: float
+    """Of a query."""
+    relevant: float | None
+    """Of a query; None if they are not known."""
+    level: float
+    """Of its intervals."""
+
+
+@cache
+def grid() -> tuple[GridRow, ...]:
+    """The designs that were simulated."""
+    header, *lines = files("annot.measuring.forecast").joinpath(GRID_FILE).read_text(encoding="utf-8").splitlines()
+    kinds = (str, int, int, int, float, float, float, float, float, float)
+    assert header.split("\t") == [*GridRow._fields]
+    return tuple(GridRow(*(kind(cell) for kind, cell in zip(kinds, line.split("\t"), strict=True))) for line in lines)
+
+
+def assumed(share: float, study: Expected) -> Certainty:
+    """The effects of a share on a study of which nothing is judged, from the grid by straight lines between designs.
+
+    Pairs, relevant documents and topics are on scales of logarithms. If the relevant documents are not known, the
+    figures are those of the number on the grid with the widest intervals, and the range is over all numbers.
+    Nothing is known of smaller pools than those of the grid.
     """
-    wider, between, bias = (
-        float(np.interp(share, SHARES, of)) for of in (ASSUMED_LEVEL, ASSUMED_DIFFERENCE, ASSUMED_BIAS)
+    rows = [row for row in grid() if row.measure == study.measure]
+    highest = min((row.highest for row in rows), key=lambda grade: abs(grade - study.highest), default=0)
+    rows = [row for row in rows if row.highest == highest]
+    if not rows:
+        return unknown(Undefined(f"no study with {study.measure} was simulated"))
+    smallest = min(row.pairs for row in rows)
+    if study.pairs < smallest and share < 1:
+        return unknown(Undefined(f"pools of fewer than {smallest} pairs were not simulated"))
+    if study.relevant is not None:
+        return _certainty_of(_figures(rows, share, study, study.relevant), study)
+    known = sorted({row.relevant for row in rows if row.pairs <= study.pairs})
+    each = [_certainty_of(_figures(rows, share, study, relevant), study) for relevant in known]
+    worst = max(each, key=lambda certain: float(certain.difference.value))  # type: ignore[arg-type]
+    return worst._replace(
+        level=_over(worst.level, (certain.level for certain in each)),
+        difference=_over(worst.difference, (certain.difference for certain in each)),
     )
-    half = half_width(ASSUMED_DEVIATION, topics, level)
-    return Certainty(wider, between, bias, half if isinstance(half, Undefined) else half * (1 + wider))
+
+
+def _over(worst: Estimate, others: Iterable[Estimate]) -> Estimate:
+    values = [other.value for other in others if not isinstance(other.value, Undefined)]
+    return Estimate(worst.value, Interval(min(values), max(values), 1.0, "of designs"))
+
+
+def _certainty_of(figures: Sequence[float], study: Expected) -> Certainty:
+    level, difference, bias, deviation = figures
+    half = half_width(deviation, study.topics, study.level)
+    return Certainty(
+        Estimate(level, ON_GRID),
+        Estimate(difference, ON_GRID),
+        bias,
+        half if isinstance(half, Undefined) else half * (1 + level),
+    )
+
+
+def _figures(rows: Sequence[GridRow], share: float, study: Expected, relevant: float) -> list[float]:
+    """Level, difference, bias and deviation: axis after axis is read off, the share last."""
+    axes = (("topics", math.log(study.topics)), ("pairs", math.log(study.pairs)), ("relevant", math.log(relevant)))
+
+    def along(part: Sequence[GridRow], depth: int) -> list[float]:
+        if depth == len(axes):
+            ends = [(1.0, 0.0, 0.0, 0.0, part[0].deviation)]
+            points = sorted([(row.share, *row[6:]) for row in part] + ends)
+            shares = [point[0] for point in points]
+            return [float(np.interp(share, shares, [point[at] for point in points])) for at in range(1, 5)]
+        name, place = axes[depth]
+        steps = sorted(grouped((getattr(row, name), row) for row in part).items())
+        each = [along(own, depth + 1) for _, own in steps]
+        places = [math.log(step) for step, _ in steps]
+        return [float(np.interp(place, places, figures)) for figures in zip(*each, strict=True)]
+
+    return along(rows, 0)

@@ -1,8 +1,4 @@
-"""What a sample costs: by how much wider intervals are than if the pools had been judged whole.
-
-An interval over topics follows from how the estimates scatter between topics. This scatter includes what the draw of
-the pairs adds (`design_variance`). Without it, the interval would be narrower by sqrt((whole - design) / whole).
-"""
+"""What a sample costs, in words, and what an opinion brings to it."""
 
 from __future__ import annotations
 
@@ -15,24 +11,10 @@ from statistics import median
 import numpy as np
 
 from annot.base.names import counted, verb
+from annot.base.stats.values import Estimate, Interval, Undefined
 from annot.measuring.evaluation.computed import JUDGED_AT
 from annot.measuring.evaluation.graded_pools import ByOpinion, SampleCost
-from annot.measuring.sampled.estimates import SampledEvaluation, design_variance
-
-ONE_SIDED = 1.6448536269514722
-"""95 of 100 standard normal deviates are below this."""
-
-
-def wider(estimates: Mapping[str, float], design: float, topics: Mapping[str, str]) -> float | None:
-    """By how much the sample widens an interval of the mean of these estimates; None if there is one topic only.
-
-    estimates: by query. design: the design variance of their mean. Infinite if the draw explains all of the scatter
-    between topics.
-    """
-    whole = scatter(estimates, topics)
-    if whole is None:
-        return None
-    return math.sqrt(whole / (whole - design)) - 1 if whole > design else math.inf
+from annot.measuring.sampled.estimates import SampledEvaluation
 
 
 def scatter(estimates: Mapping[str, float], topics: Mapping[str, str]) -> float | None:
@@ -46,42 +28,6 @@ def scatter(estimates: Mapping[str, float], topics: Mapping[str, str]) -> float 
         sizes[topics[query_id]] += 1
     off = np.array([sums[name] - sizes[name] * mean for name in names]) / len(estimates)
     return float((off**2).sum()) * len(names) / (len(names) - 1) if len(names) > 1 else None
-
-
-def cost_of(
-    found: Mapping[str, SampledEvaluation],
-    measure: str,
-    topics: Mapping[str, str],
-    *,
-    drawn: int,
-    pairs: int,
-    share: float,
-    so_far: float | None,
-) -> SampleCost:
-    """What the sample costs, on the queries that all runs have. found: by run."""
-    values = _values(found, measure)
-    common = sorted(set.intersection(*(set(of) for of in values.values()))) if values else []
-    weights = {query_id: 1 / len(common) for query_id in common}
-    levels, differences, errors = [], [], []
-    for tag, of in values.items() if common else ():
-        design = design_variance(found[tag].effects[measure], weights)
-        levels.append(wider({query_id: of[query_id] for query_id in common}, design, topics))
-    for one, other in combinations(values, 2) if common else ():
-        design = design_variance(found[one].effects[measure], weights, found[other].effects[measure])
-        apart = {query_id: values[one][query_id] - values[other][query_id] for query_id in common}
-        errors.append(math.sqrt(design))
-        differences.append(wider(apart, design, topics) if any(apart.values()) else None)
-    return SampleCost(
-        drawn=drawn,
-        pairs=pairs,
-        share=share,
-        level=_median(levels),
-        difference=_median(differences),
-        right_sign=ONE_SIDED * max(errors) if errors else None,
-        outside=sum(len(of.outside[measure]) for of in found.values()),
-        floored=len({query_id for of in found.values() for query_id in of.floored[measure]}),
-        so_far=so_far,
-    )
 
 
 def by_opinion(
@@ -125,32 +71,23 @@ def _values(found: Mapping[str, SampledEvaluation], measure: str) -> dict[str, d
     return {tag: {one.query_id: one.values[measure] for one in of.evaluation.queries} for tag, of in found.items()}
 
 
-def _median(found: list[float | None]) -> float | None:
-    """The median; None if there is none, or if it is infinite: the sample then hides what the topics scatter by."""
-    known = [one for one in found if one is not None]
-    middle = median(known) if known else math.inf
-    return middle if math.isfinite(middle) else None
-
-
 def notes_of(cost: SampleCost, measure: str, shown: Collection[str] = ()) -> Iterator[str]:
     """What a reader must know of figures that rest on a sample. shown: the measures in the tables."""
     yield (
         f"{cost.drawn:,} of the {cost.pairs:,} pairs of the pools were judged, drawn with known probabilities; all "
         "figures are estimates of the whole pools"
     )
-    widened = [
-        f"that of {what} by {100 * by:.0f}%"
-        for what, by in (("a difference between two runs", cost.difference), ("a run", cost.level))
-        if by is not None
-    ]
-    if widened:
-        yield f"the sample widens intervals: {', '.join(widened)}"
-    elif cost.right_sign is not None:
-        yield "too few topics or pairs were judged to tell by how much the sample widens intervals"
-    if cost.right_sign is not None:
+    if isinstance(cost.level.value, Undefined):
+        yield f"by how much the sample widens intervals is not known: {cost.level.value.reason}"
+    else:
+        widened = [
+            f"that of {what} by {_percent(wider)}"
+            for what, wider in (("a difference between two runs", cost.difference), ("a run", cost.level))
+            if not isinstance(wider.value, Undefined)
+        ]
         yield (
-            f"a true difference of {cost.right_sign:.3f} or more in {measure} comes out with the right sign in 95 of "
-            "100 such draws"
+            f"the sample widens intervals: {', '.join(widened)}; found by drawing it again from filled-in pools (below "
+            "0: narrower)"
         )
     if cost.opinion is not None:
         yield from _of_opinion(cost.opinion, cost.pairs, measure)
@@ -160,8 +97,11 @@ def notes_of(cost: SampleCost, measure: str, shown: Collection[str] = ()) -> Ite
             "those of their query"
         )
     if cost.outside:
-        estimates_are = f"{counted(cost.outside, 'estimate')} of a run on a query {verb(cost.outside, 'is', 'are')}"
-        yield f"{estimates_are} below 0 or above 1 and {verb(cost.outside, 'stays', 'stay')} in the means"
+        yield (
+            f"{counted(cost.outside, 'estimate')} of a run on a query cannot be the value, by the grades that are "
+            f"known: {verb(cost.outside, 'it is', 'they are')} not shown, and {verb(cost.outside, 'counts', 'count')} "
+            "in the means"
+        )
     if cost.floored:
         yield (
             f"in {counted(cost.floored, 'query')} the best possible ranking was estimated below what was found, or "
@@ -175,6 +115,13 @@ def notes_of(cost: SampleCost, measure: str, shown: Collection[str] = ()) -> Ite
         )
     if judged := sorted(name for name in shown if JUDGED_AT.fullmatch(name)):
         yield f"{' and '.join(judged)}: the share of the first documents that are in a pool, whether drawn or not"
+
+
+def _percent(wider: Estimate) -> str:
+    assert not isinstance(wider.value, Undefined), wider.value
+    ends = wider.interval
+    span = f" [{100 * ends.low:.0f}, {100 * ends.high:.0f}]" if isinstance(ends, Interval) else ""
+    return f"{100 * wider.value:.0f}%{span}"
 
 
 def _of_opinion(one: ByOpinion, pairs: int, measure: str) -> Iterator[str]:

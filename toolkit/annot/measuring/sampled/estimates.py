@@ -15,9 +15,9 @@ from annot.base.scored import as_trec_eval
 from annot.base.stats.arrays import Array
 from annot.measuring.evaluation.computed import JUDGED_AT, Run, knows, ties_of
 from annot.measuring.evaluation.gradings import MEASURES, family_of
-from annot.measuring.evaluation.measures import CONVENTIONS, Evaluation, QueryMeasures, check_run
-from annot.measuring.sampled.grades import PoolGrades, Predicted, pool_grades
-from annot.measuring.sampled.lists import ESTIMATED, ROUNDING, Estimates, Lists
+from annot.measuring.evaluation.measures import CONVENTIONS, EstimatedMeasures, Evaluation, check_run
+from annot.measuring.sampled.grades import KINDS, PoolGrades, Predicted, Weights, pool_grades
+from annot.measuring.sampled.lists import Estimates, Lists
 
 WITHOUT_ESTIMATOR = {
     "Rprec": "its cut is at the number of relevant documents, which a sample does not tell",
@@ -36,7 +36,8 @@ class SampledEvaluation:
     effects: dict[str, dict[str, Array]]
     """By measure, then query: the sum of squares is the design variance (`design_variance`)."""
     outside: dict[str, tuple[str, ...]]
-    """By measure, the queries whose estimate is below 0 or above 1. It stays in the mean."""
+    """By measure, the queries whose estimate cannot be the value, by the grades that are known. It stays in the mean and
+    is not shown."""
     floored: dict[str, tuple[str, ...]]
     """By measure, the queries whose ideal or number of relevant documents was estimated below the least it can be."""
 
@@ -47,6 +48,7 @@ def pools_of(
     predicted: Mapping[str, Predicted] | None,
     *,
     highest: int,
+    weights: Mapping[str, Weights] | None = None,
 ) -> dict[str, PoolGrades]:
     """The pool of each query, for `estimates`. The arguments are those of `pool_grades`, by query.
 
@@ -58,7 +60,12 @@ def pools_of(
         of = None if predicted is None else predicted.get(query_id, {})
         try:
             found[query_id] = pool_grades(
-                pi[query_id], judged.get(query_id, {}), of, highest=highest, query_id=query_id
+                pi[query_id],
+                judged.get(query_id, {}),
+                of,
+                highest=highest,
+                query_id=query_id,
+                weights=None if weights is None else weights[query_id],
             )
         except InputError as error:
             faults += [f"{query_id} {fault}" for fault in error.faults]
@@ -147,7 +154,7 @@ def design_variance(
 def has_estimator(convention: str, name: str) -> bool:
     """Whether there is an estimator of the measure."""
     family = family_of(convention, name)
-    return JUDGED_AT.fullmatch(name) is not None or (family is not None and family[0].kind in ESTIMATED)
+    return JUDGED_AT.fullmatch(name) is not None or (family is not None and family[0].kind in KINDS)
 
 
 def groups_of(docs: Sequence[ScoredDoc], convention: str, ties: str) -> list[tuple[str, ...]]:
@@ -160,7 +167,8 @@ def groups_of(docs: Sequence[ScoredDoc], convention: str, ties: str) -> list[tup
 def _measured(lists: Lists, convention: str, name: str, relevant_from: int) -> Estimates:
     if at := JUDGED_AT.fullmatch(name):
         share = lists.in_pool(int(at[1]))
-        return Estimates(share, np.zeros((len(share), 1)), np.zeros(len(share), dtype=np.bool_))
+        nothing = np.zeros(len(share), dtype=np.bool_)
+        return Estimates(share, np.zeros((len(share), 1)), nothing, nothing)
     found = family_of(convention, name)
     assert found is not None, name
     return lists.measured(*found, relevant_from=relevant_from)
@@ -176,35 +184,53 @@ def _of_run(
     of = {key: float(found.values[row]) for key, found in values.items()}
     names = dict.fromkeys(name for _, name in of)
     queries = tuple(
-        _query(query_id, run.get(query_id, ()), pool, {name: of[query_id, name] for name in names}, relevant_from)
+        _query(
+            query_id,
+            run.get(query_id, ()),
+            pool,
+            {name: of[query_id, name] for name in names},
+            tuple(name for name in names if values[query_id, name].impossible[row]),
+            relevant_from,
+        )
         for query_id, pool in pools.items()
     )
     return SampledEvaluation(
         evaluation=Evaluation(
             queries=queries,
-            mean={name: math.fsum(one.values[name] for one in queries) / len(queries) for name in names},
+            mean={
+                name: min(1.0, max(0.0, math.fsum(query.values[name] for query in queries) / len(queries)))
+                for name in names
+            },
             not_submitted=tuple(one.query_id for one in queries if not one.submitted),
             without_relevant=tuple(
                 query_id for query_id, pool in pools.items() if not pool.relevant(relevant_from).found.any()
             ),
         ),
         effects={name: {query_id: values[query_id, name].effects[row] for query_id in pools} for name in names},
-        outside={name: tuple(one for one in pools if not -ROUNDING <= of[one, name] <= 1 + ROUNDING) for name in names},
+        outside={name: tuple(one for one in pools if values[one, name].impossible[row]) for name in names},
         floored={name: tuple(one for one in pools if values[one, name].floored[row]) for name in names},
     )
 
 
 def _query(
-    query_id: str, docs: Sequence[ScoredDoc], pool: PoolGrades, values: dict[str, float], relevant_from: int
-) -> QueryMeasures:
+    query_id: str,
+    docs: Sequence[ScoredDoc],
+    pool: PoolGrades,
+    values: dict[str, float],
+    impossible: tuple[str, ...],
+    relevant_from: int,
+) -> EstimatedMeasures:
+    relevant = pool.weighed(pool.weights["R"]).relevant(relevant_from)
+    fewest = int(relevant.found.sum())
     submitted, pooled = {doc.doc_id for doc in docs}, {*pool.doc_ids}
     top = [doc.doc_id in pooled for doc in docs[:20]]
-    return QueryMeasures(
+    return EstimatedMeasures(
         query_id=query_id,
         values=values,
         submitted=len(docs),
-        relevant=max(0, round(float(pool.relevant(relevant_from).estimate.sum()))),
+        relevant=min(fewest + int(pool.unknown.sum()), max(fewest, round(float(relevant.estimate.sum())))),
         unjudged=len(submitted - pooled),
         judged_at_20=sum(top) / len(top) if top else 0.0,
         missing=tuple(sorted(pooled - submitted)),
+        impossible=impossible,
     )

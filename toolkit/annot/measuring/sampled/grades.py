@@ -4,7 +4,7 @@ The difference estimator of each grade's indicator: h = f + (g - f) / pi for a p
 was not (Saerndal, Swensson and Wretman 1992, Model Assisted Survey Sampling, chapter 6). f is the predicted probability
 of the grade, g is 1 for the grade that was given, pi the probability of being drawn. Its expectation over draws is
 g for any f that does not follow from the pair's own draw; f decides how far it scatters. With f = 0 it is
-the estimator of Horvitz and Thompson (1952). Pairs are drawn independently, so the expectation of a product of two
+the estimator of Horvitz and Thompson (1952). A weight from 0 to 1 multiplies f: `annot.measuring.sampled.weights`. Pairs are drawn independently, so the expectation of a product of two
 pairs' estimates is the product of what they stand for.
 
 How an estimate would scatter over draws is read off replicates: for each pair that might not have been drawn, h moves
@@ -17,16 +17,20 @@ Half Samples): there is no chance in them.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
 
 from annot.base.errors import InputError
-from annot.base.stats.arrays import Array, Integers
+from annot.base.stats.arrays import Array, Integers, Mask
 
 Predicted = Mapping[str, Sequence[float]]
 """By document, the predicted probability of each grade, from 0 up."""
+KINDS = ("P", "R", "NDCG", "AP")
+"""The kinds of measures that have an estimator."""
+Weights = Mapping[str, float]
+"""By the kind of a measure, how much predictions count: from 0, not at all, to 1."""
 
 
 class Scored(NamedTuple):
@@ -48,35 +52,68 @@ class PoolGrades:
 
     doc_ids: tuple[str, ...]
     at_least: Array
-    """The estimate: 1 or 0 where it is certain."""
+    """The estimate with the predictions at full weight: 1 or 0 where it is certain."""
     moves: Array
     """By how much it moves in a replicate; 0 if it does not depend on a draw."""
+    predicted: Array
+    """What the predictions add to the estimate; 0 without predictions, and where the estimate is certain."""
+    predicted_moves: Array
+    """What they add to the moves."""
     found: Array
     """1 or 0 by the grade that was given; 0 where the pair was not drawn."""
     drawn: frozenset[str]
     """Documents whose grade is known."""
+    unknown: Mask
+    """Shape (n,), whether the grade of a document is not known."""
     uncertain: Integers
     """The rows of drawn documents that might not have been drawn: those that move."""
     certain: bool
     """Whether every pair was sure to be drawn, so that nothing is estimated."""
+    guessed: bool
+    """Whether something is predicted of a pair that is not certain."""
+    weights: Weights
+    """Of the predictions, by the kind of a measure."""
 
     @property
     def gains(self) -> Scored:
         """The grade itself."""
-        return Scored(*(of.sum(axis=1) for of in (self.at_least, self.moves, self.found)))
+        return Scored(*(columns.sum(axis=1) for columns in (self.at_least, self.moves, self.found)))
 
     def relevant(self, relevant_from: int) -> Scored:
         """1 for a document with this grade or a higher one."""
-        return Scored(*(of[:, relevant_from - 1] for of in (self.at_least, self.moves, self.found)))
+        return Scored(*(columns[:, relevant_from - 1] for columns in (self.at_least, self.moves, self.found)))
+
+    def weighed(self, weight: float) -> PoolGrades:
+        """The estimate with the predictions at this weight, from 0 to 1."""
+        if weight == 1:
+            return self
+        return replace(
+            self,
+            at_least=self.at_least - (1 - weight) * self.predicted,
+            moves=self.moves - (1 - weight) * self.predicted_moves,
+        )
+
+    @property
+    def filled_in(self) -> PoolGrades:
+        """The grades that are known, and the predictions for all others, with nothing that moves."""
+        guesses = self.found + np.where(self.unknown[:, None], self.predicted, 0.0)
+        return replace(self, at_least=guesses, moves=np.zeros_like(guesses))
 
 
 def pool_grades(
-    pi: Mapping[str, float], judged: Mapping[str, int], predicted: Predicted | None, *, highest: int, query_id: str
+    pi: Mapping[str, float],
+    judged: Mapping[str, int],
+    predicted: Predicted | None,
+    *,
+    highest: int,
+    query_id: str,
+    weights: Weights | None = None,
 ) -> PoolGrades:
     """The grades of a query's pool.
 
     pi: by document of the pool, the probability that it was drawn. judged: by drawn document, its grade. predicted: for
-    every document of the pool; None is f = 0. highest: the highest grade, G. query_id: for messages.
+    every document of the pool; None is f = 0. highest: the highest grade, G. query_id: for messages. weights: of the
+    predictions (`annot.measuring.sampled.weights`); None is 1 for every kind of measure.
     Raises InputError for a grade outside the scale or the pool, a pair that was sure to be drawn and has no grade, or a
     document without a prediction.
     """
@@ -94,23 +131,29 @@ def pool_grades(
         faults += [f"{one}: no prediction" for one in doc_ids if one not in predicted]
     if faults:
         raise InputError(f"{query_id}: its sample cannot be used", faults=faults)
-    there = np.array([doc_id in judged for doc_id in doc_ids], dtype=np.bool_)[:, None]
+    known = np.array([doc_id in judged for doc_id in doc_ids], dtype=np.bool_)[:, None]
     grade = np.array([judged.get(doc_id, 0) for doc_id in doc_ids], dtype=np.int64)[:, None]
     chance = np.array([pi[doc_id] for doc_id in doc_ids], dtype=np.float64)[:, None]
-    given = (grade >= np.arange(1, highest + 1)).astype(np.float64)
-    f = np.zeros_like(given)
+    reached = (grade >= np.arange(1, highest + 1)) * known.astype(np.float64)
+    f = np.zeros_like(reached)
     if predicted is not None and doc_ids:
         f = np.array([predicted[doc_id] for doc_id in doc_ids], dtype=np.float64)[:, :0:-1].cumsum(axis=1)[:, ::-1]
-    off = np.where(there, given - f, 0.0)
+    # Not by the formula where pi is 1: f would leave its rounding.
+    by_predictions = np.where(chance >= 1, 0.0, f - known * f / chance)
+    spread = known * np.sqrt(1 - chance) / chance
     return PoolGrades(
         doc_ids=doc_ids,
-        # Not by the formula where pi is 1: f would leave its rounding.
-        at_least=np.where(chance >= 1, given, f + off / chance),
-        moves=np.sqrt(1 - chance) / chance * off,
-        found=given * there,
+        at_least=reached / chance + by_predictions,
+        moves=spread * (reached - f),
+        predicted=by_predictions,
+        predicted_moves=-spread * f,
+        found=reached,
         drawn=frozenset(judged),
-        uncertain=np.flatnonzero(there & (chance < 1)),
+        unknown=~known[:, 0],
+        uncertain=np.flatnonzero(known & (chance < 1)),
         certain=bool((chance >= 1).all()),
+        guessed=bool((f * (chance < 1)).any()),
+        weights=dict.fromkeys(KINDS, 1.0) if weights is None else weights,
     )
 
 

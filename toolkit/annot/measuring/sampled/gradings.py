@@ -1,7 +1,7 @@
 """Runs measured under many gradings of the same drawn pairs. Each measure is an estimate for the whole pool.
 
-Predictions are those of the final grades. They do not follow from the draw of their own topic, so the estimates have no
-bias under other grades either, and two gradings differ only in their grades.
+Predictions and their weights are those of the final grades. They do not follow from the draw of their own topic, so they
+bring no bias under other grades either, and two gradings differ only in their grades.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from annot.base.records import ScoredDoc
 from annot.base.stats.arrays import Array
 from annot.measuring.evaluation.gradings import family_of
 from annot.measuring.sampled.estimates import WITHOUT_ESTIMATOR, columns, groups_of
-from annot.measuring.sampled.grades import Predicted, pool_grades
+from annot.measuring.sampled.grades import Predicted, Weights, pool_grades
 from annot.measuring.sampled.lists import Lists
 
 
@@ -29,6 +29,8 @@ class SampledGradings:
     """The final grades. They fill in what a grading does not have."""
     predicted: Mapping[str, Predicted] | None
     highest: int
+    weights: Mapping[str, Weights] | None = None
+    """Those of the final grades, too."""
 
     def measured(
         self,
@@ -52,10 +54,11 @@ class SampledGradings:
         lists: Lists | None = None
         pi, final = self.pi[query_id], self.judged[query_id]
         predicted = None if self.predicted is None else self.predicted[query_id]
+        weights = None if self.weights is None else self.weights[query_id]
         values = np.zeros((len(rankings), len(grades)))
         for at, row in enumerate(grades.tolist()):
             judged = {**final, **{doc_id: grade for doc_id, grade in zip(doc_ids, row, strict=True) if doc_id in final}}
-            pool = pool_grades(pi, judged, predicted, highest=self.highest, query_id=query_id)
+            pool = pool_grades(pi, judged, predicted, highest=self.highest, query_id=query_id, weights=weights)
             lists = Lists.of(groups, pool) if lists is None else lists.under(pool)
             values[:, at] = lists.measured(*found, relevant_from=relevant_from).values
         return values

@@ -5,7 +5,9 @@ multiplies the hits of two documents, whose draws are independent; a document's 
 ideal DCG and the number of relevant documents follow from the estimated number of documents at each grade. They are
 never below what was found, nor below one document of the lowest grade that counts. The ratio of two estimates is
 biased, and so is the ideal, because they are not linear. Replicates of the draw show by how much, and this is
-subtracted.
+subtracted. A ratio stays from 0 to 1, before and after, and recall stays within what the known grades leave possible:
+a run that ranks a whole pool has R@k = 1. If none of the drawn documents counts, the ratio is the one that the
+predictions expect, whatever their weight: 0 would be biased, because a relevant document may not have been drawn.
 
 `annot.measuring.evaluation.gradings` has the measures and their conventions. If all pairs are judged, the figures here
 are the same.
@@ -24,20 +26,19 @@ from annot.base.stats.arrays import Array, Integers, Mask
 from annot.measuring.evaluation.gradings import Family
 from annot.measuring.sampled.grades import PoolGrades, Scored, signs
 
-ESTIMATED = ("P", "R", "NDCG", "AP")
-"""The kinds of measures that have an estimator."""
-
 
 class Estimates(NamedTuple):
     """One measure of S lists of a query."""
 
     values: Array
-    """Shape (S,). They may be outside the range of the measure: if they were cut off, the mean would be biased."""
+    """Shape (S,). A ratio is within the range of the measure; P@k may be outside, or its mean would be biased."""
     effects: Array
     """Shape (S, E): the sum of squares is the design variance, and that of two lists' differences is that of their
     difference."""
     floored: Mask
     """Shape (S,), true if the ideal, or the number of relevant documents, was raised to the least it can be."""
+    impossible: Mask
+    """Shape (S,), true if the grades that are known leave no way for the measure to have this value."""
 
 
 class _Moving(NamedTuple):
@@ -87,20 +88,52 @@ class Lists:
         return found
 
     def measured(self, family: Family, k: int, *, relevant_from: int) -> Estimates:
-        """The measure of a family of the kinds ESTIMATED. k, relevant_from: as in `annot.measuring.evaluation`."""
+        """The measure of a family of the KINDS. k, relevant_from: as in `annot.measuring.evaluation`."""
+        weight = self.grades.weights[family.kind]
+        lists = self if weight == 1 else self.under(self.grades.weighed(weight))
+        if family.kind == "P":
+            return lists._precision(k, relevant_from)
+        top, whole = lists._parts(family, k, relevant_from)
+        ratio = lists._ratio(family, top, whole, weight if self.grades.guessed else 1.0)
+        nothing = whole.least <= 0
+        if self.grades.guessed and nothing.any():
+            expected, number = self.under(self.grades.filled_in)._parts(family, k, relevant_from)
+            guess = _within(expected.value / np.maximum(number.value, 1.0))
+            ratio = ratio._replace(values=np.where(nothing, guess, ratio.values))
+        if family.kind == "R":
+            least, most = self._possible(k, relevant_from, self._members(family))
+            ratio = ratio._replace(values=np.clip(ratio.values, least, most))
+        return ratio
+
+    def _parts(self, family: Family, k: int, relevant_from: int) -> tuple[_Moving, _Moving]:
+        """What a measure divides, and by what."""
         hits = self.grades.relevant(relevant_from)
         if family.kind == "NDCG":
             cuts = np.array([family.cut(int(n), k) for n in self.lengths], dtype=np.int64)
-            top = self._linear(self.grades.gains, self._weights(family, cuts))
-            return self._ratio(family, top, self._ideal(family, k, cuts))
+            return self._linear(self.grades.gains, self._weights(family, cuts)), self._ideal(family, k, cuts)
         if family.kind == "AP":
-            return self._ratio(family, self._precisions(hits), self._number(family, hits))
-        top = self._linear(hits, self._weights(None, np.minimum(k, self.lengths)))
-        if family.kind == "R":
-            return self._ratio(family, top, self._number(family, hits))
+            return self._precisions(hits), self._number(family, hits)
+        return self._linear(hits, self._weights(None, np.minimum(k, self.lengths))), self._number(family, hits)
+
+    def _precision(self, k: int, relevant_from: int) -> Estimates:
+        weights = self._weights(None, np.minimum(k, self.lengths))
+        top = self._linear(self.grades.relevant(relevant_from), weights)
+        most = top.least + weights @ self.grades.unknown
         return Estimates(
-            top.value / k, top.moves / k / np.sqrt(len(self._signs)), np.zeros(len(self.lengths), np.bool_)
+            values=top.value / k,
+            effects=top.moves / k / np.sqrt(len(self._signs)),
+            floored=np.zeros(len(self.lengths), np.bool_),
+            impossible=(top.value < top.least - ROUNDING) | (top.value > most + ROUNDING),
         )
+
+    def _possible(self, k: int, relevant_from: int, members: tuple[Array, Integers]) -> tuple[Array, Array]:
+        """The smallest and the largest R@k that the grades that are known leave possible."""
+        sets, set_of = members
+        known, unknown = self.grades.relevant(relevant_from).found, self.grades.unknown.astype(np.float64)
+        weights = self._weights(None, np.minimum(k, self.lengths))
+        ranked, may_be_ranked = weights @ known, weights @ unknown
+        missed, may_be_missed = (sets @ known)[set_of] - ranked, (sets @ unknown)[set_of] - may_be_ranked
+        return _share(ranked, missed + may_be_missed), _share(ranked + may_be_ranked, missed)
 
     def in_pool(self, k: int) -> Array:
         """The share of the first k documents, or of all if there are fewer, that are in the pool: shape (S,)."""
@@ -193,23 +226,41 @@ class Lists:
             moves[row] = np.concatenate([curved + straight, curved - straight])
         return _Moving(value, moves, np.zeros(len(value)))
 
-    def _ratio(self, family: Family, top: _Moving, whole: _Moving) -> Estimates:
-        """top over whole. If all pairs are certain, 0 over 0 is 0. A list without any document of the pool has 0."""
+    def _ratio(self, family: Family, top: _Moving, whole: _Moving, hold: float) -> Estimates:
+        """top over whole, from 0 to 1. If all pairs are certain, 0 over 0 is 0.
+
+        hold: how much of the least that there can be holds up the replicates, from 0 to 1. With predictions these may
+        come near to 0 over 0, the nearer the more predictions weigh. Without predictions that least makes up for the
+        queries in which nothing was found, whose ratio is 0.
+        """
         nothing = np.zeros(len(top.value), dtype=np.bool_)
         if self.grades.certain:
             values = np.divide(top.value, whole.value, out=np.zeros(len(top.value)), where=whole.value > 0)
-            return Estimates(values, np.zeros((len(values), 1)), nothing)
+            return Estimates(values, np.zeros((len(values), 1)), nothing, nothing)
         least = np.maximum(whole.least, 1.0)
-        value = top.value / np.maximum(whole.value, least)
-        ratios = (top.value[:, None] + top.moves) / np.maximum(whole.value[:, None] + whole.moves, least[:, None])
+        value = _within(top.value / np.maximum(whole.value, least))
+        least_of_replicates = np.maximum(hold * least, ROUNDING)[:, None]
+        ratios = _within(
+            (top.value[:, None] + top.moves) / np.maximum(whole.value[:, None] + whole.moves, least_of_replicates)
+        )
         effects = (ratios - value[:, None]) / np.sqrt(len(self._signs))
-        sets, of = self._members(family)
-        raised = (whole.value < least - ROUNDING) & np.asarray(sets.any(axis=1))[of]
-        return Estimates(2 * value - ratios.mean(axis=1), effects, raised)
+        sets, set_of = self._members(family)
+        raised = (whole.value < least - ROUNDING) & np.asarray(sets.any(axis=1))[set_of]
+        return Estimates(_within(2 * value - ratios.mean(axis=1)), effects, raised, nothing)
 
 
 ROUNDING = 1e-9
 """Two sums of the same gains are no further apart."""
+
+
+def _within(values: Array) -> Array:
+    return np.asarray(np.clip(values, 0.0, 1.0))
+
+
+def _share(part: Array, rest: Array) -> Array:
+    """The part of part and rest together; 0 of nothing."""
+    together = part + rest
+    return np.divide(part, together, out=np.zeros(len(part)), where=together > ROUNDING)
 
 
 def _gained(counts: Array, discounts: Array) -> Array:

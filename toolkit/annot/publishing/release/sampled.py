@@ -15,6 +15,7 @@ from annot.base.stats.values import Undefined
 from annot.base.templating import render
 from annot.measuring.evaluation.computed import MeasuresAsked
 from annot.measuring.evaluation.graded_pools import JudgedWhole
+from annot.measuring.sampled.grades import KINDS
 from annot.measuring.sampled_study import DrawnPairs, drawn_pairs
 from annot.publishing.report.study import Study
 from annot.publishing.report.words import sentence
@@ -23,7 +24,8 @@ from annot.study.snapshot import Snapshot
 SAMPLE_FILE = "sample.tsv"
 EVALUATOR_FILE = "evaluate_sample.py"
 COLUMNS = ("query_id", "doc_id", "grade", "probability")
-"""The first columns of the table. After them: f0, f1, ..., the predicted probability of each grade."""
+"""The first columns of the table. After them: f0, f1, ..., the predicted probability of each grade, and the weights of
+the predictions, w_ and a kind of measure."""
 PRELS = f"awk -F'\\t' 'NR > 1 && $3 != \"\" {{print $1, $2, $3, 1, $4}}' {SAMPLE_FILE} > prels.txt"
 
 
@@ -36,6 +38,8 @@ class SampleInWords:
     warning: str
     """By how much a plain evaluation of the qrels is wrong."""
     n_grades: int
+    kinds: tuple[str, ...] = KINDS
+    """Of measures, each with a weight of the predictions."""
     opinion: str = ""
     """The opinion that predicts grades besides the rankings; empty if there is none."""
     prels: str = PRELS
@@ -85,7 +89,7 @@ def sample_files(study: Snapshot) -> dict[str, str]:
         return {}
     drawn = drawn_pairs(study, study.outcome.qrels, unfinished=True)
     relevant_from = study.ws.settings.evaluation.relevant_from
-    values = {"file": SAMPLE_FILE, "relevant_from": relevant_from, "opinion": drawn.opinion}
+    values = {"file": SAMPLE_FILE, "relevant_from": relevant_from, "opinion": drawn.opinion, "kinds": KINDS}
     return {SAMPLE_FILE: sample_table(drawn), EVALUATOR_FILE: render(f"{EVALUATOR_FILE}.j2", values, overrides=None)}
 
 
@@ -95,13 +99,15 @@ def sample_table(drawn: DrawnPairs) -> str:
     Probabilities are those on record. In a draft with drawn pairs that have no grade yet they are multiplied by the
     share of the drawn pairs of the query that have one, as in `annot evaluate --so-far`.
     """
-    predicted = drawn.predicted
-    lines = ["\t".join((*COLUMNS, *(f"f{grade}" for grade in range(drawn.highest + 1))))]
+    predicted, weights = drawn.predicted, drawn.weights
+    predictions = (*(f"f{grade}" for grade in range(drawn.highest + 1)), *(f"w_{kind}" for kind in KINDS))
+    lines = ["\t".join((*COLUMNS, *predictions))]
     nothing = (1.0, *[0.0] * drawn.highest)
     for query_id, of in sorted(drawn.pi.items()):
         for doc_id, probability in sorted(of.items()):
             f = nothing if predicted is None else predicted[query_id][doc_id]
             grade = drawn.judged[query_id].get(doc_id, "")
-            cells = (query_id, doc_id, grade, repr(probability), *(f"{one:.6f}" for one in f))
+            w = (0.0 if weights is None else weights[query_id][kind] for kind in KINDS)
+            cells = (query_id, doc_id, grade, repr(probability), *(f"{number:.6f}" for number in (*f, *w)))
             lines.append("\t".join(map(str, cells)))
     return "\n".join(lines) + "\n"

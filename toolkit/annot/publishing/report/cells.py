@@ -52,6 +52,8 @@ EFFECT = Quantity(2, 2, signed=True)
 """A difference in standard deviations."""
 DETECTABLE = Quantity(1, 0, 0, 100, scale=100)
 """A difference of two measures that would be found, in points of 100."""
+WIDER = Quantity(1, 0, -100, scale=100, unit="%")
+"""By how much an interval is wider than another; below 0 if it is narrower."""
 PERCENT = Quantity(1, 1, scale=100)
 """A fraction in percent that has no interval; whole rows of them add up as printed."""
 TAU = Quantity(2, 2, -1, 1)

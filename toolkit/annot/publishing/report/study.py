@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from annot.base.records import Decision, Judgement, Pool, Query, Ranking, Source, grouped
 from annot.base.settings import Settings
-from annot.base.stats.values import Undefined, Value
+from annot.base.stats.values import Estimate, Undefined, Value
 from annot.formats.trec import write_qrels
 from annot.judging.examination import Examination
 from annot.judging.opinions.early import is_early
@@ -234,13 +234,14 @@ class Study:
         if not isinstance(self.evaluated, Undefined) and self.evaluated.sampled is not None:
             return self.evaluated.sampled
         drawn = sum(one.drawn for one in sample.pairs.values())
-        return SampleCost(drawn, len(sample.pairs), sample.design.share, None, None, None, outside=0, floored=0)
+        none = Undefined("no run is measured")
+        unknown = Estimate(none, none)
+        return SampleCost(drawn, len(sample.pairs), sample.design.share, unknown, unknown, outside=0, floored=0)
 
     @property
     def certificate(self) -> str:
         """How much of the pools was judged, and what that costs; empty if all of it was."""
-        measure = None if isinstance(self.evaluated, Undefined) else self.evaluated.measure
-        return sentence("sample.certificate", cost=self.sample_cost, measure=measure) if self.sample_cost else ""
+        return sentence("sample.certificate", cost=self.sample_cost) if self.sample_cost else ""
 
     @property
     def level(self) -> float:

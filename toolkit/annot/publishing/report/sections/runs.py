@@ -297,7 +297,7 @@ def of_queries(evaluated: Evaluated, convention: str, tags: Iterable[str]) -> Ta
             Column("Query", lambda one: one[1].query_id, "query_id"),
         ],
         [
-            *each(tuple(rows[0][1].values), lambda one, name: Number(one[1].values[name], MEASURE)),
+            *each(tuple(rows[0][1].values), lambda one, name: Number(one[1].shown(name), MEASURE)),
             Column("", lambda one: one[1].submitted, "submitted"),
             Column("", lambda one: one[1].relevant, "relevant"),
             Column("", lambda one: one[1].unjudged, "unjudged"),

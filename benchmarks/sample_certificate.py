@@ -1,0 +1,113 @@
+"""How close what a sampled study says of its own sample comes to the truth, on simulated studies.
+
+    python benchmarks/sample_certificate.py [--studies 20] [--redraws 40] [--topics 20] [--share 0.3333]
+
+Each study has topics with so many relevant documents in pools of so many (`few_relevant.py`). The truth comes from the
+complete grades, whose pairs are drawn again `--redraws` times. The study itself sees one draw, and says by how much its
+sample widens intervals: of a run's mean (level) and of a difference between two runs. Columns:
+
+- `truth`: the factor 1 + widening, the median over studies.
+- `says`: the median over studies of the factor over the true factor of the same study; `holds`: in how many of the
+  studies the range of 90% holds the true factor.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from dataclasses import replace
+from statistics import median
+
+import numpy as np
+from annot.base.stats.seeding import generator
+from annot.base.stats.values import Estimate, Interval, Undefined
+from annot.measuring.evaluation.gradings import family_of
+from annot.measuring.forecast.sample_certainty import Certainty, JudgedQueries, Measured, certainty
+from annot.pools.pair_sample import SampleRule, probabilities
+from few_relevant import few_relevant
+from judged_whole import JudgedWhole
+from sampled_designs import Collection
+
+RULE = SampleRule(seed=0, across="query", floor=0.05, unranked=1.0)
+"""As annot.toml has it."""
+DESIGNS = ((25, (1, 4), 1), (25, (3, 12), 3), (130, (1, 4), 1), (130, (10, 40), 3))
+"""Pairs of a pool, relevant documents from and to, the highest grade."""
+MEASURES = ("nDCG", "AP")
+REDRAWS = 20
+"""Of a study itself."""
+
+
+def judged_whole(whole: JudgedWhole, collection: Collection) -> JudgedQueries:
+    """The collection as what is known of queries that were judged whole."""
+    lists = {
+        query_id: [[(doc_id,) for doc_id in rankings[query_id]] for rankings in whole.rankings.values()]
+        for query_id in whole.grades
+    }
+    certain = {query_id: dict.fromkeys(grades, 1.0) for query_id, grades in whole.grades.items()}
+    return JudgedQueries(whole.grades, lists, collection.features, whole.topics, certain)
+
+
+def drawn_once(judged: JudgedQueries, pi: dict[str, dict[str, float]], seed: int) -> JudgedQueries:
+    """What a study knows that drew its pairs with these probabilities."""
+    grades = {}
+    for query_id, known in judged.grades.items():
+        chance = generator(seed, "the study", query_id).random(len(known))
+        grades[query_id] = {
+            doc: known[doc] for doc, of in zip(sorted(known), chance, strict=True) if of < pi[query_id][doc]
+        }
+    return replace(judged, grades=grades, drawn_with=pi)
+
+
+def factor(wider: Estimate) -> float:
+    assert not isinstance(wider.value, Undefined), wider.value
+    return 1 + wider.value
+
+
+def held(said: Estimate, truth: float) -> bool:
+    return isinstance(said.interval, Interval) and said.interval.low <= truth - 1 <= said.interval.high
+
+
+def lines_of(pairs: int, relevant: tuple[int, int], highest: int, options: argparse.Namespace) -> Iterator[str]:
+    found: dict[str, list[tuple[Certainty, Certainty]]] = {}
+    for seed in range(options.studies):
+        whole = few_relevant(topics=options.topics, pool=pairs, relevant=relevant, highest=highest, seed=seed)
+        collection = Collection(whole)
+        judged = judged_whole(whole, collection)
+        pi = probabilities(collection.frozen, share=options.share, rule=RULE)
+        part = drawn_once(judged, pi, seed)
+        for name in MEASURES:
+            family = family_of("trec", name)
+            assert family is not None
+            of_study = Measured(
+                *family, relevant_from=1, highest=highest, predict=True, topics=options.topics, level=0.95,
+                redraws=REDRAWS, seed=seed,
+            )  # fmt: skip
+            truth = certainty(judged, pi, replace(of_study, redraws=options.redraws))
+            found.setdefault(name, []).append((truth, certainty(part, pi, of_study)))
+    for name, both in found.items():
+        cells = []
+        for part_of in ("level", "difference"):
+            true = [factor(getattr(truth, part_of)) for truth, _ in both]
+            said = [getattr(one, part_of) for _, one in both]
+            ratio = median(factor(one) / of for one, of in zip(said, true, strict=True))
+            share = np.mean([held(one, of) for one, of in zip(said, true, strict=True)])
+            cells.append(f"{median(true):8.2f}{ratio:7.2f}{100 * share:6.0f}")
+        yield (f"{pairs:5} {relevant[0]:3}-{relevant[1]:<3}{highest:3} {name:5}{cells[0]}{cells[1]}")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--studies", type=int, default=20)
+    parser.add_argument("--redraws", type=int, default=40)
+    parser.add_argument("--topics", type=int, default=20)
+    parser.add_argument("--share", type=float, default=0.3333)
+    options = parser.parse_args()
+    print("                            level                difference")
+    print("pairs relevant  G          truth   says holds   truth   says holds")
+    for design in DESIGNS:
+        for line in lines_of(*design, options):
+            print(line, flush=True)
+
+
+if __name__ == "__main__":
+    main()
