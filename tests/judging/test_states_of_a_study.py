@@ -338,6 +338,8 @@ def test_a_state_binds_the_check_the_next_step_the_pages_and_the_release(state: 
         checked = annot("check", state.part, folder=folder)
         # What nothing can mend is listed, and is no problem.
         assert (checked.exit_code, made.checked in checked.stdout) == (int(not state.lasting), True), checked.stdout
+        if state.part == "sent":
+            assert f"hint: {state.remedy}" in " ".join(checked.stderr.split())
     coming = annot_done("status", folder=folder).stdout.partition("next: ")[2]
     assert coming.startswith(f"{made.coming} "), coming
     if made.coming == PUSH or state.notice == "recorded":

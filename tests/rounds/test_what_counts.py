@@ -91,7 +91,7 @@ def test_a_check_lists_what_is_not_as_it_was_sent(sent: World, settings: dict[st
     set_in(sent.folder, settings)
     checked = run(sent, "check sent")
     assert (checked.exit_code, checked.stdout.strip()) == (1, line)
-    assert "1 thing changed since it was sent; what was sent counts" in checked.stderr
+    assert "1 finding about what was sent" in checked.stderr
     assert "Traceback" not in run(sent, "check").stderr
 
 

@@ -240,7 +240,7 @@ WAY: tuple[Rule, ...] = (
     # What follows from the grades.
     Rule(lambda f: "agreement" in f.old, "annot agreement", f"exports/agreement.json {OLD}"),
     Rule(lambda f: "qrels" in f.old, "annot qrels", "exports/qrels.txt does not have the current final grades"),
-    Rule(lambda f: f.old_runs, "annot run {old_runs}", "their files are missing or older than the pools"),
+    Rule(lambda f: f.old_runs, "annot run {old_runs}", "missing, or made before the pools or the corpus changed"),
     Rule(lambda f: f.papers and f.pooled and not f.runs, "annot run", "no system has ranked the pools yet"),
     Rule(lambda f: f.runs and "evaluate" in f.old, "annot evaluate", f"exports/evaluation.json {OLD}"),
     Rule(lambda f: "report" in f.old, "annot report", f"exports/report.html {OLD}"),

@@ -88,8 +88,10 @@ class _Examined(NamedTuple):
     study: Examination
     words: tuple[str, ...]
     """What shows that the study is in a state of this part that has to be mended."""
+    remedies: tuple[str, ...]
+    """How these are mended, each once."""
     lasting: tuple[str, ...]
-    """The same of states that stay, and are no problem."""
+    """What shows states that stay, and are no problem."""
     release: Path | None
     """A release that is compared too."""
     audited: audit.Audit | None
@@ -125,11 +127,12 @@ def check(ws: Workspace, part: str | None, *, release: Path | None, advance: Adv
 def _checked(study: Examination, part: str, release: Path | None, advance: Advance) -> CheckedPart:
     """Look at one part. Raises MissingInput if the study does not have it, InputError if it cannot be read."""
     audited = audit.audit(study.ws, advance=advance) if part == "server" else None
-    mended, lasting = (
-        tuple(line for state in STATES if state.part == part and state.lasting is stays for line in told(state, study))
-        for stays in (False, True)
+    found = [(state, told(state, study)) for state in STATES if state.part == part]
+    words, lasting = (
+        tuple(line for state, lines in found if state.lasting is stays for line in lines) for stays in (False, True)
     )
-    return PARTS[part](_Examined(study, mended, lasting, release, audited))
+    remedies = tuple(dict.fromkeys(state.remedy for state, lines in found if lines and not state.lasting))
+    return PARTS[part](_Examined(study, words, remedies, lasting, release, audited))
 
 
 def _plan(examined: _Examined) -> CheckedPart:
@@ -170,9 +173,8 @@ def _sent(examined: _Examined) -> CheckedPart:
     fit = (
         "annot.toml, the guidelines and the templates are as people were sent them" if sent else "nothing was sent yet"
     )
-    words = f"{counted(count, 'thing')} changed since {verb(count, 'it was', 'they were')} sent; what was sent counts"
-    send = 'send what is new with `annot push --changed "WHY"`, or change it back'
-    return CheckedPart(examined.words, "\n".join(examined.words) or fit, count, words, send)
+    words = f"{counted(count, 'finding')} about what was sent"
+    return CheckedPart(examined.words, "\n".join(examined.words) or fit, count, words, "; ".join(examined.remedies))
 
 
 def _index(examined: _Examined) -> CheckedPart:
