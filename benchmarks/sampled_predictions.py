@@ -2,7 +2,7 @@
 
     python benchmarks/sampled_predictions.py CRANFIELD CSFCUBE [--redraws 300] [--share 0.33] [--only "Few 100"]
 
-Collections: Cranfield and CSFCube (`judged_whole.py`, 17 systems), and made ones (`few_relevant.py`, 8 systems, seed 0):
+Collections: Cranfield and CSFCube (`judged_whole.py`, 17 systems), and made ones (`few_relevant.py`, 8 systems):
 `Few N` has 1 to 4 relevant documents in pools of N, `Mixed N` 1 to 40. Each time, 12 or 25 topics are drawn with
 replacement, and their pairs are sampled as `annot plan --sample` does. Then `tuned` is what `annot` does with
 predictions, `full` gives them full weight, `none` goes without. A line for each number of topics and measure:
@@ -12,8 +12,8 @@ predictions, `full` gives them full weight, `none` goes without. A line for each
 - `means`, `diffs`: the same of each way to predict.
 - `level, rms`: the mean bias of a system's mean, then the root mean square error of a mean and of a difference, against
   full judging of the same topics.
-- `wider`: by how much intervals of a mean, and of a difference, are wider in percent: without predictions than with full
-  judging, and `tuned` than without predictions.
+- `wider`: by how much intervals of a mean, and of a difference, are wider in percent: without predictions than with
+  full judging, and `tuned` than without predictions.
 - `misses`: bars that `tuned` misses. W: intervals at most 5% wider than without predictions with 12 topics, 3% with
   more. M, D: means and differences hold in 93 of 100, or in at most 1.5 fewer than with full judging.
 

@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from annot.base.stats.arrays import Array
+from annot.base.stats.arrays import Array, Integers
 from annot.base.stats.seeding import generator
 from annot.base.stats.values import Estimate, Interval, Undefined, Value
 from annot.measuring.evaluation.gradings import Family
@@ -154,9 +154,11 @@ def certainty(
             # Learned from the first draw alone: the next would teach nearly the same, and learning takes longest.
             guesses = predicted(drawn, judged.features, judged.topics, highest=measured.highest)
         true[at] = _values(lists, grades, measured) if whole.incomplete else truth
-        weights = guesses and tuned(
-            pi, drawn, guesses, judged.topics, relevant_from=measured.relevant_from, highest=measured.highest
-        )
+        weights = None
+        if guesses:
+            weights = tuned(
+                pi, drawn, guesses, judged.topics, relevant_from=measured.relevant_from, highest=measured.highest
+            )
         pools = pools_of(pi, drawn, guesses, highest=measured.highest, weights=weights)
         for row, name in enumerate(names):
             estimates[at, row] = _measured(replace(lists[name], grades=pools[name]), measured).values
@@ -193,11 +195,11 @@ class _Scatter(NamedTuple):
     """Shape (R, U, S): by how much each topic moves the mean of each redraw."""
 
     @classmethod
-    def of(cls, values: Array, paper: Array) -> _Scatter:
+    def of(cls, values: Array, paper: Integers) -> _Scatter:
         """values: shape (R, Q, S). paper: shape (Q,), the topic of each query by number."""
         off = (values - values.mean(axis=1, keepdims=True)) / values.shape[1]
-        means = np.zeros((len(off), int(paper.max()) + 1, off.shape[2]))
-        np.add.at(means, (slice(None), paper), off)
+        members = (paper[:, None] == np.arange(paper.max() + 1)).astype(np.float64)
+        means = np.einsum("rqs,qu->rus", off, members)
         return cls(np.einsum("rus,rut->ust", means, means) / len(means), means)
 
     def covariances(self, weights: Array) -> Array:
@@ -208,17 +210,19 @@ class _Scatter(NamedTuple):
         return np.asarray(squares - units * np.einsum("brs,brt->bst", centres, centres) / len(self.means))
 
 
-def _certainty_of(estimates: Array, true: Array, paper: Array, measured: Measured) -> Certainty:
+def _certainty_of(estimates: Array, true: Array, paper: Integers, measured: Measured) -> Certainty:
     """estimates, true: shape (R, Q, S)."""
     units, runs = int(paper.max()) + 1, true.shape[2]
     rng = generator(measured.seed, "topics drawn again")
     weights = np.concatenate([np.ones((1, units)), rng.multinomial(units, np.full(units, 1 / units), size=RESAMPLES)])
     of_estimates, of_true = (_Scatter.of(values, paper).covariances(weights) for values in (estimates, true))
-    level = _wider(*(np.diagonal(scatter, axis1=1, axis2=2) for scatter in (of_estimates, of_true)), units)
+    level = _wider(_own(of_estimates), _own(of_true), units)
     first, second = np.triu_indices(runs, k=1)
     between = Estimate(ONE_RUN, ONE_RUN)
     if runs > 1:
-        between = _wider(*(_of_differences(scatter)[:, first, second] for scatter in (of_estimates, of_true)), units)
+        between = _wider(
+            _of_differences(of_estimates)[:, first, second], _of_differences(of_true)[:, first, second], units
+        )
     topical = np.diag(of_true[0]) * units / max(1, units - 1)
     half = half_width(float(np.median(np.sqrt(topical * units))), measured.topics, measured.level)
     if not isinstance(half, Undefined) and not isinstance(level.value, Undefined):
@@ -246,9 +250,14 @@ def _wider(of_estimates: Array, of_true: Array, units: int) -> Estimate:
     return Estimate(float(wider[0]), Interval(float(low), float(high), RANGE, "bootstrap"))
 
 
+def _own(covariances: Array) -> Array:
+    """The variances of each of B covariances: shape (B, S)."""
+    return np.diagonal(covariances, axis1=1, axis2=2)
+
+
 def _of_differences(covariances: Array) -> Array:
     """Variances of the differences between every two, of each of B covariances: shape (B, S, S)."""
-    own = np.diagonal(covariances, axis1=1, axis2=2)
+    own = _own(covariances)
     return np.asarray(own[:, :, None] + own[:, None, :] - 2 * covariances)
 
 

@@ -45,7 +45,7 @@ class ShareForecast:
     advised: bool
     """Whether the bias is at most a quarter of it, and no interval widens by more than half or is clearly narrower."""
     why_not: str
-    """`too small` for the bias, `too wide` or `too narrow` for the interval of a difference, `not known`; else empty."""
+    """`too small` for the bias, `too wide` or `too narrow` for a difference's interval, `not known`; else empty."""
 
 
 @dataclass(frozen=True, slots=True)

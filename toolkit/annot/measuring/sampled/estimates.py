@@ -36,8 +36,8 @@ class SampledEvaluation:
     effects: dict[str, dict[str, Array]]
     """By measure, then query: the sum of squares is the design variance (`design_variance`)."""
     outside: dict[str, tuple[str, ...]]
-    """By measure, the queries whose estimate cannot be the value, by the grades that are known. It stays in the mean and
-    is not shown."""
+    """By measure, the queries whose estimate cannot be the value, by the grades that are known. It stays in the mean
+    and is not shown."""
     floored: dict[str, tuple[str, ...]]
     """By measure, the queries whose ideal or number of relevant documents was estimated below the least it can be."""
 

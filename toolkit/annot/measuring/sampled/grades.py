@@ -4,8 +4,8 @@ The difference estimator of each grade's indicator: h = f + (g - f) / pi for a p
 was not (Saerndal, Swensson and Wretman 1992, Model Assisted Survey Sampling, chapter 6). f is the predicted probability
 of the grade, g is 1 for the grade that was given, pi the probability of being drawn. Its expectation over draws is
 g for any f that does not follow from the pair's own draw; f decides how far it scatters. With f = 0 it is
-the estimator of Horvitz and Thompson (1952). A weight from 0 to 1 multiplies f: `annot.measuring.sampled.weights`. Pairs are drawn independently, so the expectation of a product of two
-pairs' estimates is the product of what they stand for.
+the estimator of Horvitz and Thompson (1952). A weight from 0 to 1 multiplies f: `annot.measuring.sampled.weights`.
+Pairs are drawn independently, so the expectation of a product of two pairs' estimates is the product of what they stand for.
 
 How an estimate would scatter over draws is read off replicates: for each pair that might not have been drawn, h moves
 by sqrt(1 - pi) / pi (g - f), up or down (Beaumont and Patak 2012, On the Generalized Bootstrap for Sample Surveys with
@@ -134,7 +134,7 @@ def pool_grades(
     known = np.array([doc_id in judged for doc_id in doc_ids], dtype=np.bool_)[:, None]
     grade = np.array([judged.get(doc_id, 0) for doc_id in doc_ids], dtype=np.int64)[:, None]
     chance = np.array([pi[doc_id] for doc_id in doc_ids], dtype=np.float64)[:, None]
-    reached = (grade >= np.arange(1, highest + 1)) * known.astype(np.float64)
+    reached: Array = (grade >= np.arange(1, highest + 1)).astype(np.float64) * known
     f = np.zeros_like(reached)
     if predicted is not None and doc_ids:
         f = np.array([predicted[doc_id] for doc_id in doc_ids], dtype=np.float64)[:, :0:-1].cumsum(axis=1)[:, ::-1]

@@ -1,4 +1,4 @@
-"""How much predictions of grades count in estimates: as much as they help on other topics, and not at all if they do not.
+"""How much predictions of grades count in estimates: as much as they help on other topics, or not at all.
 
 Power tuning as in prediction-powered inference (Angelopoulos, Duchi and Zrnic 2023, PPI++: Efficient Prediction-Powered
 Inference, section 4): a weight from 0 to 1 multiplies the predictions, and the weight with the smallest estimated
