@@ -1,9 +1,9 @@
 """Ways to judge a share of the pairs of collections that were judged whole, for `sampled_judging.py`.
 
 `sample` is what `annot plan --sample` does. `f at 1` takes predictions at full weight, `f = 0` takes none. `uniform`
-draws all pairs with one probability and predicts nothing. `best first` judges the best of the fused ranking. `bandit` follows MaxMean
-(Losada, Parapar and Barreiro 2016, Feeling Lucky? Multi-armed Bandits for Ordering Judgements in Pooling-based
-Evaluation, SAC). The last two judge as many pairs and count the others as 0.
+draws all pairs with one probability and predicts nothing. `best first` judges the best of the fused ranking. `bandit`
+follows MaxMean (Losada, Parapar and Barreiro 2016, Feeling Lucky? Multi-armed Bandits for Ordering Judgements in
+Pooling-based Evaluation, SAC). The last two judge as many pairs and count the others as 0.
 """
 
 from __future__ import annotations

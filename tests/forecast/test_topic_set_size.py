@@ -15,7 +15,7 @@ def pilot(topics: int, spread: float, runs: int = 2):
     rng = np.random.default_rng(topics)
     lead = stats.zscore(rng.standard_normal(topics), ddof=1) * spread + 0.2
     sums = {f"r{at}": (0.5 + at * lead)[:, None] for at in range(runs)}
-    how = {"unit": "query", "convention": "trec", "measure": "nDCG", "level": 0.95, "seed": 1}
+    how = {"reach": None, "unit": "query", "convention": "trec", "measure": "nDCG", "level": 0.95, "seed": 1}
     return compare_runs("together", sums, np.ones((topics, 1)), **how)  # type: ignore[arg-type]
 
 

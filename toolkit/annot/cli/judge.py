@@ -1,4 +1,4 @@
-"""Judge: guidelines, plan, status, forecast, returned pairs, answers, comments and meetings."""
+"""Judge: guidelines, plan, status, forecast, returned pairs and answers."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -368,35 +368,3 @@ def answers_restore(
     done = step.restore(ws, query, doc, assessor=assessor, every=every, dry_run=dry_run)
     text = f"answers that count again: {len(done.restored)}; kept although the server lost them: {len(done.kept)}"
     return Output(done, text)
-
-
-@command("comments", csv=True)
-def comments(
-    ws: "Workspace",
-    since: Annotated[str | None, option("Only comments since this day, such as 2031-03-14.", shown="all")] = None,
-) -> Output:
-    """List the comments that assessors wrote with their answers, newest first, from the answers pulled so far."""
-    from annot.publishing.report.study_tables import COMMENTS
-    from annot.steps import comments as step
-
-    return listing(COMMENTS, step.listing(ws, since=since), empty="no comments")
-
-
-@command("meeting")
-def meeting(
-    ws: "Workspace",
-    since: Annotated[
-        str | None, option("First day of the period, such as 2031-03-14.", shown="7 days before the newest answer")
-    ] = None,
-    out: Annotated[Path | None, option("Folder to write to.", shown="exports/")] = None,
-) -> Output:
-    """Write the page for the meeting between two batches, meeting.html, and the same as Markdown.
-
-    It shows the widest gaps, grades that often differ on the same pair, comments, and agreement in the period and
-    before it, without names. Pairs that an assessor will be asked about again are left out.
-    """
-    from annot.steps import meeting as step
-
-    written = step.write(ws, since=since, out=out)
-    text = f"{written.path}: {counted(written.pairs, 'pair')} from {written.since[:10]} to {written.until[:10]}"
-    return Output(written, f"{text}; the grades of {written.differing} differ")

@@ -1,11 +1,12 @@
-"""Settle: agreement, adjudication, qrels."""
+"""Settle: agreement, adjudication, qrels, and what assessors talk over: comments and meetings."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
+from annot.base.names import counted
 from annot.cli.commands import command
 from annot.cli.options import ConventionOption, PerQueryOption, argument, flag, only_with, option, setting
-from annot.cli.output import Output, say
+from annot.cli.output import Output, listing, say
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -130,3 +131,35 @@ def qrels_compare(
     compared = step.compare(ws, a, b, conventions=chosen(ws, convention, measures), measures=measures)
     tables = step.tables(compared)
     return Output(compared, step.describe(compared, tables), compared.notes, tables=tables)
+
+
+@command("comments", csv=True)
+def comments(
+    ws: "Workspace",
+    since: Annotated[str | None, option("Only comments since this day, such as 2031-03-14.", shown="all")] = None,
+) -> Output:
+    """List the comments that assessors wrote with their answers, newest first, from the answers pulled so far."""
+    from annot.publishing.report.study_tables import COMMENTS
+    from annot.steps import comments as step
+
+    return listing(COMMENTS, step.listing(ws, since=since), empty="no comments")
+
+
+@command("meeting")
+def meeting(
+    ws: "Workspace",
+    since: Annotated[
+        str | None, option("First day of the period, such as 2031-03-14.", shown="7 days before the newest answer")
+    ] = None,
+    out: Annotated[Path | None, option("Folder to write to.", shown="exports/")] = None,
+) -> Output:
+    """Write the page for the meeting between two batches, meeting.html, and the same as Markdown.
+
+    It shows the widest gaps, grades that often differ on the same pair, comments, and agreement in the period and
+    before it, without names. Pairs that an assessor will be asked about again are left out.
+    """
+    from annot.steps import meeting as step
+
+    written = step.write(ws, since=since, out=out)
+    text = f"{written.path}: {counted(written.pairs, 'pair')} from {written.since[:10]} to {written.until[:10]}"
+    return Output(written, f"{text}; the grades of {written.differing} differ")

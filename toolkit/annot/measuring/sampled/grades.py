@@ -5,7 +5,8 @@ was not (Saerndal, Swensson and Wretman 1992, Model Assisted Survey Sampling, ch
 of the grade, g is 1 for the grade that was given, pi the probability of being drawn. Its expectation over draws is
 g for any f that does not follow from the pair's own draw; f decides how far it scatters. With f = 0 it is
 the estimator of Horvitz and Thompson (1952). A weight from 0 to 1 multiplies f: `annot.measuring.sampled.weights`.
-Pairs are drawn independently, so the expectation of a product of two pairs' estimates is the product of what they stand for.
+Pairs are drawn independently, so the expectation of a product of two pairs' estimates is the product of what they
+stand for.
 
 How an estimate would scatter over draws is read off replicates: for each pair that might not have been drawn, h moves
 by sqrt(1 - pi) / pi (g - f), up or down (Beaumont and Patak 2012, On the Generalized Bootstrap for Sample Surveys with
