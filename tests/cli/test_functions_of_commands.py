@@ -179,7 +179,7 @@ def test_figures_of_a_paper_are_not_written_into_a_folder(ws: Workspace, tmp_pat
 
 
 def test_a_meeting_is_told_with_its_days(ws: Workspace, tmp_path: Path) -> None:
-    text = judge.meeting(ws, out=tmp_path).text
+    text = settle.meeting(ws, out=tmp_path).text
     assert text.endswith("10 pairs from 2031-03-04 to 2031-03-11; the grades of 2 differ")
 
 

@@ -18,7 +18,7 @@ LIMITS = {
     (1, None): """
         import per_topic; query sample per_period; query sample number; query choose number; vectors add batch;
         pool per_method; pool ranking_depth; pool add depth; pull every; forecast design_queries; forecast per_method;
-        forecast assessors; forecast per_pair; forecast depth; train gold per_facet; substudy draw queries;
+        forecast assessors; forecast per_pair; forecast depth; forecast relevant; train gold per_facet; substudy draw queries;
         substudy draw candidates; encoder examples examples; encoder examples dev
     """,
     # A fold to train on and one to test on.
@@ -32,6 +32,8 @@ LIMITS = {
     # Every second pair at most is a repeat, or hidden.
     (0.0, 0.5): "plan repeats; forecast repeats; train hide share",
     (0.0, 1.0): "encoder examples dev_share",
+    # In points of 100.
+    (0.1, 100.0): "forecast difference",
     (1, 65535): "studio up port",
 }
 

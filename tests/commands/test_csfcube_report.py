@@ -216,7 +216,8 @@ def test_rules_intervals_and_digits_are_explained_once(exports: Path, name: str)
     text = (exports / name).read_text(encoding="utf-8").replace("\\%", "%")
     rules = text[text.index("Labels of single pairs. The rule") :]
     assert "All are 95% intervals with query papers as the sampling units" in rules
-    assert "measures of runs and their differences use a jackknife" in rules
+    assert "on all pairs pooled use a jackknife" in rules
+    assert "Agresti and Coull 1998" in rules
     assert "Krippendorff" in rules
     assert "0.667" in rules
 
@@ -293,7 +294,7 @@ def test_measures_stand_with_their_intervals_and_how_they_were_drawn(exports: Pa
 
 
 def test_the_interval_of_a_measure_keeps_the_queries_of_a_paper_together(exports: Path, shared: Path) -> None:
-    """28 papers with 33 queries in two folds: the figure without each paper, computed by hand."""
+    """28 papers with 33 queries in two folds: the figure without each paper, and Wilson's interval, computed by hand."""
     evaluated = json.loads((exports / "evaluation.json").read_text())
     line = next(one for one in evaluated["lines"] if one["run"] == "specter" and one["facet"] == "together")
     values = {name: one["values"]["AP"] for name, one in evaluated["queries"]["specter"]["csfcube"].items()}
@@ -305,19 +306,25 @@ def test_the_interval_of_a_measure_keeps_the_queries_of_a_paper_together(exports
         ].items()
         if fold.endswith("_test")
     ]
-    left_out = [
-        np.arctanh(
-            2
-            * np.mean([np.mean([values[name] for name in fold if not name.startswith(f"{paper}-")]) for fold in folds])
-            - 1
-        )
-        for paper in papers
-    ]
+    left_out = np.array(
+        [
+            np.mean([np.mean([values[name] for name in fold if not name.startswith(f"{paper}-")]) for fold in folds])
+            for paper in papers
+        ]
+    )
     assert (len(papers), line["queries"]) == (28, 33)
-    error = np.sqrt(27 / 28 * np.sum((left_out - np.mean(left_out)) ** 2))
-    ends = stats.t.interval(0.95, 27, np.arctanh(2 * line["values"]["AP"] - 1), error)
+    by_paper = line["values"]["AP"] + 27 * (left_out.mean() - left_out)
+    relevant = [one["relevant"] for one in evaluated["queries"]["specter"]["csfcube"].values()]
+    # A fifth of a relevant document at 0, and as much at 1, in topics.
+    weight = 0.2 * np.mean([1 / max(1, number) for number in relevant])
+    mean = (by_paper.sum() + weight) / (28 + 2 * weight)
+    squares = ((by_paper - mean) ** 2).sum() + weight * mean**2 + weight * (1 - mean) ** 2
+    variance = squares / (28 + 2 * weight - 1) / (28 + 2 * weight)
+    n, t = mean * (1 - mean) / variance, stats.t.ppf(0.975, 27)
+    middle = (mean + t**2 / (2 * n)) / (1 + t**2 / n)
+    half = t / (1 + t**2 / n) * np.sqrt(mean * (1 - mean) / n + t**2 / (4 * n**2))
     found = line["intervals"]["AP"]
-    assert (found["low"], found["high"]) == pytest.approx(tuple((1 + np.tanh(ends)) / 2), abs=1e-6)
+    assert (found["low"], found["high"]) == pytest.approx((middle - half, middle + half), abs=1e-6)
 
 
 def test_where_one_run_is_all_there_is_the_report_says_why_it_ranks_none(whole: str) -> None:
