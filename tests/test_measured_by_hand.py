@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -14,6 +14,7 @@ from annot.base.settings import settings_of
 from annot.measuring import effect_of_study, measured, results
 from annot.measuring.agreement.tables import _some_of, _why_no_summary
 from annot.measuring.evaluation.comparisons import Score
+from annot.measuring.evaluation.measures import QueryMeasures
 from annot.measuring.reusability.own_finds import _papers_needed
 from scipy import stats
 
@@ -172,7 +173,7 @@ def test_the_file_of_an_evaluation_has_scores_before_if_there_are_some(restated:
         "notes",
         "warning",
     )
-    query = SimpleNamespace(query_id="q1")
+    query = QueryMeasures("q1", {"AP": 0.5}, submitted=3, relevant=2, unjudged=1, judged_at_20=0.5, missing=("d4",))
     whole: Any = SimpleNamespace(
         **{name: name for name in names},
         evaluations={"run": {"trec": SimpleNamespace(queries=[query])}},
@@ -182,7 +183,8 @@ def test_the_file_of_an_evaluation_has_scores_before_if_there_are_some(restated:
     found = results.evaluation_data(whole)
     assert found.get("restated") == restated
     assert ("restated" in found) == (restated is not None)
-    assert found["queries"] == {"run": {"trec": {"q1": query}}}
+    (of_query,) = found["queries"]["run"]["trec"].values()
+    assert of_query == asdict(query) | {"missing": ["d4"]}
     assert (found["comparison"]["alpha"], found["comparison"]["power"]) == (0.05, 0.8)
 
 

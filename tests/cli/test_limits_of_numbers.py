@@ -18,8 +18,8 @@ LIMITS = {
     (1, None): """
         import per_topic; query sample per_period; query sample number; query choose number; vectors add batch;
         pool per_method; pool ranking_depth; pool add depth; pull every; forecast design_queries; forecast per_method;
-        forecast assessors; forecast per_pair; forecast depth; forecast relevant; train gold per_facet; substudy draw queries;
-        substudy draw candidates; encoder examples examples; encoder examples dev
+        forecast assessors; forecast per_pair; forecast depth; forecast relevant; train gold per_facet;
+        substudy draw queries; substudy draw candidates; encoder examples examples; encoder examples dev
     """,
     # A fold to train on and one to test on.
     (2, None): "query folds folds",

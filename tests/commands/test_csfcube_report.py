@@ -294,7 +294,7 @@ def test_measures_stand_with_their_intervals_and_how_they_were_drawn(exports: Pa
 
 
 def test_the_interval_of_a_measure_keeps_the_queries_of_a_paper_together(exports: Path, shared: Path) -> None:
-    """28 papers with 33 queries in two folds: the figure without each paper, and Wilson's interval, computed by hand."""
+    """28 papers with 33 queries in two folds: the figure without each paper and Wilson's interval by hand."""
     evaluated = json.loads((exports / "evaluation.json").read_text())
     line = next(one for one in evaluated["lines"] if one["run"] == "specter" and one["facet"] == "together")
     values = {name: one["values"]["AP"] for name, one in evaluated["queries"]["specter"]["csfcube"].items()}
