@@ -29,6 +29,7 @@ check: $(STAMP)
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/python tests/audit_versions.py
+	@echo "Files of tests with one name, which pytest cannot collect:"; ! find tests -name 'test_*.py' | sed 's,.*/,,' | sort | uniq -d | grep .
 
 docs: $(STAMP)
 	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build
