@@ -190,7 +190,7 @@ def design(
     assessors: int | None,
     per_method: int | None,
     coefficient: str,
-    difference: float,
+    difference: float = 5.0,
 ) -> Simulated:
     """Play the design through many times with what the study in the store has shown so far.
 
