@@ -29,7 +29,8 @@ check: $(STAMP)
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/python tests/audit_versions.py
-	@echo "Files of tests with one name, which pytest cannot collect:"; ! find tests -name 'test_*.py' | sed 's,.*/,,' | sort | uniq -d | grep .
+	@same=$$(find tests -name 'test_*.py' | sed 's,.*/,,' | sort | uniq -d); \
+	test -z "$$same" || { echo "pytest cannot collect two files of one name: $$same"; exit 1; }
 
 docs: $(STAMP)
 	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build
