@@ -74,6 +74,8 @@ class SampledPair(NamedTuple):
     grade: int | None
     pi: float
     f: tuple[float, ...]
+    weights: tuple[float, ...]
+    """How much f counts in P, R, AP and NDCG."""
 
 
 def released(study: Study, folder: Path) -> dict[str, list[SampledPair]]:
@@ -85,8 +87,9 @@ def released(study: Study, folder: Path) -> dict[str, list[SampledPair]]:
         for line in csv.DictReader(file, delimiter="\t"):
             f = tuple(float(line[name]) for name in sorted(line) if name.startswith("f"))
             given = int(line["grade"]) if line["grade"] else None
+            weights = tuple(float(line[f"w_{kind}"]) for kind in ("P", "R", "AP", "NDCG"))
             found.setdefault(line["query_id"], []).append(
-                SampledPair(line["doc_id"], given, float(line["probability"]), f)
+                SampledPair(line["doc_id"], given, float(line["probability"]), f, weights)
             )
     return found
 
@@ -103,9 +106,9 @@ def drawn(sample: Mapping[str, Sequence[SampledPair]]) -> set[Pair]:
     return {pair for pair, grade in grades_of(sample).items() if grade is not None}
 
 
-def replicates(pool: Sequence[SampledPair]) -> Iterator[dict[str, list[float]]]:
+def replicates(pool: Sequence[SampledPair], weight: float) -> Iterator[dict[str, list[float]]]:
     """By document, the estimates that it has grade 1, 2, 3 or a higher one: first themselves, then as they scatter."""
-    moving = [one.doc_id for one in pool if one.grade is not None and one.pi < 1]
+    moving = [pair.doc_id for pair in pool if pair.grade is not None and pair.pi < 1]
     size = 1
     while size <= len(moving):
         size *= 2
@@ -113,56 +116,80 @@ def replicates(pool: Sequence[SampledPair]) -> Iterator[dict[str, list[float]]]:
     for signs in ([0] * len(moving), *half, *([-sign for sign in row] for row in half)):
         moved = dict(zip(moving, signs, strict=True))
         estimates = {}
-        for one in pool:
-            estimates[one.doc_id] = []
-            for least in range(1, len(one.f)):
-                f = sum(one.f[least:])
-                off = 0.0 if one.grade is None else (one.grade >= least) - f
-                h = f + off / one.pi + moved.get(one.doc_id, 0) * math.sqrt(1 - one.pi) / one.pi * off
-                estimates[one.doc_id].append(h)
+        for pair in pool:
+            estimates[pair.doc_id] = []
+            for least in range(1, len(pair.f)):
+                f = weight * sum(pair.f[least:])
+                off = 0.0 if pair.grade is None else (pair.grade >= least) - f
+                h = f + off / pair.pi + moved.get(pair.doc_id, 0) * math.sqrt(1 - pair.pi) / pair.pi * off
+                estimates[pair.doc_id].append(h)
         yield estimates
 
 
-def ideal(counts: Sequence[float]) -> float:
-    """The DCG of the best order: each grade's documents fill the first places, the last of them in part."""
+def filled_in(pool: Sequence[SampledPair], *, predict: bool) -> dict[str, list[float]]:
+    """By document, whether it has grade 1, 2, 3 or a higher one; predicted, or not, where its grade is not known."""
+    return {
+        pair.doc_id: [
+            (sum(pair.f[least:]) if predict else 0.0) if pair.grade is None else float(pair.grade >= least)
+            for least in range(1, len(pair.f))
+        ]
+        for pair in pool
+    }
+
+
+def ideal(counts: Sequence[float], pool: int) -> float:
+    """The DCG of the best order of a pool: each grade's documents fill the first places, the last of them in part."""
     total = 0.0
     for count in counts:
-        whole = max(0, math.floor(count))
-        total += sum(1 / math.log2(rank + 1) for rank in range(1, whole + 1))
-        total += (count - whole) / math.log2(whole + 2)
+        full = min(max(0, math.floor(count)), pool)
+        total += sum(1 / math.log2(rank + 1) for rank in range(1, full + 1))
+        total += (min(count, pool) - full) / math.log2(full + 2)
     return total
+
+
+def parts(h: Mapping[str, Sequence[float]], ranking: Sequence[str]) -> dict[str, tuple[float, float]]:
+    """What each measure divides, and by what."""
+    hits, gained, precisions, at_20 = 0.0, 0.0, 0.0, 0.0
+    for rank, doc_id in enumerate(ranking, start=1):
+        relevant = h[doc_id][RELEVANT - 1] if doc_id in h else 0.0
+        precisions += relevant * (1 + hits) / rank
+        hits += relevant
+        at_20 += relevant * (rank <= 20)
+        gained += sum(h.get(doc_id, ())) / math.log2(rank + 1)
+    counts = [sum(column) for column in zip(*h.values(), strict=True)]
+    number = counts[RELEVANT - 1]
+    best = ideal(counts, len(h))
+    return {"P@20": (at_20, 20), "R@20": (at_20, number), "AP": (precisions, number), "nDCG": (gained, best)}
 
 
 def plainly(pool: Sequence[SampledPair], ranking: Sequence[str]) -> dict[str, float]:
     """trec_eval's P@20, R@20, AP and nDCG of one list, estimated for the whole pool, by the formulas of the docs."""
-    grades = len(pool[0].f)
-    found = [sum(one.grade is not None and one.grade >= least for one in pool) for least in range(1, grades)]
-    tops: dict[str, list[float]] = {"R@20": [], "AP": [], "nDCG": []}
-    wholes: dict[str, list[float]] = {"R@20": [], "AP": [], "nDCG": []}
-    for h in replicates(pool):
-        hits, gained, precisions, at_20 = 0.0, 0.0, 0.0, 0.0
-        for rank, doc_id in enumerate(ranking, start=1):
-            relevant = h[doc_id][RELEVANT - 1] if doc_id in h else 0.0
-            precisions += relevant * (1 + hits) / rank
-            hits += relevant
-            at_20 += relevant * (rank <= 20)
-            gained += sum(h.get(doc_id, ())) / math.log2(rank + 1)
-        counts = [sum(of[least] for of in h.values()) for least in range(grades - 1)]
-        number = max(counts[RELEVANT - 1], found[RELEVANT - 1], 1.0)
-        for name, top, whole in (
-            ("R@20", at_20, number),
-            ("AP", precisions, number),
-            ("nDCG", gained, max(ideal(counts), ideal(found), 1.0)),
-        ):
-            tops[name].append(top)
-            wholes[name].append(whole)
-        if len(tops["AP"]) == 1:
-            precision = at_20 / 20
-    values = {"P@20": precision}
-    for name in tops:
-        first, *others = (top / whole for top, whole in zip(tops[name], wholes[name], strict=True))
-        values[name] = 2 * first - sum(others) / len(others)
+    guessed = any(pair.pi < 1 and sum(pair.f[1:]) > 0 for pair in pool)
+    known = parts(filled_in(pool, predict=False), ranking)
+    values = {}
+    for name, weight in zip(known, pool[0].weights, strict=True):
+        (top, whole), *others = (parts(h, ranking)[name] for h in replicates(pool, weight))
+        least = max(known[name][1], 1.0)
+        if name == "P@20":
+            values[name] = top / whole
+        elif known[name][1] == 0 and guessed:
+            top, whole = parts(filled_in(pool, predict=True), ranking)[name]
+            values[name] = within(top / max(whole, 1.0))
+        else:
+            held = weight * least if guessed else least
+            ratios = [within(top / max(whole, held, 1e-9)) for top, whole in others]
+            values[name] = within(2 * within(top / max(whole, least)) - sum(ratios) / len(ratios))
+    found, relevant = known["R@20"]
+    unknown = {pair.doc_id for pair in pool if pair.grade is None}
+    ahead = len(unknown & {*ranking[:20]})
+    fewest = found / (relevant + len(unknown) - ahead) if relevant + len(unknown) - ahead else 0.0
+    most = (found + ahead) / (relevant + ahead) if relevant + ahead else 0.0
+    values["R@20"] = min(max(values["R@20"], fewest), most)
     return values
+
+
+def within(value: float) -> float:
+    return min(max(value, 0.0), 1.0)
 
 
 def rankings(file: Path) -> dict[str, list[str]]:
