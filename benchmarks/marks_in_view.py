@@ -100,7 +100,7 @@ def release_tasks(folder: Path) -> list[dict[str, Any]]:
                         facet_help=HELP,
                         facet_labels=labels,
                         progress=f"37 of 300 · query 4, candidate {place} of {len(documents)}",
-                        layout=Layout(opened=False, fold_after=500, mark_terms=False),
+                        layout=Layout(first=False, fold_after=500, mark_terms=False),
                     )
                 )
     return tasks

@@ -8,7 +8,7 @@ from annot.base.records import Asked, Judgement, Paper, Query
 from annot.labelstudio.columns import Layout
 from annot.labelstudio.tasks import judge_task
 
-LAYOUT = Layout(opened=False, fold_after=500, mark_terms=False)
+LAYOUT = Layout(first=False, fold_after=500, mark_terms=False)
 SCALE = ("Irrelevant", "Related", "Similar", "Near-identical")
 LABELS = ("background", "objective", "method", "result", "other")
 FACETS = {"background": ("background", "objective"), "method": ("method",), "result": ("result",)}

@@ -96,7 +96,7 @@ def test_what_is_folded_on_the_screen_and_what_is_marked_is_in_the_prompt() -> N
 @pytest.mark.parametrize("opened", [True, False])
 def test_a_topic_is_quoted_with_all_that_its_reader_can_unfold(opened: bool) -> None:
     topic = Topic("T1", "Bees & hives", "Why do bees\n\nleave?", "Relevant: swarms.\n\nNot relevant: wasps.")
-    html = whole_pair(topic, Paper("d", "", ("One.",)), Layout(opened, 500, False))
+    html = whole_pair("whole", topic, Paper("d", "", ("One.",)), Layout(opened, 500, False))
     assert as_seen(html) == (
         "| Topic: Bees & hives\n| Why do bees\n| leave?\n| Narrative:\n| Relevant: swarms.\n| Not relevant: wasps.",
         "| Document:\n| One.",

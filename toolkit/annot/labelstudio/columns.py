@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import accumulate
 from typing import NamedTuple
 
@@ -19,7 +19,8 @@ from annot.labelstudio.term_marks import pieces, terms_of
 
 NO_TEXT = "No text is on record."
 """What a column without any says."""
-_BY_FACET, _WHOLE = '<div class="a-pair">', '<div class="a-pair a-whole">'
+_CRITERIA = f'<details class="a-criteria"><summary accesskey="{COLUMN_KEYS["criteria"]}">Grades</summary></details>'
+"""Where the window is low, the meaning of the grades shows only with this."""
 REST = "The rest of the document"
 """What stands above the part that is folded, before the number of its words."""
 
@@ -40,36 +41,42 @@ def words_of(topic: Paper | Topic) -> Words:
 
 
 class Layout(NamedTuple):
-    """How a pair that is judged whole is shown."""
+    """How a pair is shown."""
 
-    opened: bool
-    """Whether the narrative is unfolded."""
+    first: bool
+    """Whether it is the first pair of its topic: this is said, and a narrative is unfolded."""
     fold_after: int
     """How many words of a document are shown at once; the rest is folded."""
     mark_terms: bool
     """Whether the topic's words are marked in the document."""
 
 
-def whole_pair(topic: Paper | Topic, document: Paper, layout: Layout) -> str:
+def whole_pair(facet: str, topic: Paper | Topic, document: Paper, layout: Layout) -> str:
     """The columns of a pair that is judged whole."""
     terms = terms_of(topic) if layout.mark_terms else frozenset()
     right = document_column(document, words_of(topic).document, fold_after=layout.fold_after, terms=terms)
-    return pair((topic_column(topic, opened=layout.opened), right), whole=True)
+    return pair((topic_column(topic, opened=layout.first), right), facet, whole=True, first=layout.first)
 
 
-def pair(columns: Iterable[str], *, whole: bool = False) -> str:
-    """Both columns side by side."""
-    return f"{_WHOLE if whole else _BY_FACET}{''.join(columns)}</div>"
+def pair(columns: Iterable[str], facet: str, *, whole: bool, first: bool) -> str:
+    """Both columns side by side. The screen shows what the grades mean in `facet`, and that the topic is new."""
+    classes = f"a-pair{' a-whole' * whole} a-is-{facet}{' a-first' * first}"
+    return f'<div class="{classes}">{"".join(columns)}</div>{_CRITERIA}'
+
+
+def gave(grades: Mapping[str, int]) -> str:
+    """What marks the button of each grade with the letters of the assessors who gave it. grades: by letter."""
+    return f'<div class="a-gave{"".join(f" a-gave-{letter}{grade}" for letter, grade in grades.items())}"></div>'
 
 
 def is_whole(pair_html: str) -> bool:
     """Whether the columns are of a pair that is judged whole: no region is drawn on them."""
-    return pair_html.startswith(_WHOLE)
+    return pair_html.startswith('<div class="a-pair a-whole')
 
 
 _TAG = re.compile(r"<[^<>]*>")
 _BY_SETTING = re.compile(
-    rf'</?mark>|<details class="a-rest"><summary accesskey="[a-z]">{REST}: [\d,]+ words?</summary>|</details>'
+    rf'</?mark>|{_CRITERIA}|<div class="a-gave[^"]*"></div>|<details class="a-rest"><summary accesskey="[a-z]">{REST}: [\d,]+ words?</summary>|</details>'
 )
 """What comes and goes with the settings of the screen."""
 

@@ -27,9 +27,9 @@ CANNOT_JUDGE = "cannot judge"
 
 CANNOT_JUDGE_KEY = "c"
 
-COLUMN_KEYS = {"query": "q", "cand": "c", "narrative": "n", "rest": "m"}
+COLUMN_KEYS = {"query": "q", "cand": "c", "narrative": "n", "rest": "m", "criteria": "g"}
 """With Alt (Alt+Shift in Firefox, Ctrl+Option on a Mac), the browser's own way to a place on a page: the two columns,
-and what is folded in them."""
+what is folded in them, and what the grades mean."""
 
 
 class Keyed(NamedTuple):
@@ -59,15 +59,16 @@ KNOWN_REASONS = frozenset(reason.value for language in ("en", "") for reason in 
 """Those of every language: what was answered stands when the setting is changed."""
 
 DIFFERENCES = (
-    Keyed("another aspect of the facet", "a"),
+    Keyed("another aspect of the facet", "p"),
     Keyed("facet label wrong", "w"),
     Keyed("context needed", "d"),
     Keyed("slip", "s"),
     Keyed("guideline gap", "g"),
 )
-"""Why two assessors differ. In CSFCube they had most often seen another aspect of the facet."""
+"""Why two assessors differ. In CSFCube they had most often seen another aspect of the facet. No key is a letter by which
+an assessor is called on the screen."""
 DIFFERENCES_OF_WHOLES = (
-    Keyed("topic read differently", "a"),
+    Keyed("topic read differently", "p"),
     Keyed("document unclear", "d"),
     Keyed("slip", "s"),
     Keyed("guideline gap", "g"),

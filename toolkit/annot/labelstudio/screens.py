@@ -6,7 +6,7 @@ import html
 import re
 import xml.etree.ElementTree as ET
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -28,13 +28,14 @@ def screen_of(
     overrides: Path | None,
     opinions: int = 0,
     published: bool = False,
+    criteria: Mapping[str, Sequence[str]] | None = None,
 ) -> str:
     """The configuration of the screen of a kind. `overrides` is the study's `templates/`.
 
     `labels` are those that a sentence may be given, none if no facet is judged; `language` is the collection's
     (BCP 47); `opinions`: how many others' an adjudicator is shown (0 where the policy hides them), and 0 on the other
     screens.
-    published: whether what is written goes into a release.
+    published: whether what is written goes into a release. criteria: by facet, what each grade means in a few words.
     Raises InputError (template, line, cause) if a template does not render or does not hold.
     """
     from label_studio_sdk.label_interface import LabelInterface
@@ -45,9 +46,10 @@ def screen_of(
         "label_keys": controls.label_keys(labels),
         "differences": controls.DIFFERENCES if labels else controls.DIFFERENCES_OF_WHOLES,
         "grades": [
-            {"value": str(grade), "key": str(grade), "html": f"<b>{grade}</b> {html.escape(name)}"}
+            {"value": str(grade), "key": str(grade), "html": _grade_html(grade, name, criteria or {})}
             for grade, name in enumerate(scale_names)
         ],
+        "criteria": sorted(criteria or {}),
         "opinions": list("abcdefghij"[:opinions]),
         "published": published,
     }
@@ -65,6 +67,12 @@ def screen_of(
     if faults:
         raise InputError(f"{template}: the screen cannot be used", faults=faults, hint="correct the template")
     return xml
+
+
+def _grade_html(grade: int, name: str, criteria: Mapping[str, Sequence[str]]) -> str:
+    """The button of a grade: its number and name, and its meaning in each facet, of which the screen shows one."""
+    meanings = (f'<i class="a-in-{facet}">{html.escape(words[grade])}</i>' for facet, words in sorted(criteria.items()))
+    return f"<b>{grade}</b> {html.escape(name)}{''.join(meanings)}"
 
 
 def check_predictions(xml: str, tasks: Sequence[Payload]) -> None:

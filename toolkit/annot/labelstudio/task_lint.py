@@ -31,6 +31,8 @@ _LABELLED = "".join(
     r'(?:<p class="a-s(?: a-hit)?">[^<>]*</p>)*</div></div>'
     for side, name in _SIDES
 )
+_ABOUT = r" a-is-[\w.+-]+(?: a-first)?"
+_CRITERIA = '<details class="a-criteria"><summary accesskey="[a-z]">Grades</summary></details>'
 _TEXT = "[^<>]*(?:<mark>[^<>]*</mark>[^<>]*)*"
 _PLAIN = rf'(?:<p class="a-s">{_TEXT}</p>)*'
 _TOPIC, _DOCUMENT = (
@@ -41,9 +43,11 @@ _TOPIC, _DOCUMENT = (
     for (side, name), of_text, folded in zip(_SIDES, ("Topic", "Document"), ("narrative", "rest"), strict=True)
 )
 _HTML = (
-    rf'^<div class="a-pair(?:">{_LABELLED}| a-whole">{_TOPIC}{_DOCUMENT})</div>'
-    r'(?:<div class="a-returned"><p>[^<>]*</p></div>)?$'
+    rf'^<div class="a-pair(?:{_ABOUT}">{_LABELLED}| a-whole{_ABOUT}">{_TOPIC}{_DOCUMENT})</div>{_CRITERIA}'
+    r'(?:<div class="a-returned"><p>[^<>]*</p></div>)?'
 )
+_GAVE = '(?:<div class="a-gave(?: a-gave-[a-j][0-9])*"></div>)?'
+"""Which grades were given: on an adjudicator's tasks alone."""
 _WHY = re.compile(r'<div class="a-returned"><p>([^<>]*)</p></div>$')
 """What a person wrote into the text: why the pair comes again."""
 _ALONE = (
@@ -57,7 +61,7 @@ _FULL_TEXT_SIDES = [
     r'noreferrer" accesskey="[a-z]">[^<>]*</a>|[^<>]*)</p></div></div>'
     for side, name in (("query", "Query"), ("cand", "(?:Candidate|Document)"))
 ]
-_FULL_TEXT_HTML = rf'^<div class="a-pair(?: a-whole)?">(?:{_TOPIC}|{_FULL_TEXT_SIDES[0]}){_FULL_TEXT_SIDES[1]}</div>$'
+_FULL_TEXT_HTML = rf'^<div class="a-pair(?: a-whole)?{_ABOUT}">(?:{_TOPIC}|{_FULL_TEXT_SIDES[0]}){_FULL_TEXT_SIDES[1]}</div>{_CRITERIA}$'
 _FILE = re.compile(r'<div class="a-text"><p class="a-s">([^<>]+)</p>')
 """The name of a file that is no link."""
 _WANTED = re.compile(r" a-wants-([\w-]+)(?=[^<>]*><h2>)")
@@ -108,11 +112,12 @@ class _Data(_Closed):
     facet: str
     facet_help: str = Field(max_length=140)
     progress: str = Field(pattern=rf"^{PLACE}$")
-    pair_html: Annotated[str, Field(pattern=_HTML), AfterValidator(_labels_of_study)]
+    pair_html: Annotated[str, Field(pattern=f"{_HTML}$"), AfterValidator(_labels_of_study)]
 
 
 class _DisputedData(_Data):
     model_config = ConfigDict(extra="allow")
+    pair_html: Annotated[str, Field(pattern=f"{_HTML}{_GAVE}$"), AfterValidator(_labels_of_study)]
     __pydantic_extra__: dict[str, str]
 
     @model_validator(mode="after")

@@ -17,6 +17,7 @@ from annot.labelstudio.columns import (
     cleaned,
     escaped,
     full_text_column,
+    gave,
     labelled_column,
     pair,
     topic_column,
@@ -78,16 +79,15 @@ def judge_task(
 
     `facet_help` is the facet's definition in at most 140 characters, for the bar. `facet_labels` are the sentence
     labels of the facet: with any, `topic` is a paper, and it and `document` carry the label of each sentence; without,
-    the pair is judged whole. `progress` tells where the task stands: `37 of 300 · query 4, candidate 7 of 30`. layout:
-    how a pair that is judged whole is shown.
+    the pair is judged whole. `progress` tells where the task stands: `37 of 300 · query 4, candidate 7 of 30`.
     """
     predictions = []
     if facet_labels and isinstance(topic, Paper):
-        pair_html = _by_facet(query, topic, document, facet_labels)
+        pair_html = _by_facet(query, topic, document, facet_labels, first=layout.first)
         regions = [*_regions("query", topic, column=1), *_regions("cand", document, column=2)]
         predictions = [{"model_version": LABELS_FROM, "result": regions}]
     else:
-        pair_html = whole_pair(topic, document, layout)
+        pair_html = whole_pair(query.facet, topic, document, layout)
     return {
         "data": {
             "pair_id": pair_key(*asked),
@@ -100,7 +100,7 @@ def judge_task(
     }
 
 
-def _by_facet(query: Query, topic: Paper, document: Paper, facet_labels: Sequence[str]) -> str:
+def _by_facet(query: Query, topic: Paper, document: Paper, facet_labels: Sequence[str], *, first: bool) -> str:
     """Two abstracts with the sentences of the facet marked: those with its labels, or the query's that were chosen."""
     by_label = tuple(index for index, label in enumerate(topic.labels or ()) if label in facet_labels)
     chosen = query.sentences if query.sentences != by_label else None
@@ -109,7 +109,10 @@ def _by_facet(query: Query, topic: Paper, document: Paper, facet_labels: Sequenc
         (
             labelled_column("query", words.topic, topic, query.facet, facet_labels, chosen),
             labelled_column("cand", words.document, document, query.facet, facet_labels, None),
-        )
+        ),
+        query.facet,
+        whole=False,
+        first=first,
     )
 
 
@@ -120,11 +123,14 @@ def adjudicate_task(
 
     With the policy `hidden` an adjudicator gets the plain task.
     """
+    by_letter = dict(zip("abcdefghij", opinions, strict=False))
     shown = {}
-    for letter, opinion in zip("abcdefghij", opinions, strict=False):
+    for letter, opinion in by_letter.items():
         shown[f"rating_{letter}"] = opinion_text(opinion, scale_names)
         shown[f"comment_{letter}"] = comment_text(opinion.comment)
-    return {**task, "data": {**task["data"], **shown}}
+    grades = {letter: opinion.grade for letter, opinion in by_letter.items() if opinion.grade is not None}
+    marked = task["data"]["pair_html"] + (gave(grades) if grades else "")
+    return {**task, "data": {**task["data"], **shown, "pair_html": marked}}
 
 
 def full_text_task(
@@ -144,7 +150,8 @@ def full_text_task(
     right = full_text_column("cand", words.document, document, where[document.paper_id])
     # Only where a facet is judged, labels come with the task.
     whole = not task["predictions"]
-    return {"data": {**task["data"], "pair_html": pair((left, right), whole=whole)}, "predictions": []}
+    columns = pair((left, right), task["data"]["facet"], whole=whole, first=False)
+    return {"data": {**task["data"], "pair_html": columns}, "predictions": []}
 
 
 def feedback_task(

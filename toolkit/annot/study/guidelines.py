@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from importlib.resources import files
@@ -86,6 +87,7 @@ def screen(ws: Workspace, kind: Screen = "judge") -> str:
         opinions=inputs["opinions"],
         overrides=ws.root / "templates",
         published=inputs["published"],
+        criteria=inputs["criteria"],
     )
 
 
@@ -101,9 +103,23 @@ def screen_inputs(ws: Workspace, kind: Screen) -> dict[str, Any]:
         "language": settings.collection.language,
         "opinions": settings.judging.per_pair if with_opinions else 0,
         "published": kind in ("judge", "adjudicate") and words != "left out",
+        "criteria": _criteria_shown(ws) if kind in ("judge", "adjudicate") else {},
         "screen": settings.screen.model_dump(mode="json"),
         "templates": {path.name: sha256_of(path) for path in own},
     }
+
+
+def _criteria_shown(ws: Workspace) -> dict[str, list[str]]:
+    """What each grade means in a few words, by facet; only of facets whose page says it of every grade."""
+    found = {}
+    for facet in {**ws.settings.facets, WHOLE: ()}:
+        try:
+            criteria = criteria_of(page(ws, facet), len(ws.settings.scale.names))
+        except InputError:
+            continue  # a facet without a page: `read` says so to whoever asks about it
+        if criteria:
+            found[facet] = criteria
+    return found
 
 
 def labels_shown(ws: Workspace) -> tuple[str, ...]:
@@ -133,6 +149,23 @@ def definition_of(text: str) -> str:
         if lines:
             return " ".join(lines)
     return ""
+
+
+_CRITERION = re.compile(r"^[-*] (\d+): (.+(?:\n[ \t]+\S.*)*)", re.MULTILINE)
+
+
+def criteria_of(text: str, n_grades: int) -> list[str]:
+    """What each grade means, from grade 0 upward: the items of a list that begin with the grade and a colon.
+
+    Empty if a grade has none, or two.
+
+    >>> criteria_of("# Method\\n\\n- 1: the same steps,\\n  with the same aim\\n- 0: anything else\\n", 2)
+    ['anything else', 'the same steps, with the same aim']
+    >>> criteria_of("# Method\\n\\n- 1: the same steps\\n", 2)
+    []
+    """
+    items = [(int(item[1]), " ".join(item[2].split())) for item in _CRITERION.finditer(text)]
+    return [words for _, words in sorted(items)] if sorted(grade for grade, _ in items) == [*range(n_grades)] else []
 
 
 def distinct(versions: Iterable[SentGuidelines]) -> list[SentGuidelines]:

@@ -39,7 +39,7 @@ PROGRESS = re.compile(PLACE)
 _TAG = re.compile(r"<[^<>]*>")
 _KNOWN_TAG = re.compile(
     r'</(?:div|p|h2|span|a|details|summary|mark)>|<span>|<h2>|<p>|<mark>|<details class="a-[\w-]*"(?: open)?>'
-    r'|<summary accesskey="[a-z]">|<(?:div|p)(?: class="a-[\w -]*"| tabindex="0"| accesskey="[a-z]")*>'
+    r'|<summary accesskey="[a-z]">|<(?:div|p)(?: class="a-[\w .+-]*"| tabindex="0"| accesskey="[a-z]")*>'
     r'|<a href="https?://[^<>"\s]+" target="_blank" rel="noopener noreferrer"(?: accesskey="[a-z]")?>'
 )
 _HEADING = re.compile(r"<h2>.*?</h2>", re.DOTALL)
