@@ -76,7 +76,8 @@ def is_whole(pair_html: str) -> bool:
 
 _TAG = re.compile(r"<[^<>]*>")
 _BY_SETTING = re.compile(
-    rf'</?mark>|{_CRITERIA}|<div class="a-gave[^"]*"></div>|<details class="a-rest"><summary accesskey="[a-z]">{REST}: [\d,]+ words?</summary>|</details>'
+    rf'</?mark>|{_CRITERIA}|<div class="a-gave[^"]*"></div>|'
+    rf'<details class="a-rest"><summary accesskey="[a-z]">{REST}: [\d,]+ words?</summary>|</details>'
 )
 """What comes and goes with the settings of the screen."""
 

@@ -65,8 +65,8 @@ DIFFERENCES = (
     Keyed("slip", "s"),
     Keyed("guideline gap", "g"),
 )
-"""Why two assessors differ. In CSFCube they had most often seen another aspect of the facet. No key is a letter by which
-an assessor is called on the screen."""
+"""Why two assessors differ. In CSFCube they had most often seen another aspect of the facet. No key is a letter
+by which an assessor is called on the screen."""
 DIFFERENCES_OF_WHOLES = (
     Keyed("topic read differently", "p"),
     Keyed("document unclear", "d"),

@@ -61,7 +61,10 @@ _FULL_TEXT_SIDES = [
     r'noreferrer" accesskey="[a-z]">[^<>]*</a>|[^<>]*)</p></div></div>'
     for side, name in (("query", "Query"), ("cand", "(?:Candidate|Document)"))
 ]
-_FULL_TEXT_HTML = rf'^<div class="a-pair(?: a-whole)?{_ABOUT}">(?:{_TOPIC}|{_FULL_TEXT_SIDES[0]}){_FULL_TEXT_SIDES[1]}</div>{_CRITERIA}$'
+_FULL_TEXT_HTML = (
+    rf'^<div class="a-pair(?: a-whole)?{_ABOUT}">(?:{_TOPIC}|{_FULL_TEXT_SIDES[0]}){_FULL_TEXT_SIDES[1]}</div>'
+    rf"{_CRITERIA}$"
+)
 _FILE = re.compile(r'<div class="a-text"><p class="a-s">([^<>]+)</p>')
 """The name of a file that is no link."""
 _WANTED = re.compile(r" a-wants-([\w-]+)(?=[^<>]*><h2>)")

@@ -1,0 +1,197 @@
+"""The screens for people who read with their ears, need large letters, use a tablet, or cannot tell colours apart."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from annot.labelstudio.screens import screen_of
+from annot.labelstudio.tasks import adjudicate_task
+from browsing import Screen, judging, open_screen, stored, tab_to
+from fixtures_studio import Studio, written
+from labelling_texts import CANDIDATE, LABELS, LAYOUT, QUERY, SCALE, long_text, opinion, task
+
+pytestmark = [pytest.mark.studio, pytest.mark.browser]
+
+CRITERIA = {
+    "background": ["another need", "a distant need", "a similar need", "the same need"],
+    "method": ["other steps", "steps of one kind", "similar steps", "the same steps in the same order on like things"],
+}
+JUDGE, ADJUDICATE = (
+    screen_of(kind, scale_names=SCALE, labels=LABELS, language="en", overrides=None, opinions=n, criteria=CRITERIA)
+    for kind, n in (("judge", 0), ("adjudicate", 2))
+)
+TEXTS = {"query": long_text(QUERY, 12), "candidate": long_text(CANDIDATE, 12)}
+GRADES = ["0 Irrelevant", "1 Related", "2 Similar", "3 Near-identical", "Cannot judge c"]
+CAUSES = ["another aspect of the facet p", "facet label wrong w", "context needed d", "slip s", "guideline gap g"]
+LINES_IN_VIEW = """() => {
+    const top = document.querySelector('.a-grades').getBoundingClientRect().bottom;
+    const bottom = document.querySelector('.lsf-bottombar').getBoundingClientRect().top;
+    const tops = new Set();
+    for (const paragraph of document.querySelectorAll('.a-text p')) {
+        const range = document.createRange();
+        range.selectNodeContents(paragraph);
+        for (const box of range.getClientRects())
+            if (box.top >= top - 1 && box.bottom <= bottom + 1) tops.add(Math.round(box.top / 8));
+    }
+    return tops.size;
+}"""
+
+
+def radios(screen: Screen, names: list[str]) -> list[str]:
+    """The radio buttons that a screen reader is told of, and whether they are checked."""
+    session = screen.page.context.new_cdp_session(screen.page)
+    nodes = session.send("Accessibility.getFullAXTree")["nodes"]
+    session.detach()
+    told = []
+    for node in nodes:
+        if node.get("role", {}).get("value") == "radio" and not node["ignored"]:
+            checked = {field["name"]: field["value"].get("value") for field in node["properties"]}["checked"]
+            name = " ".join(node["name"]["value"].split())
+            told.append(next((known for known in names if name.startswith(known)), name) + " *" * (checked == "true"))
+    return told
+
+
+@pytest.fixture(scope="module")
+def wide(studio: Studio) -> int:
+    """Tasks of two facets, the first of them the first of its query."""
+    first = task(1, **TEXTS)
+    assert not LAYOUT.first
+    first["data"]["pair_html"] = first["data"]["pair_html"].replace(' a-is-method"', ' a-is-method a-first"')
+    return judging(studio, [first, task(2, facet="background", **TEXTS)], screen=JUDGE)
+
+
+@pytest.fixture(scope="module")
+def disputed(studio: Studio) -> int:
+    opinions = [opinion(1, None, None), opinion(3, None, "The noses do what the hounds do.")]
+    tasks = [adjudicate_task(task(number, **TEXTS), opinions, scale_names=SCALE) for number in (1, 2)]
+    return judging(studio, tasks, screen=ADJUDICATE)
+
+
+def test_a_screen_reader_is_told_the_grades_and_which_is_given(studio: Studio, signed_in: Any, wide: int) -> None:
+    with open_screen(studio, signed_in, wide) as screen:
+        assert radios(screen, GRADES) == GRADES
+        screen.choose("2", "2")
+        assert radios(screen, GRADES) == [*GRADES[:2], f"{GRADES[2]} *", *GRADES[3:]]
+        screen.choose("c", "cannot judge")
+        screen.page.locator(".a-reasons").wait_for()
+        told = radios(screen, GRADES)
+        assert told[:5] == [*GRADES[:4], f"{GRADES[4]} *"]
+        assert told[5:] == [
+            "text missing or broken t",
+            "not in English e",
+            "outside my field f",
+            "other, see comment n",
+        ]
+
+
+def test_a_screen_reader_is_told_the_causes_of_a_dispute(studio: Studio, signed_in: Any, disputed: int) -> None:
+    with open_screen(studio, signed_in, disputed) as screen:
+        assert radios(screen, GRADES) == [*GRADES, *CAUSES]
+        screen.choose("p", "another aspect of the facet")
+        assert radios(screen, GRADES) == [*GRADES, f"{CAUSES[0]} *", *CAUSES[1:]]
+
+
+def test_the_adjudicators_buttons_say_who_gave_which_grade(studio: Studio, signed_in: Any, disputed: int) -> None:
+    with open_screen(studio, signed_in, disputed, (1280, 720)) as screen:
+        marks = "e => ['::before', '::after'].map(p => getComputedStyle(e, p).content).filter(c => /[A-Z]/.test(c))"
+        buttons = screen.page.locator(".a-grades .ant-radio-wrapper").all()
+        assert [button.evaluate(marks) for button in buttons] == [[], ['"A"'], [], ['"B"'], []]
+        box = screen.boxes["opinions"]
+        assert box["left"] <= screen.boxes["query_side"]["left"]
+        assert box["right"] >= screen.boxes["cand_side"]["right"]
+
+
+def test_grades_are_given_and_sent_by_tab_and_space(studio: Studio, signed_in: Any) -> None:
+    project = judging(studio, [task(1), task(2)], screen=JUDGE)
+    with open_screen(studio, signed_in, project) as screen:
+        tab_to(screen.page, ".a-comment input")
+        for place in ("cand", "query"):
+            screen.press("Tab")
+            assert screen.focus == place
+        tab_to(screen.page, '.a-grades input[name="2"]')
+        outline = "e => getComputedStyle(e.closest('label')).outlineStyle"
+        assert screen.page.locator('.a-grades input[name="2"]').evaluate(outline) == "solid"
+        screen.press("Space")
+        screen.page.wait_for_selector('.annot input[name="2"]:checked', state="attached")
+        # Keys are heard while a button has the focus.
+        screen.choose("3", "3")
+        with written(screen.page):
+            screen.press("Control+Enter")
+    assert [reading.grade for reading in stored(studio, project)] == [3]
+
+
+def test_an_upright_tablet_shows_both_texts_and_all_grades(studio: Studio, signed_in: Any, wide: int) -> None:
+    with open_screen(studio, signed_in, wide, (820, 1180)) as screen:
+        boxes = screen.boxes
+        for name in ("facet", "help", "progress", "grades", "query", "cand", "comment", "submit"):
+            assert min(boxes[name]["left"], boxes[name]["top"]) >= 0, name
+            assert boxes[name]["right"] <= 820, name
+            assert boxes[name]["bottom"] <= 1180, name
+        assert boxes["query_side"]["bottom"] <= boxes["cand_side"]["top"]
+        assert screen.page.evaluate(LINES_IN_VIEW) >= 15
+        boxes = [button.bounding_box() for button in screen.page.locator(".a-grades .ant-radio-wrapper").all()]
+        assert all(box["x"] >= 0 and box["x"] + box["width"] <= 820 for box in boxes)
+
+
+def test_letters_of_twice_the_size_leave_room_for_the_text(studio: Studio, signed_in: Any, wide: int) -> None:
+    with open_screen(studio, signed_in, wide, (640, 360)) as screen:
+        screen.page.evaluate("document.querySelector('.annot').scrollTop = 150")
+        boxes = screen.boxes
+        assert boxes["grades"]["height"] <= 2 * 40
+        assert min(boxes["grades"]["left"], boxes["submit"]["top"]) >= 0
+        assert max(boxes["grades"]["right"], boxes["submit"]["right"]) <= 640
+        assert boxes["submit"]["bottom"] <= 360
+        assert screen.page.evaluate(LINES_IN_VIEW) >= 5
+        seen = "e => { const box = e.getBoundingClientRect(); return box.top > 40 && box.bottom < 310; }"
+        assert all(button.evaluate(seen) for button in screen.page.locator(".a-grades .ant-radio-wrapper").all())
+        screen.page.evaluate("document.querySelector('.annot').scrollTop = 10000")
+        box = screen.page.locator(".a-comment input").bounding_box()
+        assert box["y"] + box["height"] <= screen.page.locator(".lsf-bottombar").bounding_box()["y"]
+
+
+def test_a_phone_is_told_what_is_needed(studio: Studio, signed_in: Any, wide: int) -> None:
+    with open_screen(studio, signed_in, wide) as screen:
+        screen.page.set_viewport_size({"width": 590, "height": 900})
+        said = screen.page.locator(".annot").evaluate("e => getComputedStyle(e, '::before').content")
+        assert "a tablet or a computer" in said
+        assert not screen.page.locator(".a-grades").is_visible()
+
+
+def test_each_grade_says_what_it_means_in_the_facet(studio: Studio, signed_in: Any, wide: int) -> None:
+    with open_screen(studio, signed_in, wide) as screen:
+        for criteria, facet in ((CRITERIA["method"], "method"), (CRITERIA["background"], "background")):
+            assert screen.page.locator(".a-facet h4").first.inner_text().lower() == facet
+            assert screen.page.locator(".a-grades i:visible").all_inner_texts() == criteria
+            if facet == "method":
+                screen.choose("1", "1")
+                new = "e => getComputedStyle(e, '::before').content"
+                assert "new" in screen.page.locator(".a-query h2 span").evaluate(new)
+                hue = screen.page.locator(".a-facet h4").first.evaluate("e => getComputedStyle(e).backgroundColor")
+                screen.submit()
+                assert "new" not in screen.page.locator(".a-query h2 span").evaluate(new)
+        badge = screen.page.locator(".a-facet h4").first
+        assert badge.evaluate("e => getComputedStyle(e).backgroundColor") != hue
+
+
+def test_in_a_low_window_a_key_shows_what_the_grades_mean(studio: Studio, signed_in: Any) -> None:
+    project = judging(studio, [task(1, **TEXTS)], screen=JUDGE)
+    with open_screen(studio, signed_in, project, (1280, 720)) as screen:
+        meanings = screen.page.locator(".a-grades i:visible")
+        assert meanings.count() == 0
+        screen.strike("g", alt=True)
+        meanings.first.wait_for()
+        assert meanings.all_inner_texts() == CRITERIA["method"]
+        assert screen.boxes["submit"]["bottom"] <= 720
+        screen.choose("2", "2")
+        screen.strike("g", alt=True)
+        meanings.first.wait_for(state="detached")
+
+
+def test_nobody_needs_to_undo_or_to_leave(studio: Studio, signed_in: Any, wide: int) -> None:
+    with open_screen(studio, signed_in, wide) as screen:
+        for name in ("undo-button", "redo-button", "reset-button", "settings-button", "submit-dropdown"):
+            assert not screen.page.locator(f"[data-testid=bottombar-{name}]").is_visible(), name
+        assert not screen.page.locator(".a-labels .lsf-label").first.is_visible()
+        screen.page.click(".a-cand p:nth-child(1) .htx-highlight")
+        screen.page.locator(".a-labels .lsf-label").first.wait_for()
