@@ -34,8 +34,8 @@ Drawn = np.ndarray
 class Limits(NamedTuple):
     """What limits a measure in each study."""
 
-    most: np.ndarray
-    """Shape (studies,): the highest mean that can be reached."""
+    highest: np.ndarray
+    """Shape (studies,): the highest value of the best order on any topic."""
     weight: np.ndarray
     """Shape (studies,): topics that are added at each end."""
 
@@ -148,12 +148,12 @@ def printed(collection: Collection, topics: int, studies: int) -> str:
     """Intervals of differences beside the verdicts of the test, as `annot evaluate` has them."""
     values, changed, against, held = collection.values["AP"], [], [], []
     rows, limits = drawn_topics(collection, "AP", topics, studies)
-    for row, most, weight in zip(rows, *limits, strict=True):
+    for row, highest, weight in zip(rows, *limits, strict=True):
         found, _ = compare_runs(
             "all",
             {f"{run}": values[run][row][:, None] for run in range(len(values))},
             np.ones((topics, 1)),
-            reach=Reach(float(most), float(weight) / Reach(1.0, 1.0).weight),
+            reach=Reach(float(highest), float(weight) / Reach(1.0, 1.0).weight),
             unit="query",
             convention="trec",
             measure="AP",
@@ -164,7 +164,7 @@ def printed(collection: Collection, topics: int, studies: int) -> str:
             if isinstance(pair.interval, Interval):
                 a, b = int(pair.run_a), int(pair.run_b)
                 low, high = pair.interval.low, pair.interval.high
-                one = Limits(np.array([most]), np.array([weight]))
+                one = Limits(np.array([highest]), np.array([weight]))
                 half = float(by_share(values[a][row][None], values[b][row][None], one)[0])
                 changed.append(abs(high - low - 2 * half) > 1e-9 and abs(pair.difference) + half < 1)
                 against.append(pair.holds and low <= 0 <= high)
@@ -177,7 +177,7 @@ def drawn_topics(collection: Collection, name: str, topics: int, studies: int) -
     rows = np.random.default_rng(topics).integers(0, len(collection.relevant), (studies, topics))
     per_relevant = (1 / np.maximum(1, collection.relevant))[rows].mean(axis=1)
     weight = np.array([Reach(1.0, float(of_study)).weight for of_study in per_relevant])
-    return rows, Limits(collection.best[name][rows].mean(axis=1), weight)
+    return rows, Limits(collection.best[name][rows].max(axis=1), weight)
 
 
 def jackknife(values: Drawn, limits: Limits) -> tuple[np.ndarray, np.ndarray]:
@@ -196,8 +196,8 @@ def jackknife(values: Drawn, limits: Limits) -> tuple[np.ndarray, np.ndarray]:
 def tenth(values: Drawn, limits: Limits) -> tuple[np.ndarray, np.ndarray]:
     """Student's t with a tenth of a topic at each end of what can be reached."""
     n, whole = values.shape[-1], values.shape[-1] + 0.2
-    mean = (values.sum(axis=-1) + 0.1 * limits.most) / whole
-    squares = ((values - mean[..., None]) ** 2).sum(axis=-1) + 0.1 * (mean**2 + (limits.most - mean) ** 2)
+    mean = (values.sum(axis=-1) + 0.1 * limits.highest) / whole
+    squares = ((values - mean[..., None]) ** 2).sum(axis=-1) + 0.1 * (mean**2 + (limits.highest - mean) ** 2)
     half = stdtrit(n - 1, 0.5 + LEVEL / 2) * np.sqrt(squares / (whole - 1) / whole)
     return np.maximum(0, mean - half), np.minimum(1, mean + half)
 

@@ -31,17 +31,17 @@ def of_difference(a: np.ndarray, b: np.ndarray, reach: Reach) -> Interval | Unde
     return interval_of_difference(a[:, None], b[:, None], np.ones((len(a), 1)), reach, level=LEVEL, unit="topic")
 
 
-@pytest.mark.parametrize("most", [1.0, 0.6])
-def test_the_ends_of_a_mean_are_the_means_that_a_score_test_of_all_topics_just_allows(most: float) -> None:
+@pytest.mark.parametrize("highest", [1.0, 0.6])
+def test_the_ends_of_a_mean_are_the_means_that_a_score_test_of_all_topics_just_allows(highest: float) -> None:
     """With one whole topic at each end: these two are added by hand, and each end is looked for as a root."""
-    topics = np.array([*VALUES * most, 0.0, most])
+    topics = np.array([*VALUES * highest, 0.0, highest])
     mean, variance = topics.mean(), topics.var(ddof=1) / len(topics)
     t = stats.t.ppf(0.975, len(VALUES) - 1)
 
     def score(true: float) -> float:
         return float((mean - true) ** 2 - t**2 * variance * true * (1 - true) / (mean * (1 - mean)))
 
-    interval = of_mean(VALUES * most, Reach(most, 1 / PSEUDO_DOCUMENTS))
+    interval = of_mean(VALUES * highest, Reach(highest, 1 / PSEUDO_DOCUMENTS))
     expected = (optimize.brentq(score, 0, mean), optimize.brentq(score, mean, 1))
     assert (interval.low, interval.high) == pytest.approx(expected)
 
