@@ -1,7 +1,7 @@
 """Count how often intervals of runs hold the truth where topics have few relevant documents, and where they have many.
 
     python benchmarks/run_interval_coverage.py [--studies 1000] [--topics 6 10 25 50] [--population 20000] [--seed 1]
-        [--part means|differences|printed] [--cranfield FOLDER] [--csfcube FOLDER]
+        [--part means|differences|effects|printed] [--cranfield FOLDER] [--csfcube FOLDER]
 
 A study draws its topics from a population whose means are known (`made_collections`), or from a judged collection. A
 line is a collection and a method. A cell is how many of 100 intervals at 95% held the truth, the lowest and the highest
@@ -21,12 +21,15 @@ from typing import NamedTuple
 
 import numpy as np
 from annot.base.stats.pseudo_topics import Reach, differing_share, ends_of_mean, half_of_difference
+from annot.base.stats.significance import TIE
 from annot.base.stats.values import Interval
 from annot.measuring.evaluation.comparisons import compare_runs
 from made_collections import DESIGNS, Collection, beta_like, judged, made
-from scipy.special import stdtrit
+from scipy.special import nctdtrinc, stdtrit
 
 LEVEL = 0.95
+FEWEST_STUDIES = 50
+"""In which a pair is significant, if its intervals are to be counted."""
 Drawn = np.ndarray
 """Shape (..., studies, topics): values of topics."""
 
@@ -55,11 +58,11 @@ def main() -> None:
     for name, default in (("studies", 1000), ("population", 20_000), ("seed", 1)):
         parser.add_argument(f"--{name}", type=int, default=default)
     parser.add_argument("--topics", type=int, nargs="+", default=[6, 10, 25, 50])
-    parser.add_argument("--part", choices=["means", "differences", "printed"])
+    parser.add_argument("--part", choices=["means", "differences", "effects", "printed"])
     for name in ("cranfield", "csfcube"):
         parser.add_argument(f"--{name}", type=Path)
     options = parser.parse_args()
-    for part, cells_of in (("means", of_means), ("differences", of_differences)):
+    for part, cells_of in (("means", of_means), ("differences", of_differences), ("effects", of_effects)):
         if options.part in (None, part):
             print(f"{part:<44}" + "".join(f"{topics:>26}" for topics in options.topics))
             for collection in collections(options):
@@ -86,13 +89,13 @@ CellsOf = Callable[[Collection, str, int, int], Mapping[str, Cell]]
 
 def lines(collection: Collection, cells_of: CellsOf, sizes: list[int], studies: int) -> Iterator[str]:
     """A line for each method."""
-    if cells_of is of_differences and len(next(iter(collection.values.values()))) == 1:
+    if cells_of is not of_means and len(next(iter(collection.values.values()))) == 1:
         return
     table = [[cells_of(collection, name, topics, studies) for name in collection.values] for topics in sizes]
     for method in table[0][0]:
         shown = ""
         for of_size in table:
-            cells = [of_measure[method] for of_measure in of_size]
+            cells = [of_measure[method] for of_measure in of_size if method in of_measure]
             held = f"{100 * min(cell.held for cell in cells):.1f}-{100 * max(cell.held for cell in cells):.1f}"
             copies = np.mean([cell.copies for cell in cells])
             shown += f"{held:>13} ({100 * min(cell.worst for cell in cells):.0f})"
@@ -144,9 +147,39 @@ def of_differences(collection: Collection, name: str, topics: int, studies: int)
     }
 
 
+def of_effects(collection: Collection, name: str, topics: int, studies: int) -> dict[str, Cell]:
+    """Intervals of Cohen's d by the noncentral t, and how large |d| is in place of the truth: of all pairs of runs, and
+    in the studies in which a t test of the pair alone finds a difference.
+    """
+    values, root = collection.values[name], np.sqrt(topics)
+    rows, _ = drawn_topics(collection, name, topics, studies)
+    grid = np.linspace(-100, 100, 8001)
+    upper, lower = (nctdtrinc(topics - 1, tail, grid) / root for tail in ((1 - LEVEL) / 2, (1 + LEVEL) / 2))
+    critical = stdtrit(topics - 1, 0.5 + LEVEL / 2)
+    held: dict[str, list[float]] = {"of all pairs": [], "if significant": []}
+    sizes = {method: np.zeros(2) for method in held}
+    for a, b in itertools.combinations(range(len(values)), 2):
+        gaps = values[a] - values[b]
+        truth, drawn = gaps.mean() / gaps.std(), gaps[rows]
+        varies = (spread := drawn.std(axis=1, ddof=1)) > TIE
+        effect = drawn.mean(axis=1)[varies] / spread[varies]
+        t = np.clip(root * effect, -100, 100)
+        holds = (np.interp(t, grid, lower) <= truth) & (truth <= np.interp(t, grid, upper))
+        for method, counts in zip(held, (np.ones(len(t), dtype=bool), np.abs(t) > critical), strict=True):
+            if counts.sum() >= FEWEST_STUDIES:
+                held[method].append(float(holds[counts].mean()))
+                sizes[method] += np.abs(effect[counts]).mean(), abs(truth)
+    return {
+        method: Cell(float(np.mean(of_pairs)), min(of_pairs), sizes[method][0] / sizes[method][1])
+        for method, of_pairs in held.items()
+        if of_pairs
+    }
+
+
 def printed(collection: Collection, topics: int, studies: int) -> str:
     """Intervals of differences beside the verdicts of the test, as `annot evaluate` has them."""
-    values, changed, against, held = collection.values["AP"], [], [], []
+    values = collection.values["AP"]
+    changed, against, alone, held, of_effect = [], [], [], [], []
     rows, limits = drawn_topics(collection, "AP", topics, studies)
     for row, highest, weight in zip(rows, *limits, strict=True):
         found, _ = compare_runs(
@@ -168,8 +201,14 @@ def printed(collection: Collection, topics: int, studies: int) -> str:
                 half = float(by_share(values[a][row][None], values[b][row][None], one)[0])
                 changed.append(abs(high - low - 2 * half) > 1e-9 and abs(pair.difference) + half < 1)
                 against.append(pair.holds and low <= 0 <= high)
-                held.append(low <= values[a].mean() - values[b].mean() <= high)
-    return f"{100 * np.mean(changed):.1f} {100 * np.mean(against):.1f} {100 * np.mean(held):.1f}"
+                truth = values[a].mean() - values[b].mean()
+                alone.append(abs(pair.difference - truth) <= half)
+                held.append(low <= truth <= high)
+                if pair.holds and isinstance(pair.effect_interval, Interval):
+                    of_effect.append(pair.effect_interval.low <= 0 <= pair.effect_interval.high)
+    return " ".join(
+        f"{100 * np.mean(share):.1f}" if share else "-" for share in (changed, against, of_effect, alone, held)
+    )
 
 
 def drawn_topics(collection: Collection, name: str, topics: int, studies: int) -> tuple[np.ndarray, Limits]:
