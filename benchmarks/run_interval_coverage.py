@@ -1,6 +1,6 @@
 """Count how often intervals of runs hold the truth where topics have few relevant documents, and where they have many.
 
-    python benchmarks/run_interval_coverage.py [--studies 1000] [--topics 6 10 25 50] [--population 20000] [--seed 1]
+    python benchmarks/run_interval_coverage.py [--studies 1000] [--topics 4 6 10 25 50] [--population 20000] [--seed 1]
         [--part means|differences|effects|printed] [--cranfield FOLDER] [--csfcube FOLDER]
 
 A study draws its topics from a population whose means are known (`made_collections`), or from a judged collection. A
@@ -24,6 +24,7 @@ from annot.base.stats.pseudo_topics import Reach, differing_share, ends_of_mean,
 from annot.base.stats.significance import TIE
 from annot.base.stats.values import Interval
 from annot.measuring.evaluation.comparisons import compare_runs
+from annot.publishing.report.cells import WIDEST
 from made_collections import DESIGNS, Collection, beta_like, judged, made
 from scipy.special import nctdtrinc, stdtrit
 
@@ -57,7 +58,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     for name, default in (("studies", 1000), ("population", 20_000), ("seed", 1)):
         parser.add_argument(f"--{name}", type=int, default=default)
-    parser.add_argument("--topics", type=int, nargs="+", default=[6, 10, 25, 50])
+    parser.add_argument("--topics", type=int, nargs="+", default=[4, 6, 10, 25, 50])
     parser.add_argument("--part", choices=["means", "differences", "effects", "printed"])
     for name in ("cranfield", "csfcube"):
         parser.add_argument(f"--{name}", type=Path)
@@ -118,7 +119,7 @@ def of_means(collection: Collection, name: str, topics: int, studies: int) -> di
         held = [
             float(np.mean(of_run[has])) for of_run, has in zip((low <= truth) & (truth <= high), known, strict=True)
         ]
-        cells[method] = Cell(float(np.mean(held)), min(held), float((high - low)[common].mean()) / narrow)
+        cells[method] = Cell(float(np.mean(held)), min(held), float(np.nanmean((high - low)[common])) / narrow)
     return cells
 
 
@@ -246,10 +247,18 @@ def of_evaluate(values: Drawn, limits: Limits) -> tuple[np.ndarray, np.ndarray]:
     return ends_of_mean(values, *limits, level=LEVEL)
 
 
+def on_pages(values: Drawn, limits: Limits) -> tuple[np.ndarray, np.ndarray]:
+    """The same without those that pages replace by "too few papers", because they are wide."""
+    low, high = of_evaluate(values, limits)
+    shown = high - low <= WIDEST
+    return np.where(shown, low, np.nan), np.where(shown, high, np.nan)
+
+
 MEANS: dict[str, Callable[[Drawn, Limits], tuple[np.ndarray, np.ndarray]]] = {
     "jackknife": jackknife,
     "t and a tenth": tenth,
     "pseudo-topics": of_evaluate,
+    "on pages": on_pages,
 }
 
 
