@@ -9,7 +9,7 @@ much as a fifth of a relevant document at each end: a topic with one relevant do
 well a run finds it, a topic with twenty is an average of twenty.
 
 `benchmarks/run_interval_coverage.py` counts how often these intervals contain the true value, by the design of the
-collection.
+collection; its note has the table.
 """
 
 from __future__ import annotations

@@ -168,14 +168,14 @@ def compare_runs(
                 holds=holds,
             )
         )
-    open_to_best = [one for one in comparisons if one.run_a == order[0] and not one.holds]
-    behind = [one.run_b for one in open_to_best if isinstance(one.interval, Interval) and one.interval.low > 0]
+    open_to_best = [pair for pair in comparisons if pair.run_a == order[0] and not pair.holds]
+    behind = [pair.run_b for pair in open_to_best if isinstance(pair.interval, Interval) and pair.interval.low > 0]
     verdict = Verdict(
         facet=facet,
         best=order[0],
-        worse=tuple(one.run_b for one in comparisons if one.run_a == order[0] and one.holds),
+        worse=tuple(pair.run_b for pair in comparisons if pair.run_a == order[0] and pair.holds),
         behind=tuple(behind),
-        as_good=tuple(one.run_b for one in open_to_best if one.run_b not in behind),
+        as_good=tuple(pair.run_b for pair in open_to_best if pair.run_b not in behind),
         papers=topics,
         pairs=len(pairs),
         smallest_p=decided.least_p,
