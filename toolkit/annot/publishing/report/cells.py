@@ -2,8 +2,8 @@
 
 Rule of the digits: the half width of the interval, in its first three digits, decides. From 100 to 354 it shows two
 digits, from 355 to 999 one; the figure and both ends are printed to the same place (Particle Data Group 2022, Review of
-Particle Physics, section 5.3). A difference whose interval does not contain 0 has more, if an end would read as 0 without them. Never
-more digits than were published; without an interval, those of its kind.
+Particle Physics, section 5.3). A difference whose interval does not contain 0 has more, if an end would read as 0
+without them. Never more digits than were published; without an interval, those of its kind.
 
 An interval that covers nearly all of its scale says nothing: people read "too few papers" in its place. Data keep it,
 and a drawing shows it from end to end.
