@@ -1,7 +1,7 @@
 """Count how often intervals of runs hold the truth where topics have few relevant documents, and where they have many.
 
     python benchmarks/run_interval_coverage.py [--studies 2000] [--topics 4 6 10 25 50] [--population 20000] [--seed 1]
-        [--part means|differences|effects|printed] [--cranfield FOLDER] [--csfcube FOLDER]
+        [--part means|differences|effects|papers|printed] [--cranfield FOLDER] [--csfcube FOLDER]
 
 A study draws its topics from a population whose means are known (`made_collections`), or from a judged collection. A
 line is a collection and a method. A cell is how many of 100 intervals at 95% held the truth, the lowest and the highest
@@ -89,7 +89,14 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-from annot.base.stats.pseudo_topics import Reach, differing_share, ends_of_mean, half_of_difference
+from annot.base.stats.pseudo_topics import (
+    Reach,
+    differing_share,
+    ends_of_mean,
+    half_of_difference,
+    interval_of_difference,
+    interval_of_mean,
+)
 from annot.base.stats.significance import TIE
 from annot.base.stats.values import Interval
 from annot.measuring.evaluation.comparisons import compare_runs
@@ -100,6 +107,8 @@ from scipy.special import nctdtrinc, stdtrit
 LEVEL = 0.95
 FEWEST_STUDIES = 50
 """In which a pair is significant, if its intervals are to be counted."""
+FACETS = 3
+"""Queries of a paper, at most."""
 Drawn = np.ndarray
 """Shape (..., studies, topics): values of topics."""
 
@@ -128,7 +137,7 @@ def main() -> None:
     for name, default in (("studies", 2000), ("population", 20_000), ("seed", 1)):
         parser.add_argument(f"--{name}", type=int, default=default)
     parser.add_argument("--topics", type=int, nargs="+", default=[4, 6, 10, 25, 50])
-    parser.add_argument("--part", choices=["means", "differences", "effects", "printed"])
+    parser.add_argument("--part", choices=["means", "differences", "effects", "papers", "printed"])
     for name in ("cranfield", "csfcube"):
         parser.add_argument(f"--{name}", type=Path)
     options = parser.parse_args()
@@ -138,6 +147,14 @@ def main() -> None:
             for collection in collections(options):
                 for line in lines(collection, cells_of, options.topics, options.studies):
                     print(line, flush=True)
+    if options.part in (None, "papers"):
+        print(f"{'means and differences, one to three queries':<44}" + "".join(f"{of:>26}" for of in options.topics))
+        for design in (DESIGNS[0], DESIGNS[6], DESIGNS[7]):
+            queries = options.population // FACETS * FACETS
+            collection = made(design, topics=queries, seed=options.seed, facets=FACETS)
+            for name in ("AP", "P@20", "nDCG"):
+                cells = [of_papers(collection, name, papers, options.studies // 4) for papers in options.topics]
+                print(f"{design.name:<30}{name:<14}" + "".join(f"{cell:>26}" for cell in cells), flush=True)
     if options.part in (None, "printed"):
         print(f"{'printed, AP':<44}" + "".join(f"{topics:>26}" for topics in options.topics))
         for design in DESIGNS:
@@ -279,6 +296,32 @@ def printed(collection: Collection, topics: int, studies: int) -> str:
     return " ".join(
         f"{100 * np.mean(share):.1f}" if share else "-" for share in (changed, against, of_effect, alone, held)
     )
+
+
+def of_papers(collection: Collection, name: str, papers: int, studies: int) -> str:
+    """Means and differences by the library where a paper has one to three queries, each with the worst run, or pair."""
+    rng = np.random.default_rng(papers)
+    sizes = rng.integers(1, FACETS + 1, len(collection.relevant) // FACETS)
+    asked = np.arange(FACETS) < sizes[:, None]
+    values = collection.values[name].reshape(-1, *asked.shape) * asked
+    best, inverse = (of.reshape(asked.shape) * asked for of in (collection.best[name], 1 / collection.relevant))
+    truths = values.sum(axis=(1, 2)) / sizes.sum()
+    pairs = list(itertools.combinations(range(len(values)), 2))
+    means, differences = np.zeros(len(values)), np.full((studies, len(pairs)), np.nan)
+    for study in range(len(differences)):
+        rows = rng.integers(0, len(sizes), papers)
+        n = sizes[rows][:, None].astype(float)
+        reach = Reach(float(best[rows].max()), float(inverse[rows].sum() / n.sum()))
+        sums = values[:, rows].sum(axis=2)[..., None]
+        for run, truth in enumerate(truths):
+            interval = interval_of_mean(sums[run], n, reach, level=LEVEL, unit="query paper")
+            means[run] += isinstance(interval, Interval) and interval.low <= truth <= interval.high
+        for place, (a, b) in enumerate(pairs):
+            interval = interval_of_difference(sums[a], sums[b], n, reach, level=LEVEL, unit="query paper")
+            if isinstance(interval, Interval):
+                differences[study, place] = interval.low <= truths[a] - truths[b] <= interval.high
+    of_runs, of_pairs = 100 * means / len(differences), 100 * np.nanmean(differences, axis=0)
+    return f"{of_runs.mean():.1f} ({of_runs.min():.0f}) {of_pairs.mean():.1f} ({of_pairs.min():.0f})"
 
 
 def drawn_topics(collection: Collection, name: str, topics: int, studies: int) -> tuple[np.ndarray, Limits]:
