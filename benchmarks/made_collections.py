@@ -1,9 +1,10 @@
 """Collections whose true means are known: each topic has a pool without texts, and runs rank it.
 
 A run scores a document by noise, part of it common to all runs, and a relevant one by its strength, the difficulty of
-the topic and that of the document. Designs differ in the number of relevant documents, in pools, and in strengths; each
-has two near copies of runs. In a burst, documents are near-duplicates: all of them are relevant or none is, and a run
-ranks them next to each other. A run from outside ranks documents that are in no pool; they count as not relevant.
+the topic (facets of a paper share most of it) and that of the document. Designs differ in the number of relevant
+documents, in pools, and in strengths; each has two near copies of runs. In a burst, documents are near-duplicates: all
+of them are relevant or none is, and a run ranks them next to each other. A run from outside ranks documents that are in
+no pool; they count as not relevant.
 """
 
 from __future__ import annotations
@@ -72,10 +73,11 @@ COPIED = (3, 5)
 """Places of the runs that have a near copy. The copies follow the runs; the last run before them is from outside."""
 
 
-def made(design: Design, *, topics: int, seed: int) -> Collection:
-    """A collection of this design."""
+def made(design: Design, *, topics: int, seed: int, facets: int = 1) -> Collection:
+    """A collection of this design. facets: topics that follow each other and share most of their difficulty."""
     rng = np.random.default_rng(seed)
-    lots = [_lot(design, min(AT_ONCE, topics - start), rng) for start in range(0, topics, AT_ONCE)]
+    at_once = AT_ONCE // facets * facets
+    lots = [_lot(design, min(at_once, topics - start), facets, rng) for start in range(0, topics, at_once)]
     relevant = np.concatenate([of_lot for _, _, of_lot in lots])
     kept = relevant > 0
     runs = len(design.strengths)
@@ -88,7 +90,7 @@ def made(design: Design, *, topics: int, seed: int) -> Collection:
     )
 
 
-def _lot(design: Design, topics: int, rng: np.random.Generator) -> tuple[dict, dict, np.ndarray]:
+def _lot(design: Design, topics: int, facets: int, rng: np.random.Generator) -> tuple[dict, dict, np.ndarray]:
     shape, place = (topics, design.documents), np.arange(design.documents)
     relevant, cluster = _relevant_and_clusters(design, topics, rng)
 
@@ -97,13 +99,17 @@ def _lot(design: Design, topics: int, rng: np.random.Generator) -> tuple[dict, d
         return np.take_along_axis(rng.normal(0, scale, shape), cluster, axis=1)
 
     common = np.sqrt(0.3) * noise(1.0)
-    ease = relevant * (rng.normal(0, design.topic_spread, (topics, 1)) + noise(0.7))
-    own = [noise(1.0) + rng.normal(0, 0.05 if design.burst else 0, shape) for _ in design.strengths]
-    own += [own[place] + rng.normal(0, COPY_NOISE, shape) for place in COPIED]
+    of_topic = rng.normal(0, design.topic_spread, (topics, 1))
+    if facets > 1:
+        of_paper = rng.normal(0, design.topic_spread, (topics // facets, 1))
+        of_topic = np.sqrt(0.7) * np.repeat(of_paper, facets, axis=0) + np.sqrt(0.3) * of_topic
+    ease = relevant * (of_topic + noise(0.7))
+    of_runs = [noise(1.0) + rng.normal(0, 0.05 if design.burst else 0, shape) for _ in design.strengths]
+    of_runs += [of_runs[place] + rng.normal(0, COPY_NOISE, shape) for place in COPIED]
     strengths = [*design.strengths, *(design.strengths[place] for place in COPIED)]
     scores = [
         common + np.sqrt(0.7) * of_run + ease + relevant * strength
-        for of_run, strength in zip(own, strengths, strict=True)
+        for of_run, strength in zip(of_runs, strengths, strict=True)
     ]
     grades = np.where(relevant, np.take_along_axis(rng.integers(1, 4, shape), cluster, axis=1), 0)
     if design.depth:

@@ -1,4 +1,4 @@
-"""The interval of a difference never contradicts the test that is printed next to it."""
+"""The intervals of a difference and of its effect never contradict the test that is printed next to them."""
 
 from __future__ import annotations
 
@@ -51,6 +51,10 @@ def test_an_interval_contains_nothing_where_and_only_where_the_test_of_the_pair_
             assert low <= pair.difference <= high
             assert (low <= 0 <= high) is (pair.p_value > round(1 - level, 12))
             assert not (pair.holds and low <= 0 <= high)
+            assert isinstance(pair.effect_interval, Interval)
+            assert isinstance(pair.effect, float)
+            assert pair.effect_interval.low <= pair.effect <= pair.effect_interval.high
+            assert (pair.effect_interval.low <= 0 <= pair.effect_interval.high) is (low <= 0 <= high)
             a, b = (values[int(run[3:])][:, None] for run in (pair.run_a, pair.run_b))
             alone = interval_of_difference(a, b, np.ones((topics, 1)), REACH, level=level, unit="query")
             assert isinstance(alone, Interval)
@@ -64,11 +68,15 @@ def test_an_interval_that_would_contain_nothing_against_the_test_begins_where_th
 
     Up to a lead of 1 point, which is the smallest difference, this is so; above it, four arrangements are.
     """
-    (pair,) = compared(np.array([[0.01, 0.02, 0.03, 0.02, 0.02, 0.9], [0.0] * 6]))
+    leads = [0.01, 0.02, 0.03, 0.02, 0.02, 0.9]
+    (pair,) = compared(np.array([leads, [0.0] * 6]))
     assert pair.p_value == 2 / 64 <= ALPHA
     assert pair.holds
     assert isinstance(pair.interval, Interval)
     assert pair.interval.low == pytest.approx(0.01, abs=1e-5)
+    # By the noncentral t, the effect's interval would contain 0: t is 1.1.
+    assert isinstance(pair.effect_interval, Interval)
+    assert pair.effect_interval.low == pytest.approx(0.01 / np.std(leads, ddof=1), rel=1e-3)
 
 
 def test_with_five_topics_no_test_can_find_anything_and_the_interval_stays_as_it_is() -> None:

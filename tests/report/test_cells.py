@@ -11,6 +11,7 @@ from annot.publishing.report.cells import (
     GRADES,
     MEASURE,
     PERCENTAGE,
+    POINTS,
     SHARE,
     Number,
     Quantity,
@@ -39,6 +40,19 @@ def test_figure_and_ends_have_the_same_digits() -> None:
     assert str(Number(0.6551, COEFFICIENT, interval(0.54, 0.71))) == "0.66 [0.54, 0.71]"
     assert str(Number(0.436, SHARE, interval(0.396, 0.4863))) == "44% [40, 49]"
     assert str(Number(0.8148, COEFFICIENT, interval(0.80, 0.84))) == "0.815 [0.800, 0.840]"
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "shown"),
+    [
+        (0.002, 0.098, "+5.0 [0.2, 9.8]"),
+        (-0.098, -0.002, "-5.0 [-9.8, -0.2]"),
+        (0.0003, 0.0997, "+5.00 [0.03, 9.97]"),
+        (-0.002, 0.102, "+5 [0, 10]"),
+    ],
+)
+def test_the_interval_of_a_difference_that_excludes_0_reads_so(low: float, high: float, shown: str) -> None:
+    assert str(Number((low + high) / 2, POINTS, interval(low, high))) == shown
 
 
 def test_published_precision_is_kept_where_it_is_asked_for() -> None:

@@ -9,7 +9,7 @@ much as a fifth of a relevant document at each end: a topic with one relevant do
 well a run finds it, a topic with twenty is an average of twenty.
 
 `benchmarks/run_interval_coverage.py` counts how often these intervals contain the true value, by the design of the
-collection.
+collection; its note has the table.
 """
 
 from __future__ import annotations
@@ -30,8 +30,9 @@ PSEUDO_DOCUMENTS = 0.2
 class Reach(NamedTuple):
     """What limits the values of a measure on some topics, whatever the run."""
 
-    most: float
-    """The mean over the topics of the measure of the best order: below 1 for P@20 if topics have few relevant ones."""
+    highest: float
+    """The highest value that the measure of the best order has on any topic: below 1 for P@20 if all topics have few
+    relevant documents."""
     per_relevant: float
     """The mean over the topics of 1 / number of relevant documents; a topic without one counts as having one."""
 
@@ -44,7 +45,7 @@ class Reach(NamedTuple):
 def interval_of_mean(
     sums: Array, sizes: Array, reach: Reach | None, *, level: float, unit: str
 ) -> Interval | Undefined:
-    """An interval of the mean of a measure, between 0 and 1 or the highest mean that can be reached.
+    """An interval of the mean of a measure, between 0 and 1, or `reach.highest` if that is more.
 
     sums, sizes: shape (C, S), as for `annot.base.stats.clustered.ratio_interval`, whose interval it is if `reach` is
     not known. unit: what a row is.
@@ -54,9 +55,9 @@ def interval_of_mean(
     values = _values(sums, sizes, unit)
     if isinstance(values, Undefined):
         return values
-    low, high = ends_of_mean(values, np.array(reach.most), np.array(reach.weight), level=level)
+    low, high = ends_of_mean(values, np.array(reach.highest), np.array(reach.weight), level=level)
     if not np.isfinite(low):
-        return Undefined(f"the mean is not between 0 and {max(1.0, reach.most):g}")
+        return Undefined(f"the mean is not between 0 and {max(1.0, reach.highest):g}")
     method = f"Wilson over {len(values)} {plural(unit)}, pseudo-topics, Student's t"
     return Interval(float(low), float(high), level, method)
 
@@ -71,28 +72,28 @@ def interval_of_difference(
     if isinstance(values, Undefined):
         return values
     share = differing_share(*((of_run / sizes.sum(axis=0)).sum(axis=1) for of_run in (a, b)))
-    half = half_of_difference(values, share, np.array(reach.most), np.array(reach.weight), level=level)
+    half = half_of_difference(values, share, np.array(reach.highest), np.array(reach.weight), level=level)
     if half <= TIE:
         return the_same(unit)
-    mean, most = float(values.mean()), max(1.0, reach.most)
+    mean, top = float(values.mean()), max(1.0, reach.highest)
     method = f"Student's t over {len(values)} {plural(unit)}, pseudo-topics"
-    return Interval(max(-most, mean - float(half)), min(most, mean + float(half)), level, method)
+    return Interval(max(-top, mean - float(half)), min(top, mean + float(half)), level, method)
 
 
-def ends_of_mean(values: Array, most: Array, weight: Array, *, level: float) -> tuple[Array, Array]:
-    """The ends of intervals of means. values: shape (..., C), by topic. most, weight: of `Reach`, shape (...).
+def ends_of_mean(values: Array, highest: Array, weight: Array, *, level: float) -> tuple[Array, Array]:
+    """The ends of intervals of means. values: shape (..., C), by topic. highest, weight: of `Reach`, shape (...).
 
     Wilson's interval (1927, Journal of the American Statistical Association 22, 209-212) for as many observations as
     would tell so much were they hits and misses, with Student's t for the normal quantile, as that of a share is
-    (`annot.base.stats.clustered.share`). It encloses the mean itself. nan if a mean is not between 0 and 1, or `most`
-    if that is more.
+    (`annot.base.stats.clustered.share`). It encloses the mean itself. nan if a mean is not between 0 and 1, or
+    `highest` if that is more.
     """
     from scipy.special import stdtrit
 
-    n, top = values.shape[-1], np.maximum(1.0, most)
+    n, top = values.shape[-1], np.maximum(1.0, highest)
     whole = n + 2 * weight
-    mean = (values.sum(axis=-1) + weight * most) / whole
-    squares = ((values - mean[..., None]) ** 2).sum(axis=-1) + weight * (mean**2 + (most - mean) ** 2)
+    mean = (values.sum(axis=-1) + weight * highest) / whole
+    squares = ((values - mean[..., None]) ** 2).sum(axis=-1) + weight * (mean**2 + (highest - mean) ** 2)
     with np.errstate(invalid="ignore", divide="ignore"):
         p = np.where((mean > 0) & (mean < top), mean / top, np.nan)
         worth = p * (1 - p) * top**2 / (squares / (whole - 1) / whole)
@@ -103,9 +104,9 @@ def ends_of_mean(values: Array, most: Array, weight: Array, *, level: float) -> 
     return np.minimum(observed, top * (middle - half)), np.maximum(observed, top * (middle + half))
 
 
-def half_of_difference(values: Array, share: Array, most: Array, weight: Array, *, level: float) -> Array:
+def half_of_difference(values: Array, share: Array, highest: Array, weight: Array, *, level: float) -> Array:
     """Half the widths of intervals of differences. values: shape (..., C), the differences by topic. share: how much of
-    the better value the two runs differ by (`differing_share`). most, weight: of `Reach`.
+    the better value the two runs differ by (`differing_share`). highest, weight: of `Reach`.
 
     The pseudo-topics are those on which one run reaches the end of the range and the other falls behind by `share`, so
     two runs that are nearly the same keep a narrow interval.
@@ -113,7 +114,7 @@ def half_of_difference(values: Array, share: Array, most: Array, weight: Array, 
     from scipy.special import stdtrit
 
     n = values.shape[-1]
-    squares = ((values - values.mean(axis=-1, keepdims=True)) ** 2).sum(axis=-1) + 2 * weight * (share * most) ** 2
+    squares = ((values - values.mean(axis=-1, keepdims=True)) ** 2).sum(axis=-1) + 2 * weight * (share * highest) ** 2
     return np.asarray(stdtrit(n - 1, 0.5 + level / 2) * np.sqrt(squares / (n - 1) / n))
 
 

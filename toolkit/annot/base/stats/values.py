@@ -16,8 +16,8 @@ jackknife
     the scale of Fisher's z, with Student's t, from four papers on. `annot.base.stats.clustered.jackknife_interval`
 pseudo-topics
     of measures of runs (Wilson's interval) and of their differences (Student's t), from four papers on: topics are
-    added at the ends of what the measure can reach, so that intervals hold if topics have few relevant documents, too.
-    `annot.base.stats.pseudo_topics`
+    added at the ends of what the measure can reach, because a few topics underestimate the scatter if they have few
+    relevant documents. `annot.base.stats.pseudo_topics`
 Wilson
     of shares of pairs or judgements, clustered by paper: it has an interval where nothing or everything was hit, and
     keeps its coverage with few papers. `annot.base.stats.clustered.share`

@@ -57,9 +57,9 @@ class Average(NamedTuple):
         """What limits the measure on these queries. best: the best order of each query; None if it is not known."""
         if best is None:
             return None
-        most = mean_over_folds({query_id: best[query_id].values for query_id in self.members}, self.folds)[name]
-        relevant = [best[query_id].relevant for query_id in self.members]
-        return Reach(most, float(np.mean(1 / np.maximum(1, relevant))))
+        of_members = [best[query_id] for query_id in self.members]
+        highest = max(query.values[name] for query in of_members)
+        return Reach(highest, float(np.mean([1 / max(1, query.relevant) for query in of_members])))
 
 
 def mean_of_all(values: Mapping[str, float], splits: Mapping[str, Mapping[str, tuple[str, ...]]]) -> float:

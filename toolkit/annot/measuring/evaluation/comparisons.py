@@ -70,7 +70,8 @@ class RunComparison:
     effect: Value
     """The difference in standard deviations of the papers' differences: Cohen's d for pairs."""
     effect_interval: Interval | Undefined
-    """Of this effect alone, by the noncentral t: not corrected for the other pairs."""
+    """Of this effect alone, by the noncentral t: not corrected for the other pairs. It contains 0 if, and only if,
+    `interval` does."""
     holds: bool
     """Whether `p_corrected` is at most `ALPHA`."""
 
@@ -130,56 +131,58 @@ def compare_runs(
     p_t = t_tests(differences)
     spread = differences.std(axis=1, ddof=1) if topics > 1 else np.zeros(len(pairs))
     p_tukey = tukey_tests(shares.T, pairs, permutations=TUKEY_PERMUTATIONS, seed=seed)
-    effects: list[Value] = [
-        ALIKE if np.isnan(p) else float((mean[order[a]] - mean[order[b]]) / of_pair)
-        for (a, b), p, of_pair in zip(pairs, p_t, spread, strict=True)
-    ]
-    names = [(order[a], order[b]) for a, b in pairs]
-    comparisons = tuple(
-        RunComparison(
-            facet=facet,
-            run_a=a,
-            run_b=b,
-            convention=convention,
-            measure=measure,
-            difference=mean[a] - mean[b],
-            interval=interval_beside_test(
-                sums[a],
-                sums[b],
-                sizes,
-                reach=reach,
-                p_value=float(p_value),
-                holds=bool(decided.p_values[at] <= ALPHA),
-                unit=unit,
-                level=level,
-                seed=seed,
-            ),
+    comparisons = []
+    for place, ((a, b), p_value, p_holm) in enumerate(zip(pairs, p_values, holm(p_values.tolist()), strict=True)):
+        holds = bool(decided.p_values[place] <= ALPHA)
+        interval = interval_beside_test(
+            sums[order[a]],
+            sums[order[b]],
+            sizes,
+            reach=reach,
             p_value=float(p_value),
-            p_corrected=float(decided.p_values[at]),
-            p_holm=p_holm,
-            p_t=ALIKE if np.isnan(p_t[at]) else float(p_t[at]),
-            p_tukey=float(p_tukey[at]),
-            effect=effects[at],
-            effect_interval=_effect_interval(effects[at], topics, level=level, unit=unit),
-            holds=bool(decided.p_values[at] <= ALPHA),
+            holds=holds,
+            unit=unit,
+            level=level,
+            seed=seed,
         )
-        for at, ((a, b), p_value, p_holm) in enumerate(zip(names, p_values, holm(p_values.tolist()), strict=True))
-    )
-    open_to_best = [one for one in comparisons if one.run_a == order[0] and not one.holds]
-    behind = [one.run_b for one in open_to_best if isinstance(one.interval, Interval) and one.interval.low > 0]
+        difference = mean[order[a]] - mean[order[b]]
+        effect = ALIKE if np.isnan(p_t[place]) else float(difference / spread[place])
+        comparisons.append(
+            RunComparison(
+                facet=facet,
+                run_a=order[a],
+                run_b=order[b],
+                convention=convention,
+                measure=measure,
+                difference=difference,
+                interval=interval,
+                p_value=float(p_value),
+                p_corrected=float(decided.p_values[place]),
+                p_holm=p_holm,
+                p_t=ALIKE if np.isnan(p_t[place]) else float(p_t[place]),
+                p_tukey=float(p_tukey[place]),
+                effect=effect,
+                effect_interval=_effect_interval(
+                    effect, interval, topics, spread=float(spread[place]), level=level, unit=unit
+                ),
+                holds=holds,
+            )
+        )
+    open_to_best = [pair for pair in comparisons if pair.run_a == order[0] and not pair.holds]
+    behind = [pair.run_b for pair in open_to_best if isinstance(pair.interval, Interval) and pair.interval.low > 0]
     verdict = Verdict(
         facet=facet,
         best=order[0],
-        worse=tuple(one.run_b for one in comparisons if one.run_a == order[0] and one.holds),
+        worse=tuple(pair.run_b for pair in comparisons if pair.run_a == order[0] and pair.holds),
         behind=tuple(behind),
-        as_good=tuple(one.run_b for one in open_to_best if one.run_b not in behind),
+        as_good=tuple(pair.run_b for pair in open_to_best if pair.run_b not in behind),
         papers=topics,
         pairs=len(pairs),
         smallest_p=decided.least_p,
         critical=None if math.isinf(decided.critical) else decided.critical,
         detectable=_detectable(differences, decided),
     )
-    return comparisons, verdict
+    return tuple(comparisons), verdict
 
 
 def interval_beside_test(
@@ -235,8 +238,27 @@ def p_over_chance(sums: Mapping[str, Array], sizes: Array, *, seed: int) -> dict
     return dict(zip(sums, tests.p_values.tolist(), strict=True))
 
 
-def _effect_interval(effect: Value, topics: int, *, level: float, unit: str) -> Interval | Undefined:
-    return effect if isinstance(effect, Undefined) else effect_interval(effect, topics, level=level, unit=unit)
+def _effect_interval(
+    effect: Value, of_difference: Interval | Undefined, topics: int, *, spread: float, level: float, unit: str
+) -> Interval | Undefined:
+    """The interval of an effect, which contains 0 if, and only if, that of the difference does.
+
+    spread: standard deviation of the topics' differences. An interval that would contain 0 where that of the difference
+    does not ends where that ends, in standard deviations.
+    """
+    if isinstance(effect, Undefined):
+        return effect
+    interval = effect_interval(effect, topics, level=level, unit=unit)
+    if isinstance(of_difference, Undefined):
+        return interval
+    low, high = interval.low, interval.high
+    if of_difference.low > 0 >= low:
+        low = of_difference.low / spread
+    elif of_difference.high < 0 <= high:
+        high = of_difference.high / spread
+    elif of_difference.low <= 0 <= of_difference.high:
+        low, high = min(low, 0.0), max(high, 0.0)
+    return replace(interval, low=low, high=high)
 
 
 def _detectable(differences: Array, decided: MaxT) -> float | None:

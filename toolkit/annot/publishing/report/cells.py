@@ -2,7 +2,8 @@
 
 Rule of the digits: the half width of the interval, in its first three digits, decides. From 100 to 354 it shows two
 digits, from 355 to 999 one; the figure and both ends are printed to the same place (Particle Data Group 2022, Review of
-Particle Physics, section 5.3). Never more digits than were published; without an interval, those of its kind.
+Particle Physics, section 5.3). A difference whose interval does not contain 0 has more, if an end would read as 0
+without them. Never more digits than were published; without an interval, those of its kind.
 
 An interval that covers nearly all of its scale says nothing: people read "too few papers" in its place. Data keep it,
 and a drawing shows it from end to end.
@@ -143,7 +144,13 @@ class Number:
     def digits(self) -> int:
         """How many decimals the interval bears."""
         ends = self.ends
-        return self.kind.plain if ends is None else min(self.kind.published, decimals((ends[1] - ends[0]) / 2))
+        if ends is None:
+            return self.kind.plain
+        digits = min(self.kind.published, decimals((ends[1] - ends[0]) / 2))
+        if self.kind.signed and 0 not in ends and (ends[0] > 0) == (ends[1] > 0):
+            while digits < self.kind.published and 0 in (round(end, digits) for end in ends):
+                digits += 1
+        return digits
 
     def _figure(self, digits: int) -> str:
         if self.value is None:
