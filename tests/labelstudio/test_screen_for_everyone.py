@@ -87,9 +87,11 @@ def test_a_screen_reader_is_told_the_grades_and_which_is_given(studio: Studio, s
 
 def test_a_screen_reader_is_told_the_causes_of_a_dispute(studio: Studio, signed_in: Any, disputed: int) -> None:
     with open_screen(studio, signed_in, disputed) as screen:
-        assert radios(screen, GRADES) == [*GRADES, *CAUSES]
+        # The mark of who gave a grade is read out with it.
+        grades = [GRADES[0], f"A {GRADES[1]}", *GRADES[2:]]
+        assert radios(screen, grades) == [*CAUSES, *grades]
         screen.choose("p", "another aspect of the facet")
-        assert radios(screen, GRADES) == [*GRADES, f"{CAUSES[0]} *", *CAUSES[1:]]
+        assert radios(screen, grades) == [f"{CAUSES[0]} *", *CAUSES[1:], *grades]
 
 
 def test_the_adjudicators_buttons_say_who_gave_which_grade(studio: Studio, signed_in: Any, disputed: int) -> None:
