@@ -68,9 +68,8 @@ def check(ws: Workspace) -> CheckedGuidelines:
 
 
 def note_as_read(ws: Workspace, checked: CheckedGuidelines) -> None:
-    """Note that the guidelines as they are were read, if they fit."""
-    if not checked.findings:
-        note(ws, "guidelines", states_of(ws))
+    """Note that the guidelines as they are were read, and in how many places they do not fit."""
+    note(ws, "guidelines", states_of(ws), misfits=len(checked.findings))
 
 
 def _checked(

@@ -44,6 +44,11 @@ class _Place:
         return ws.root / self._path
 
 
+def study_above(folder: Path) -> Path | None:
+    """The nearest folder above this one that holds a study."""
+    return next((above for above in folder.resolve().parents if (above / SETTINGS_FILE).is_file()), None)
+
+
 @dataclass(frozen=True)
 class Workspace:
     """The folder of one study. Everything a step reads or writes on disk has its path here."""
