@@ -127,8 +127,8 @@ WAY: tuple[Rule, ...] = (
     Rule(
         lambda f: f.untitled and not f.judged,
         "annot init FOLDER --kind questions",
-        "{untitled} left out for want of a title: passages are judged by questions, in a study of their own; "
-        "to judge facets all the same, set require_title = false in annot.toml",
+        "{untitled} left out without a title: passages are judged by questions, in a study of their own; "
+        "to judge facets anyway, set require_title = false in annot.toml",
     ),
     Rule(lambda f: not f.papers and not f.judged, "annot corpus add FILE", "a study begins with its {documents}"),
     Rule(lambda f: f.unlabelled, "annot facets", "{unlabelled}"),
