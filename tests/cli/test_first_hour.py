@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -48,7 +47,7 @@ def test_a_command_in_a_folder_of_a_study_works_on_the_study(study: Callable[[st
     annot_done("query", "sample", folder=deep)
     assert (folder / "queries.csv").is_file()
     assert not [*deep.iterdir()]
-    os.replace(folder / "queries.csv", deep / "rated.csv")
+    (folder / "queries.csv").replace(deep / "rated.csv")
     chosen = annot("query", "choose", "2", "--sheet", "rated.csv", folder=deep)
     assert "none of the" in chosen.stderr  # the sheet was found; nothing is rated in it yet
 

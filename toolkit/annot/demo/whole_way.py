@@ -115,7 +115,7 @@ def go(folder: Path, *, kind: DemoKind = "facets", sample: float | None = None, 
     ws = _workspace(folder, kind, deeper=1 if sample is None else DEEPER)
     _refuse_another_share(ws, sample)
     steps = Steps(tell, number=(12 if kind == "facets" else 11) + (sample is not None))
-    steps.begin("Label Studio: start a local server (the first time, installing it takes a minute or two)")
+    steps.begin("Label Studio: start a local server (the first time, it is installed)")
     (server,) = studio.up(ws, port=None, per_assessor=False, tell=steps.add)
     steps.begin("corpus: 150 fictional papers read and filtered")
     source = ws.cache / "demo-corpus.jsonl"
