@@ -169,7 +169,7 @@ WAY: tuple[Rule, ...] = (
     Rule(lambda f: f.to_fill, "annot plan", "{to_fill} without an assessor, because a person left"),
     Rule(lambda f: f.unread, "annot check guidelines", "read the guidelines first: everyone who judges follows them"),
     Rule(
-        lambda f: f.misfits,
+        lambda f: f.misfits and not f.sent and not f.judged,
         "annot check guidelines",
         "{misfits} not fit the study; correct the pages before you send anything",
     ),

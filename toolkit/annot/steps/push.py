@@ -7,10 +7,12 @@ from dataclasses import replace
 
 from annot.base.records import Advance
 from annot.judging.exchange.outgoing import check_outgoing
-from annot.judging.exchange.rounds import NO_WISHES, Wishes
+from annot.judging.exchange.rounds import NO_WISHES, Prepared, Wishes
 from annot.judging.exchange.sending import Pushed, SentProject, send_outgoing
 from annot.judging.rounds import check_wishes, round_of
+from annot.publishing.report.words import sentences
 from annot.store.shown import record_versions
+from annot.study.guidelines import left_out
 from annot.study.made import note, states_of
 from annot.study.shown_changes import changes_of, refuse_unexplained
 from annot.study.workspace import Workspace
@@ -33,7 +35,7 @@ def push(ws: Workspace, *, round: str, dry_run: bool, advance: Advance, wishes: 
         prepared = chosen.prepare(held, wishes, dry_run=dry_run)
         if not prepared.checked:
             check_outgoing(held, prepared.outgoing)
-        pushed = Pushed((), tuple(prepared.notes), prepared.unreachable)
+        pushed = Pushed((), (*prepared.notes, *_examples_left_out(held, prepared)), prepared.unreachable)
         for part in chosen.parts:
             away = {one.assessor for one in pushed.unreachable}
             mine = [one for one in prepared.outgoing if one.part == part and one.assessor not in away]
@@ -56,6 +58,13 @@ def push(ws: Workspace, *, round: str, dry_run: bool, advance: Advance, wishes: 
     if chosen.noted_as and prepared.is_made and not (dry_run or pushed.unreachable):
         note(ws, chosen.noted_as, states, screens=states["screens"], without_account=pushed.without_account)
     return _with(pushed, prepared.before)
+
+
+def _examples_left_out(ws: Workspace, prepared: Prepared) -> tuple[str, ...]:
+    """A note on guidelines that are sent for the first time, or with a change, without annot's own examples."""
+    pages = [version.subject for version in prepared.new_versions if version.part == "guidelines"]
+    without = left_out(ws, (*pages, "general")) if pages else {}
+    return sentences("commands.examples_left_out", pages=without) if without else ()
 
 
 def _with(pushed: Pushed, before: Sequence[SentProject]) -> Pushed:
