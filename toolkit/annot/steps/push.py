@@ -35,7 +35,7 @@ def push(ws: Workspace, *, round: str, dry_run: bool, advance: Advance, wishes: 
         prepared = chosen.prepare(held, wishes, dry_run=dry_run)
         if not prepared.checked:
             check_outgoing(held, prepared.outgoing)
-        pushed = Pushed((), (*prepared.notes, *_examples_left_out(held, prepared)), prepared.unreachable)
+        pushed = Pushed((), tuple(prepared.notes), prepared.unreachable)
         for part in chosen.parts:
             away = {one.assessor for one in pushed.unreachable}
             mine = [one for one in prepared.outgoing if one.part == part and one.assessor not in away]
@@ -57,14 +57,14 @@ def push(ws: Workspace, *, round: str, dry_run: bool, advance: Advance, wishes: 
                 record_versions(session, prepared.new_versions)
     if chosen.noted_as and prepared.is_made and not (dry_run or pushed.unreachable):
         note(ws, chosen.noted_as, states, screens=states["screens"], without_account=pushed.without_account)
-    return _with(pushed, prepared.before)
+    return _with(replace(pushed, notes=(*pushed.notes, *_examples_left_out(ws, prepared))), prepared.before)
 
 
 def _examples_left_out(ws: Workspace, prepared: Prepared) -> tuple[str, ...]:
     """A note on guidelines that are sent for the first time, or with a change, without annot's own examples."""
     pages = [version.subject for version in prepared.new_versions if version.part == "guidelines"]
-    without = left_out(ws, (*pages, "general")) if pages else {}
-    return sentences("commands.examples_left_out", pages=without) if without else ()
+    without = left_out(ws, pages)
+    return sentences("commands.examples_left_out", pages=without | left_out(ws, ["general"])) if without else ()
 
 
 def _with(pushed: Pushed, before: Sequence[SentProject]) -> Pushed:

@@ -65,7 +65,7 @@ class CollectionSettings(Section):
     citation: str = ""
     """A BibTeX entry. If empty, it is made from the other entries."""
     published: date | None = None
-    """The date of publication, the only date in a release."""
+    """The date of publication. The only other dates in a release are the days of judging, in the datasheet."""
 
     @model_validator(mode="after")
     def _titled(self) -> CollectionSettings:
