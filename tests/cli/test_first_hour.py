@@ -80,3 +80,40 @@ def test_choosing_too_few_queries_says_so_with_the_number_that_would_do(study: C
     assert "intervals and tests need at least 6. `annot query choose 9`" in said
     more = annot_done("query", "sample", "--per-period", "20", "--choose", "24", folder=folder).message()
     assert "intervals and tests need at least" not in more
+
+
+def test_a_model_that_disagrees_with_the_labels_that_came_is_followed_by_what_to_do(tmp_path: Path) -> None:
+    """Every sentence comes as `other`, which none of them is by its words."""
+    text = ["Wildfires are a threat.", "We model their spread with radar.", "Spread was 3% faster than observed."]
+    given = [
+        {
+            "paper_id": f"w{at}",
+            "title": f"Fire {at}",
+            "abstract": [*text, f"Site {at} burned."],
+            "labels": ["other"] * 4,
+        }
+        for at in range(6)
+    ]
+    unlabelled = [{name: value for name, value in given[0].items() if name != "labels"} | {"paper_id": "w9"}]
+    for name, papers in (("all", given), ("some", [*given, *unlabelled])):
+        annot_done("init", name, folder=tmp_path)
+        folder = tmp_path / name
+        (folder / "papers.jsonl").write_text("\n".join(map(json.dumps, papers)), encoding="utf-8")
+        annot_done("corpus", "add", "papers.jsonl", folder=folder)
+        said = annot_done("facets", folder=folder).stdout
+        assert "of the 24 labels that came with the papers" in said
+        assert ("annot facets train FILE" in said) is (name == "some")
+        assert ("nothing needs to be done" in said) is (name == "all")
+
+
+def test_the_check_of_guidelines_is_named_until_their_faults_are_mended(study: Callable[[str], Path]) -> None:
+    folder = study("planned")
+    again = "next: annot check guidelines"
+    assert f"{again} (read the guidelines first" in annot_done("status", folder=folder).stdout
+    page = annot_done("guidelines", "method", folder=folder).stdout
+    own = folder / "guidelines" / "method.md"
+    own.write_text(page.replace("## 3 Near-identical", "## 3 The same"), encoding="utf-8")
+    assert "not fit the study; correct the pages" in annot("check", "guidelines", folder=folder).stderr
+    own.unlink()
+    annot_done("check", "guidelines", folder=folder)
+    assert "next: annot push" in annot_done("status", folder=folder).stdout

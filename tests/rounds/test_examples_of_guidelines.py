@@ -1,4 +1,4 @@
-"""Examples on the pages that people judge by: never another field's without a word, and none that gives a grade away."""
+"""Examples on the pages that people judge by: not from another field in silence, and none that gives a grade away."""
 
 from __future__ import annotations
 
