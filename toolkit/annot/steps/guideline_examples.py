@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import partial
 
 from annot.base.errors import MissingInput
-from annot.base.records import WHOLE, Paper
+from annot.base.records import Paper
 from annot.corpus.corpus_facts import labels_where_asked, papers_of
 from annot.publishing.report.sections.examples import chosen
 from annot.publishing.report.study import Study
@@ -26,7 +27,7 @@ def page_with_examples(ws: Workspace, facet: str) -> tuple[str, tuple[Pair, ...]
     A gold pair that was sent to nobody comes first, with its reason; then a pair that is settled, and that nobody is
     still to judge. Nothing is written. Raises MissingInput if there is neither.
     """
-    snapshot = read_snapshot(ws)
+    text, snapshot = guidelines.without_examples(guidelines.read(ws, facet, examples=False).text), read_snapshot(ws)
     with ws.reading() as session:
         sent, known = trials.read_pairs(session), {query.query_id: query for query in snapshot.queries}
         gold = [one for one in trials.read_gold(session) if one.pair not in sent]
@@ -37,24 +38,21 @@ def page_with_examples(ws: Workspace, facet: str) -> tuple[str, tuple[Pair, ...]
                 f"no pair of {facet} is settled, and none is gold",
                 hint="grade some pairs yourself (`annot train gold FILE`), or wait until people have judged some",
             )
-        ids = {
-            name for pair, _ in pairs.values() for name in (known[pair[0]].topic_id, pair[1])
-        } - snapshot.texts.keys()
-        papers = papers_of(ws, ids)
+        names = {name for pair, _ in pairs.values() for name in (known[pair[0]].topic_id, pair[1])}
+        papers = papers_of(ws, names - snapshot.texts.keys())
         labels = labels_where_asked(ws, session, papers)
-    text = guidelines.without_examples(guidelines.page(ws, facet, examples=False))
     for grade, (pair, why) in pairs.items():
         query, document = known[pair[0]], papers[pair[1]]
         marked = [at for at, label in enumerate(labels[pair[1]]) if label in ws.settings.facets.get(facet, ())]
-        asked = snapshot.texts.get(query.topic_id)
-        lines = ["### For example", f"Asked: {asked.title}" if asked else ""]
-        lines += [] if asked else [_quoted("Query", papers[query.topic_id], query.sentences)]
-        lines += [_quoted("Candidate", document, marked if facet != WHOLE else ()), why or TO_WRITE]
-        below = "\n\n".join(line for line in lines if line)
-        text = re.sub(
-            rf"(?ms)^(##+ {grade}\b.*?)\s*(?=^## |\Z)", lambda part, new=below: f"{part[1]}\n\n{new}\n\n", text
-        )
+        topic = snapshot.texts.get(query.topic_id)
+        asked = f"Asked: {topic.title}" if topic else _quoted("Query", papers[query.topic_id], query.sentences)
+        lines = ("### For example", asked, _quoted("Candidate", document, marked), why or TO_WRITE)
+        text = re.sub(rf"(?ms)^##+ {grade}\b.*?(?=^##+ |\Z)", partial(_with_lines, lines=lines), text)
     return text.rstrip() + "\n", tuple(one.pair for one in gold if (one.pair, one.why) in pairs.values())
+
+
+def _with_lines(section: re.Match[str], lines: Sequence[str]) -> str:
+    return "\n\n".join((section[0].rstrip(), *lines)) + "\n\n"
 
 
 def _quoted(name: str, paper: Paper, marked: Sequence[int]) -> str:

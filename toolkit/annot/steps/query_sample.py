@@ -101,10 +101,8 @@ def choose_unrated(ws: Workspace, number: int, *, dry_run: bool) -> ChosenQuerie
         digest = hashlib.sha256("\n".join(names).encode()).hexdigest()
         with ws.writing() as session:
             put_import(session, Imported(Source.UNRATED, digest, facts))
-    return replace(
-        chosen,
-        notes=(*notes, *chosen.notes, *sentences("commands.unrated", queries=len(chosen.chosen), dry_run=dry_run)),
-    )
+    unrated = sentences("commands.unrated", queries=len(chosen.chosen), dry_run=dry_run)
+    return replace(chosen, notes=(*notes, *chosen.notes, *unrated))
 
 
 def choose(ws: Workspace, number: int, *, sheet: Path, dry_run: bool) -> ChosenQueries:
@@ -174,13 +172,8 @@ def _too_few_papers(ws: Workspace, queries: Collection[Query]) -> tuple[str, ...
     papers = len({query.topic_id for query in queries})
     few = [(name, n) for name in facets if (n := sum(query.facet == name for query in queries)) < fewest]
     enough = papers_enough(fewest, two_facet_share=ws.settings.queries.two_facet_share)
-    words = {
-        "papers": papers,
-        "few": few,
-        "fewest": fewest,
-        "enough": enough,
-        "each": max(enough, fewest * len(facets)),
-    }
+    each = max(enough, fewest * len(facets))
+    words = {"papers": papers, "few": few, "fewest": fewest, "enough": enough, "each": each}
     return sentences("commands.few_queries", **words) if few or papers < fewest else ()
 
 

@@ -73,10 +73,8 @@ def read_sheet(
     papers = [(line, cells) for line, cells in sheet.rows if not _explains(cells)]
     filled = [line for line, cells in sheet.rows if _explains(cells) and sum(map(bool, cells.values())) > 1]
     if filled:
-        LOGGER.warning(
-            "%s: lines %d to %d are the instructions, not papers; what was filled in there is left out",
-            *(name, filled[0], filled[-1]),
-        )
+        said = "lines %d to %d are the instructions, not papers; what was filled in there is left out"
+        LOGGER.warning(f"%s: {said}", name, filled[0], filled[-1])
     hint = "write a sheet with `annot query sample`, and leave its first line as it is"
     faults.raise_if_any(hint=hint, found=papers, nothing="no papers in the sheet")
     rows: list[SheetRow] = []
