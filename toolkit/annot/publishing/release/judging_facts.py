@@ -49,7 +49,8 @@ def judging_facts(study: Snapshot, *, missing: str) -> dict[str, Any]:
     # CSFCube's release does not say who adjudicated; the name in the store is ours.
     nameless = {ADJUDICATOR} if Source.CSFCUBE in study.sources else set()
     imported = "release" if Source.CSFCUBE in study.sources else "file" if Source.FILE in study.sources else None
-    days = sorted(one.judged_at[:10] for one in (*counting, *outcome.adjudications.values()) if one.judged_at)
+    moments = [*(one.judged_at for one in counting), *(one.judged_at for one in outcome.adjudications.values())]
+    days = sorted(moment[:10] for moment in moments if moment)
     report = Study(study)
     return {
         "sources": study.sources,
