@@ -23,6 +23,7 @@ UNMEASURED = JUDGED._replace(old=PRODUCTS)
     ("facts", "command", "who"),
     [
         (NEW, "annot corpus add FILE", "you"),
+        (NEW._replace(untitled=9), "annot init FOLDER --kind questions", "you"),
         (NEW._replace(faceted=False), "annot corpus add FILE", "you"),
         (NEW._replace(papers=True, unlabelled="3 papers of 40 have no labels"), "annot facets", "you"),
         (NEW._replace(papers=True), "annot query sample", "you"),
@@ -30,8 +31,11 @@ UNMEASURED = JUDGED._replace(old=PRODUCTS)
         (NEW._replace(papers=True, sheet=True), "annot query choose NUMBER", "you"),
         (QUERIED, "annot pool", "you"),
         (QUERIED._replace(pooled=4, redraw=True), "annot pool --redraw", "you"),
-        (QUERIED._replace(pooled=4, unread=True), "annot check guidelines", "you"),
-        (QUERIED._replace(pooled=4, seats=2), "annot assessor add NAME --account EMAIL", "you"),
+        # Whoever adds people and draws the plan is not asked for the guidelines each time, only before they go out.
+        (QUERIED._replace(pooled=4, unread=True, seats=2), "annot assessor add NAME --account EMAIL", "you"),
+        (QUERIED._replace(pooled=4, unread=True), "annot plan", "you"),
+        (PLANNED._replace(unread=True, to_send=40, to_train=("a1",)), "annot check guidelines", "you"),
+        (PLANNED._replace(misfits=3, to_send=40), "annot check guidelines", "you"),
         (QUERIED._replace(pooled=4), "annot plan", "you"),
         (PLANNED._replace(to_train=("a1", "a2")), "annot push training", "you"),
         (PLANNED._replace(training=("a1",)), "annot pull training", "a1"),
@@ -71,6 +75,9 @@ UNMEASURED = JUDGED._replace(old=PRODUCTS)
         (JUDGED._replace(runs=True, old=frozenset({"release"})), "annot release FOLDER", "you"),
         (JUDGED._replace(runs=True, old=frozenset({"release"}), release="../out"), "annot release ../out", "you"),
         (JUDGED._replace(runs=True, old=frozenset({"backup"})), "annot backup FILE", "you"),
+        # Open questions hold up a release and nothing else, and are no step that comes again for ever.
+        (JUDGED._replace(runs=True, old=frozenset({"release", "backup"}), questions=9), "annot backup FILE", "you"),
+        (JUDGED._replace(runs=True, old=frozenset({"release"}), questions=9), "", "you"),
         (JUDGED._replace(runs=True), "", "you"),
         # Judged elsewhere: no corpus, no server, and nothing to browse or to release.
         (

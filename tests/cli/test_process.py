@@ -19,7 +19,6 @@ from command_line import annot_done, difference, snapshot
 
 SCRIPT = Path(sys.executable).parent / "annot"
 HEAVY = {"sklearn", "scipy", "pandas", "matplotlib", "label_studio_sdk", "torch", "gensim", "pyarrow.parquet", "numpy"}
-HEAVY |= {"rich.markdown", "markdown_it", "rich.traceback", "pygments"}
 
 
 GUARD = 600.0

@@ -34,7 +34,7 @@ def test_the_file_has_what_its_kind_begins_with_and_nothing_of_facets(tmp_path: 
     assert document["facets"] == {"whole": []}
     assert document.keys() == Settings.model_fields.keys() - OF_FACETS_ALONE - WITHOUT_A_LINE
     begun = settings_of(kind)
-    collection = begun.collection.model_copy(update={"name": "study"})
+    collection = begun.collection.model_copy(update={"name": "study", "title": "study"})
     assert ws.settings == begun.model_copy(update={"collection": collection})
     assert not ws.settings.faceted
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
+from annot.judging.plan_on_record import plan_sha256, write_plan
 from annot.store import judgements, people, projects
 from annot.store.database import open_store
 from annot.study.made import note, states_of
 from annot.study.workspace import Workspace
 from command_line import Result
 from small_study import DOCUMENTS, QUERIES, RECORDED, build, judgement, sourced
+from study_stages import set_in
 
 Run = Callable[..., Result]
 
@@ -93,3 +95,31 @@ def test_the_line_is_for_people(ws: Workspace, annot: Run, form: str) -> None:
     assert "next: annot push adjudication (6 pairs in dispute to send or withdraw)" in annot("plan").stderr
     # A table that a person reads beside the way says nothing of it.
     assert "next: " not in annot("pool", "show", QUERIES[0].query_id).stderr
+
+
+def test_nobody_is_asked_for_the_agreement_of_one_person(ws: Workspace, next_of: Callable[[], str]) -> None:
+    build(ws, judged=0)
+    set_in(ws.root, {"judging": {"per_pair": 1}})
+    with open_store(ws.database_url) as store, store.begin() as session:
+        alone = people.read_assignments(session, "a1")
+        people.replace_plan(session, alone, plan=people.Plan(plan_sha256(alone), 13, RECORDED, 1))
+    write_plan(Workspace.open(ws.root), alone)
+    judged(ws, "a1")
+    assert next_of() == "annot qrels"
+
+
+def test_a_datasheet_answers_from_the_records_and_is_not_asked_for_for_ever(
+    ws: Workspace, annot: Run, next_of: Callable[[], str]
+) -> None:
+    """The days and people are those of the small study: a query a day up to 14 March, two people and an adjudicator."""
+    build(ws, judged=40)
+    assert annot("qrels", "--partial").exit_code == 0
+    written = annot("datasheet", "--json").data
+    known = {"collection.involved", "collection.timeframe", "collection.training", "motivation.creators"}
+    assert not known & {one["question"] for one in written["unanswered"]}
+    page = (ws.exports / "datasheet.md").read_text(encoding="utf-8")
+    assert "The answers were given from 2031-03-11 to 2031-03-14" in page
+    assert "The papers are of 2001." in page
+    assert "2 assessors and 1 adjudicator" in page
+    assert "No training on gold pairs is on record." in page
+    assert len(written["unanswered"]) < 47

@@ -104,6 +104,7 @@ def demo_facts(material: Material, *, with_text: bool = True) -> CollectionFacts
             "returned_changed": 0,
             "unexplained": Unexplained(0, 0, 0),
             "single": 0,
+            "days": ("2031-03-01", "2031-03-14"),
             "terms_marked": False,
         },
         agreement=[

@@ -9,7 +9,7 @@ from itertools import combinations, product
 import numpy as np
 import pytest
 from annot.base.errors import InputError
-from annot.pools.selection.choosing import Choice, choose, even_choice, keys_of
+from annot.pools.selection.choosing import Choice, choose, even_choice, keys_of, papers_enough
 from annot.pools.selection.sheet import SheetRow
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -215,3 +215,11 @@ def test_a_facet_in_the_sheet_that_a_paper_has_no_sentences_for_is_refused() -> 
         "paper p1: no sentence of facet 'result', expected one of: background, method",
         "paper p2: no sentence of facet 'method', expected one of: none",
     )
+
+
+@pytest.mark.parametrize("share", [0.0, 0.3, 0.5, 1.0])
+def test_so_many_queries_as_are_named_give_enough_papers_and_no_fewer_do(share: float) -> None:
+    rows = [row(f"p{at:02}") for at in range(40)]
+    enough = papers_enough(6, two_facet_share=share)
+    papers = [chosen_from(rows, number, share=share).distribution.papers for number in (enough - 1, enough)]
+    assert papers[0] < 6 <= papers[1]

@@ -56,6 +56,24 @@ def test_no_cell_of_a_written_sheet_begins_like_a_formula(rows: list[SheetRow]) 
     assert not any(cell[:1] in tuple("=+-@\t\r\n＝＋－＠") for cell in cells if cell)
 
 
+def test_instructions_that_were_filled_down_over_are_passed_over_and_named_once(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """As a spreadsheet leaves it if type and rating are filled in from the header to the last paper."""
+    lines = list(csv.reader(io.StringIO(written([row("p1"), row("p2")]).removeprefix("\ufeff"), newline="")))
+    types, ratings = (lines[0].index(column) for column in ("type", "rating"))
+    for line in lines[1:]:
+        line[types], line[ratings] = PAPER_TYPES[0], "4"
+    out = io.StringIO(newline="")
+    csv.writer(out).writerows(lines)
+    assert [(paper.paper_id, paper.rating) for paper in read(out.getvalue(), known=["p1", "p2"])] == [
+        ("p1", 4),
+        ("p2", 4),
+    ]
+    (said,) = caplog.messages
+    assert "sheet.csv: lines 2 to 4 are the instructions" in said
+
+
 def test_ids_that_look_like_formulas_or_guarded_formulas_come_back_unaltered() -> None:
     ids = ("=1+1", "'=1+1", "''=1+1", "'", "''", "'plain", "-5", "@x", "\t1")
     assert tuple(found.paper_id for found in read(written([row(paper_id) for paper_id in ids]))) == ids

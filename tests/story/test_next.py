@@ -58,12 +58,12 @@ class Lead:
         """Go on from what a command said until `to` is named, or nothing is left to do."""
         for _ in range(MOST):
             (said,) = [line.removeprefix(SIGN) for line in done.stderr.splitlines() if line.startswith(SIGN)]
-            command, _, why = said.partition(" (")
+            command, _, _why = said.partition(" (")
             if said.startswith(to or "nothing is left to do"):
                 return done
             assert command.startswith("annot "), said
             before = self.state()
-            self.acts(command, why)
+            self.acts(command)
             done = self.types(self.decided(command))
             assert self.state() != before, f"{command} changed nothing"
         raise AssertionError(self.typed)
@@ -97,7 +97,7 @@ class Lead:
         assert not any(word.isupper() and len(word) > 2 for word in command.split()), command
         return command
 
-    def acts(self, command: str, why: str) -> None:
+    def acts(self, command: str) -> None:
         """What people do before the command."""
         if command.startswith("annot query choose"):
             rate(self.study.folder / "queries.csv")
@@ -105,7 +105,7 @@ class Lead:
             self.judge()
         if command == "annot pull adjudication":
             self.settle()
-        if command == "annot datasheet" and "answered" in why:
+        if command == "annot datasheet":
             (self.study.folder / "datasheet.toml").write_text(answered(), encoding="utf-8")
 
     def judge(self) -> None:

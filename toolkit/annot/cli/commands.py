@@ -354,9 +354,9 @@ def _with_shared_options(
             return
         arguments = {name: given[name] for name in own if name != "ws"}
         if "ws" in own:
-            from annot.study.workspace import SETTINGS_FILE, Workspace
+            from annot.study.workspace import SETTINGS_FILE, Workspace, study_folder
 
-            folder = given["workspace"]
+            folder = study_folder(given["workspace"])
             named = folder != Path() or (folder / SETTINGS_FILE).is_file()
             ws = Workspace.open(folder) if named or needs_study else None
             if ws is not None and ws.stages:

@@ -32,14 +32,26 @@ def guidelines(
     ws: "Workspace",
     facet: Annotated[str, argument("A facet, or adjudication, full-text, labels, queries, sources or training.")],
     screen: Annotated[bool, flag("--screen", "Instead, print the configuration of the judging screen.")] = False,
+    examples: Annotated[
+        bool, flag("--examples", "Instead, print the page of the facet with judged pairs of the study as examples.")
+    ] = False,
 ) -> Output:
     """Print the guidelines for a facet as assessors read them, or the configuration of their judging screen.
 
     `adjudication` prints the instructions for adjudicators, `labels` those for people who correct labels, and `queries`
     those for rating and choosing query papers. `sources` compares the guidelines with CSFCube's, point by point.
+
+    With --examples, save what is printed as `guidelines/FACET.md` once you have completed and read it: it is then sent.
     """
     from annot.study import guidelines as step
 
+    one_of(screen=screen, examples=examples)
+    if examples:
+        from annot.publishing.report.words import sentences
+        from annot.steps.guideline_examples import page_with_examples
+
+        page, gold = page_with_examples(ws, facet)
+        return Output({"facet": facet, "text": page}, page, sentences("commands.own_examples", facet=facet, gold=gold))
     found = step.shown(ws, facet)
     text = step.screen(ws) if screen else found.text
     return Output({"facet": facet, "definition": found.definition, "text": text}, text)

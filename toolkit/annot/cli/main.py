@@ -1,12 +1,10 @@
 """The command `annot`, and the one place where errors become exit codes."""
 
-import importlib
 import io
 import logging
 import os
 import sys
 from pathlib import Path
-from types import ModuleType
 
 from annot.base.errors import FREE_SOME_SPACE, FULL, AnnotError, full_disk
 from annot.cli.commands import app
@@ -20,8 +18,6 @@ def run() -> None:
             # A letter that the terminal's encoding does not have is shown by its number, which is JSON's way too.
             stream.reconfigure(errors="backslashreplace")
     _SPOKEN.handlers = [_Speaker()]
-    if {"-h", "--help"} & set(sys.argv):
-        _load_help()
     try:
         app(prog_name="annot")
     except AnnotError as error:
@@ -41,22 +37,6 @@ class _Speaker(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         say(record.getMessage())
-
-
-UNUSED_IN_HELP = {"rich.markdown": "Markdown", "rich.traceback": "Traceback"}
-"""What typer loads to show help, and uses only for help in Markdown and for tracebacks in frames; we have neither."""
-
-
-def _load_help() -> None:
-    """Load what shows help, with empty classes in place of what is not used: that takes a quarter less time."""
-    absent = [module for module in UNUSED_IN_HELP if module not in sys.modules]
-    for module in absent:
-        stand_in = ModuleType(module)
-        setattr(stand_in, UNUSED_IN_HELP[module], type(UNUSED_IN_HELP[module], (), {}))
-        sys.modules[module] = stand_in
-    importlib.import_module("typer.rich_utils")
-    for module in absent:
-        del sys.modules[module]
 
 
 def _give_up_what_cannot_be_written() -> None:

@@ -225,7 +225,7 @@ def query_choose(
     from annot.steps import query_sample as step
 
     chosen = step.choose(ws.replaced(seed=seed), number, sheet=sheet, dry_run=dry_run)
-    return Output(chosen, rendered("chosen", choice=chosen, dry_run=dry_run))
+    return Output(chosen, rendered("chosen", choice=chosen, dry_run=dry_run), chosen.notes)
 
 
 @command("query add")

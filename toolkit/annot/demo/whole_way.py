@@ -48,7 +48,7 @@ from annot.store import people
 from annot.store.pools import read_sample
 from annot.store.runs import Imported, put_import
 from annot.study.snapshot import called_in
-from annot.study.workspace import CACHE, SETTINGS_FILE, Workspace, write_file
+from annot.study.workspace import CACHE, SETTINGS_FILE, Workspace, study_above, write_file
 
 NAME = "annot-demo"
 DRAFT = "release-draft"
@@ -115,7 +115,7 @@ def go(folder: Path, *, kind: DemoKind = "facets", sample: float | None = None, 
     ws = _workspace(folder, kind, deeper=1 if sample is None else DEEPER)
     _refuse_another_share(ws, sample)
     steps = Steps(tell, number=(12 if kind == "facets" else 11) + (sample is not None))
-    steps.begin("Label Studio: start a local server (the first time, installing it takes a minute or two)")
+    steps.begin("Label Studio: start a local server (the first time, it is installed)")
     (server,) = studio.up(ws, port=None, per_assessor=False, tell=steps.add)
     steps.begin("corpus: 150 fictional papers read and filtered")
     source = ws.cache / "demo-corpus.jsonl"
@@ -272,6 +272,8 @@ def _workspace(folder: Path, kind: DemoKind, *, deeper: int) -> Workspace:
     """The demo's study, made in an empty folder; its settings are written whole, so a kill leaves no half."""
     settings_file = folder / SETTINGS_FILE
     if not settings_file.is_file():
+        if (study := study_above(folder)) is not None:
+            raise InputError(f"{folder}: inside the study {study}", hint="run the demo in a folder outside it")
         if folder.exists() and (not folder.is_dir() or any(path.name != CACHE for path in folder.iterdir())):
             raise InputError(f"{folder}: not empty, and not a demo study", hint="name another: annot demo FOLDER")
         write_file(settings_file, demo_settings(kind, deeper=deeper))

@@ -5,13 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from annot.base.errors import AnnotError
 from annot.base.records import WHOLE, Paper
-from annot.store import papers
-from annot.store.queries import read_topics
+from annot.store import papers, trials
+from annot.store.queries import read_queries, read_topics
 from annot.study import guidelines
 from annot.study.made import note, states_of
+from annot.study.outcome import outcome_of
 from annot.study.workspace import Workspace
 
 GENERAL = "general"
@@ -31,8 +33,8 @@ class CheckedGuidelines:
     pages: tuple[str, ...]
     examples: int
     """Quotations that stand word for word in the corpus."""
-    of_package: int
-    """Quotations on pages that come with annot, from papers that are not in the corpus."""
+    left_out: Mapping[str, int]
+    """By page that comes with annot, the quotations that assessors do not get: their papers are not in the corpus."""
     findings: tuple[str, ...]
 
 
@@ -64,13 +66,12 @@ def check(ws: Workspace) -> CheckedGuidelines:
     pages, faults = read_pages(ws)
     quoted = {found[1] for text in pages.values() for part in _quotations(text) if (found := EXAMPLE.fullmatch(part))}
     in_corpus = papers.find_papers(ws.corpus, sorted(quoted)) if quoted and ws.has_corpus else {}
-    return _checked(ws, pages, faults, in_corpus)
+    return _checked(ws, pages, [*faults, *_given_away(ws, pages)], in_corpus)
 
 
 def note_as_read(ws: Workspace, checked: CheckedGuidelines) -> None:
-    """Note that the guidelines as they are were read, if they fit."""
-    if not checked.findings:
-        note(ws, "guidelines", states_of(ws))
+    """Note that the guidelines as they are were read, and in how many places they do not fit."""
+    note(ws, "guidelines", states_of(ws), misfits=len(checked.findings))
 
 
 def _checked(
@@ -78,7 +79,7 @@ def _checked(
 ) -> CheckedGuidelines:
     """pages, faults: of `read_pages`. quoted_papers: those in the corpus."""
     findings = [*faults, *_strangers(ws, pages)]
-    examples = of_package = 0
+    examples = 0
     for name, text in pages.items():
         place = f"guidelines/{name}.md"
         findings += [f"{place}: {fault}" for fault in _grades(name, text, ws.settings.scale.names)]
@@ -89,17 +90,34 @@ def _checked(
                     f"{place}: {_short(quoted)}: does not say which paper it quotes, expected **Query** (ID): ..."
                 )
             elif found[1] not in quoted_papers:
-                if (ws.root / "guidelines" / f"{name}.md").is_file():
-                    findings.append(f"{place}: quotes paper {found[1]}, which is not in the corpus")
-                else:
-                    of_package += 1
+                findings.append(f"{place}: quotes paper {found[1]}, which is not in the corpus")
             elif _plain(found[2]) not in _plain(
                 " ".join([quoted_papers[found[1]].title, *quoted_papers[found[1]].sentences])
             ):
                 findings.append(f"{place}: {_short(found[2])}: not found in this form in paper {found[1]}")
             else:
                 examples += 1
-    return CheckedGuidelines(tuple(pages), examples, of_package, tuple(findings))
+    return CheckedGuidelines(tuple(pages), examples, guidelines.left_out(ws, pages), tuple(findings))
+
+
+def _given_away(ws: Workspace, pages: Mapping[str, str]) -> Iterator[str]:
+    """Lines of the study's own pages that are still to be written, and pairs whose grade they tell although somebody is
+    to find it: pairs without a final grade, and gold."""
+    own = {path.stem for path in (ws.root / "guidelines").glob("*.md")} & pages.keys()
+    if not own:
+        return
+    with ws.reading() as session:
+        known = {query.query_id: query for query in read_queries(session)}
+        outcome, gold = outcome_of(session, ws.settings), {one.pair for one in trials.read_gold(session)}
+    settled = {decision.pair for decision in outcome.decisions}
+    secret = gold | (outcome.planned.keys() - settled)
+    by_page = {(known[query].facet, known[query].topic_id, doc): f"{query} {doc}" for query, doc in secret}
+    for name in sorted(own):
+        if re.search("^WHY:", pages[name], re.MULTILINE):
+            yield f"guidelines/{name}.md: a line WHY: is still to be completed"
+        ids = [found[1] for part in _quotations(pages[name]) if (found := EXAMPLE.fullmatch(part))]
+        for pair in sorted({by_page[name, *two] for two in pairwise(ids) if (name, *two) in by_page}):
+            yield f"guidelines/{name}.md: shows the pair {pair}, whose grade people are still to find"
 
 
 def _strangers(ws: Workspace, pages: Mapping[str, str]) -> Iterator[str]:

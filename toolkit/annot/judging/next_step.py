@@ -11,6 +11,8 @@ class Facts(NamedTuple):
 
     papers: bool = False
     """Whether there is a corpus."""
+    untitled: int = 0
+    """Papers that were left out because they have no title, while the corpus is empty."""
     faceted: bool = True
     """Whether facets are judged; else queries are topics or questions."""
     unlabelled: str = ""
@@ -24,6 +26,8 @@ class Facts(NamedTuple):
     """Whether the settings of pools have changed since they were drawn, and nothing is planned."""
     unread: bool = False
     """Whether the guidelines as they are were never checked, and nothing was sent."""
+    misfits: int = 0
+    """Places in the guidelines that do not fit the study, when they were checked as they are."""
     seats: int = 0
     """People who are needed before a plan can be drawn."""
     elsewhere: bool = False
@@ -120,6 +124,12 @@ LETTER = "a letter for {without_letter} that says where to begin"
 OLD = "is missing or out of date"
 WAY: tuple[Rule, ...] = (
     # The corpus, its labels, and the queries.
+    Rule(
+        lambda f: f.untitled and not f.judged,
+        "annot init FOLDER --kind questions",
+        "{untitled} left out without a title: passages are judged by questions, in a study of their own; "
+        "to judge facets anyway, set require_title = false in annot.toml",
+    ),
     Rule(lambda f: not f.papers and not f.judged, "annot corpus add FILE", "a study begins with its {documents}"),
     Rule(lambda f: f.unlabelled, "annot facets", "{unlabelled}"),
     Rule(
@@ -140,7 +150,6 @@ WAY: tuple[Rule, ...] = (
         "{unpooled} without a pool",
     ),
     Rule(lambda f: f.redraw, "annot pool --redraw", "[pool] in annot.toml has changed since the pools were drawn"),
-    Rule(lambda f: f.unread, "annot check guidelines", "read the guidelines first: everyone who judges follows them"),
     Rule(
         lambda f: f.seats,
         "annot assessor add NAME --account EMAIL",
@@ -158,6 +167,12 @@ WAY: tuple[Rule, ...] = (
     ),
     Rule(lambda f: f.growing, "annot plan{grow}", "{growing} without an assessor in the plan"),
     Rule(lambda f: f.to_fill, "annot plan", "{to_fill} without an assessor, because a person left"),
+    Rule(lambda f: f.unread, "annot check guidelines", "read the guidelines first: everyone who judges follows them"),
+    Rule(
+        lambda f: f.misfits and not f.sent and not f.judged,
+        "annot check guidelines",
+        "{misfits} not fit the study; correct the pages before you send anything",
+    ),
     # Training, where there are gold pairs.
     Rule(lambda f: f.to_train, "annot push training", "gold pairs for {to_train}"),
     Rule(lambda f: f.training and f.without_letter, "annot invite", LETTER),
@@ -248,16 +263,17 @@ WAY: tuple[Rule, ...] = (
     # Out to the public, and kept.
     Rule(lambda f: "datasheet" in f.old, "annot datasheet", f"exports/datasheet.md {OLD}"),
     Rule(
-        lambda f: f.questions,
-        "annot datasheet",
-        "once you have answered {questions} in datasheet.toml; annot release FOLDER --draft needs no answers",
-    ),
-    Rule(
-        lambda f: f.papers and "release" in f.old,
+        lambda f: f.papers and not f.questions and "release" in f.old,
         "annot release {release}",
         "no release has the current state; the command lists what [collection] in annot.toml lacks",
     ),
     Rule(lambda f: "backup" in f.old, "annot backup FILE", "no backup has the current state"),
+    Rule(
+        lambda f: f.questions,
+        "",
+        "nothing is left to do here; to publish, answer {questions} in datasheet.toml, then run annot datasheet "
+        "(annot release FOLDER --draft needs no answers)",
+    ),
     Rule(lambda f: True, "", "nothing is left to do; after a change, annot status names the next step"),
 )
 """The first rule that holds says what is next."""
@@ -270,6 +286,8 @@ COUNTED = {
     "missing": ("judgement", "judgements"),
     "uncorrected": ("text", "texts"),
     "questions": ("question", "questions"),
+    "untitled": ("record was", "records were"),
+    "misfits": ("place in the guidelines does", "places in the guidelines do"),
 }
 """What a fact counts, one and several; the others count pairs."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
 
 TRAIN: StoredRound = "train"
 FEEDBACK = "train-feedback"
+UNTITLED = "no title"
+"""The reason for which `corpus add` leaves out a paper without a title."""
 PRODUCTS = {
     "agreement": "agreement.json",
     "evaluate": "evaluation.json",
@@ -123,7 +126,6 @@ class Stage:
         """Texts that are not those on record, although no correction says so."""
         if not has_texts_on_record(self.session):
             return 0
-        # Only here, as above.
         from annot.corpus.uncorrected import uncorrected
 
         return len(uncorrected(self.ws, self.session, self.states))
@@ -138,7 +140,7 @@ class Stage:
 
     def facts(self) -> Facts:
         """What the next step depends on."""
-        outcome, papers = self.outcome, self.ws.has_corpus
+        outcome, papers, require_title = self.outcome, self.ws.has_corpus, self.ws.settings.corpus.require_title
         planned = {query_id for query_id, _ in outcome.planned}
         pooled = {query.query_id for query in self.queries if query.query_id in self.documents}
         sent = projects.was_sent(self.session)
@@ -146,6 +148,7 @@ class Stage:
         gone = {one.assessor for one in self.everyone if one.left_on is not None}
         found = Facts(
             papers=papers,
+            untitled=0 if papers or not require_title else runs.rejected(self.session)[UNTITLED],
             faceted=self.ws.settings.faceted,
             unlabelled=self._unlabelled() if papers and self.ws.settings.faceted else "",
             sheet=self.ws.sheet.is_file(),
@@ -153,6 +156,7 @@ class Stage:
             pooled=len(pooled),
             redraw=not self.plan and "pool" in self.made and not self._current("pool"),
             unread=not (sent or outcome.judgements or self.elsewhere or self._current("guidelines")),
+            misfits=self.made.get("guidelines", {}).get("misfits", 0),
             seats=0 if planned or self.elsewhere else max(0, self.ws.settings.judging.per_pair - len(self.judges)),
             elsewhere=self.elsewhere,
             sent=sent,
@@ -343,6 +347,7 @@ class Stage:
         current = {name: (self.ws.exports / file).is_file() and self._current(name) for name, file in PRODUCTS.items()}
         current |= {"qrels": self._qrels_hold(), "release": written and self._current("release")}
         current |= {"backup": self._current("backup")}
+        current["agreement"] |= max(Counter(one.pair for one in self.outcome.judgements).values()) < 2  # no two people
         found = self._refusing()
         current |= {state.product: False for state in found if state.product}
         old_runs = tuple(self._old_runs())

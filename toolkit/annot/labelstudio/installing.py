@@ -8,14 +8,18 @@ from __future__ import annotations
 
 import fcntl
 import os
+import re
 import shutil
 import subprocess
 import sys
+import threading
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
 from annot.base.errors import StudioError
+from annot.base.names import counted
 
 VERSION = "1.23.2"
 """The screens' style names classes of this release; another one may move them."""
@@ -23,6 +27,15 @@ VERSION = "1.23.2"
 ENVIRONMENT_VARIABLE = "ANNOT_STUDIO_VENV"
 _MARKER = "annot-installed"
 _TAIL_LINES = 15
+PACKAGES = 155
+"""What is installed, about."""
+OF_THE_ENVIRONMENT = ("pip", "setuptools")
+"""Packages of a new environment."""
+A_LINE_EVERY = 10.0
+"""Seconds between two lines of progress."""
+MEGABYTES = {"bytes": 1e-6, "kB": 1e-3, "MB": 1.0, "GB": 1e3}
+_DOWNLOADS = re.compile(r"^ *Downloading (\S+?)-\d\S*(?<!\.metadata) \(([\d.]+) (bytes|kB|MB|GB)\)", re.MULTILINE)
+_INSTALLS = re.compile(r"^Installing collected packages: (.+)$", re.MULTILINE)
 
 
 def installed(environ: Mapping[str, str]) -> Path | None:
@@ -54,12 +67,19 @@ def ensure_installed(environ: Mapping[str, str], *, say: Callable[[str], None]) 
         found = installed(environ)  # another process may have made it while we waited
         if found is not None:
             return found
-        say(f"installing Label Studio {VERSION} into {home} (once; about 1 GB, a minute or two)")
-        shutil.rmtree(home, ignore_errors=True)
         log = home.with_suffix(".log")
+        say(f"installing Label Studio {VERSION} into {home}, once: about {PACKAGES} packages and 1 GB; log: {log}")
+        shutil.rmtree(home, ignore_errors=True)
         _run([sys.executable, "-m", "venv", str(home)], log, "w")
-        pip = [str(home / "bin" / "python"), "-m", "pip", "--disable-pip-version-check", "install", "--quiet"]
-        _run([*pip, f"label-studio=={VERSION}"], log, "a")
+        pip = [str(home / "bin" / "python"), "-m", "pip", "--disable-pip-version-check", "install"]
+
+        def how_far() -> str:
+            installed = len([*home.glob("lib/*/site-packages/*.dist-info")]) - len(OF_THE_ENVIRONMENT)
+            written = log.read_text(encoding="utf-8", errors="replace")
+            return f"installing Label Studio: {progress(written, installed=max(0, installed))}"
+
+        with reported(say, how_far):
+            _run([*pip, "--progress-bar", "off", f"label-studio=={VERSION}"], log, "a")
         (home / _MARKER).write_text(f"{VERSION}\n", encoding="utf-8")
     return home / "bin" / "label-studio"
 
@@ -71,6 +91,42 @@ def locked(path: Path) -> Iterator[None]:
     with path.open("a", encoding="utf-8") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         yield
+
+
+def progress(log: str, *, installed: int) -> str:
+    """How far pip is, from its log so far. installed: packages that are in the environment.
+
+    >>> progress("  Downloading numpy-2.4.6-cp311-cp311-manylinux.whl (16.9 MB)", installed=0)
+    '1 package downloaded or on the way, 17 MB; now numpy'
+    >>> progress("Installing collected packages: idna, numpy", installed=1)
+    '1 of 2 packages installed'
+    """
+    if collected := _INSTALLS.search(log):
+        return f"{installed} of {counted(collected[1].count(',') + 1, 'package')} installed"
+    files = _DOWNLOADS.findall(log)
+    if not files:
+        return "looking for packages"
+    size = sum(float(number) * MEGABYTES[unit] for _, number, unit in files)
+    return f"{counted(len(files), 'package')} downloaded or on the way, {size:.0f} MB; now {files[-1][0]}"
+
+
+@contextmanager
+def reported(say: Callable[[str], None], how_far: Callable[[], str]) -> Iterator[None]:
+    """Say how far the work is, every few seconds until the context ends."""
+    over = threading.Event()
+
+    def report() -> None:
+        begun = time.monotonic()
+        while not over.wait(A_LINE_EVERY):
+            say(f"{how_far()}, after {time.monotonic() - begun:.0f} s")
+
+    reporter = threading.Thread(target=report, daemon=True)
+    reporter.start()
+    try:
+        yield
+    finally:
+        over.set()
+        reporter.join()
 
 
 def tail(log: Path) -> str:

@@ -27,7 +27,7 @@ import httpx
 
 from annot.base.errors import StudioError
 from annot.labelstudio.door import PatientClient
-from annot.labelstudio.installing import ensure_installed, locked, tail
+from annot.labelstudio.installing import ensure_installed, locked, reported, tail
 
 SERVER_BYTES = 800_000_000
 """What is reckoned for one server: 1.23.2 held 0.3 GB after its start and up to 0.6 GB after large imports."""
@@ -163,12 +163,13 @@ def up(folder: Path, *, environ: Mapping[str, str], port: int | None, say: Calla
         with claimed_port(port, folder) as chosen:
             say(f"starting Label Studio at http://{HOST}:{chosen} (the first start takes about a minute)")
             said = _log_size(folder)
-            _spawn(program, folder, chosen, environ)
-            if not _speaks(folder, said) and (hung := _process(folder)) is not None:
-                say("it hangs without any output; starting it again")
-                _end(folder, *hung)
+            with reported(say, lambda: f"starting Label Studio: {_log_size(folder) - said:,} bytes of its log written"):
                 _spawn(program, folder, chosen, environ)
-            return _wait_until_healthy(folder)
+                if not _speaks(folder, said) and (hung := _process(folder)) is not None:
+                    say("it hangs without any output; starting it again")
+                    _end(folder, *hung)
+                    _spawn(program, folder, chosen, environ)
+                return _wait_until_healthy(folder)
 
 
 def down(folder: Path) -> bool:

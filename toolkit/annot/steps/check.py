@@ -19,6 +19,7 @@ from annot.pools.chain import LINKS
 from annot.publishing.release.released_files import SUMS_FILE, check_folder
 from annot.publishing.release.sampled import SAMPLE_FILE, sample_files
 from annot.publishing.report.terminal import rendered
+from annot.publishing.report.words import sentences
 from annot.store.dump import row_counts
 from annot.store.shown import read_histories
 from annot.study.doors import is_named_inside
@@ -159,8 +160,8 @@ def _guidelines(examined: _Examined) -> CheckedPart:
     count = len(examined.words)
     pages = ", ".join(f"{page}.md" for page in checked.pages)
     fit = f"no problems found in {pages}; {checked.examples} quotations are in the corpus"
-    if checked.of_package:
-        fit += f"; {checked.of_package} quote the sample corpus that comes with annot"
+    if checked.left_out:
+        fit += "\n" + "\n".join(sentences("commands.examples_left_out", pages=checked.left_out))
     where = f"correct the pages in {ws.root / 'guidelines'}; `annot guidelines FACET` prints the page in use"
     words = f"{counted(count, 'place')} in the guidelines {verb(count, 'does', 'do')} not fit the study"
     return CheckedPart(checked, "\n".join(examined.words) or fit, count, words, where)

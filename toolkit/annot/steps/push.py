@@ -7,10 +7,12 @@ from dataclasses import replace
 
 from annot.base.records import Advance
 from annot.judging.exchange.outgoing import check_outgoing
-from annot.judging.exchange.rounds import NO_WISHES, Wishes
+from annot.judging.exchange.rounds import NO_WISHES, Prepared, Wishes
 from annot.judging.exchange.sending import Pushed, SentProject, send_outgoing
 from annot.judging.rounds import check_wishes, round_of
+from annot.publishing.report.words import sentences
 from annot.store.shown import record_versions
+from annot.study.guidelines import left_out
 from annot.study.made import note, states_of
 from annot.study.shown_changes import changes_of, refuse_unexplained
 from annot.study.workspace import Workspace
@@ -55,7 +57,14 @@ def push(ws: Workspace, *, round: str, dry_run: bool, advance: Advance, wishes: 
                 record_versions(session, prepared.new_versions)
     if chosen.noted_as and prepared.is_made and not (dry_run or pushed.unreachable):
         note(ws, chosen.noted_as, states, screens=states["screens"], without_account=pushed.without_account)
-    return _with(pushed, prepared.before)
+    return _with(replace(pushed, notes=(*pushed.notes, *_examples_left_out(ws, prepared))), prepared.before)
+
+
+def _examples_left_out(ws: Workspace, prepared: Prepared) -> tuple[str, ...]:
+    """A note on guidelines that are sent for the first time, or with a change, without annot's own examples."""
+    pages = [version.subject for version in prepared.new_versions if version.part == "guidelines"]
+    without = left_out(ws, pages)
+    return sentences("commands.examples_left_out", pages=without | left_out(ws, ["general"])) if without else ()
 
 
 def _with(pushed: Pushed, before: Sequence[SentProject]) -> Pushed:

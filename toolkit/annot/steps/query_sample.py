@@ -7,16 +7,18 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from annot.base.errors import InputError, MissingInput
-from annot.base.records import Source
+from annot.base.records import Query, Source
+from annot.base.stats.medians import fewest_for_median
 from annot.base.templating import render
 from annot.corpus.corpus_facts import labels_where_asked, papers_of
 from annot.corpus.facets.query_sentences import make_query, offered_facets
-from annot.pools.selection.choosing import Distribution
+from annot.measuring.evaluation.comparisons import FEWEST_PAPERS
+from annot.pools.selection.choosing import Distribution, papers_enough
 from annot.pools.selection.choosing import choose as choose_evenly
 from annot.pools.selection.sampling import Sample, periods_of
 from annot.pools.selection.sampling import sample as draw_sample
@@ -68,7 +70,7 @@ def sample(ws: Workspace, *, out: Path, dry_run: bool) -> Sampled:
 
     Raises InputError if no paper can be drawn: a sheet without papers is none.
     """
-    path = ws.root / out if not out.is_absolute() else out
+    path = ws.root / out
     if path.exists():
         raise InputError(f"{path}: exists already and may be filled in", hint="name another file with --out")
     drawn, notes = _drawn(ws)
@@ -99,12 +101,13 @@ def choose_unrated(ws: Workspace, number: int, *, dry_run: bool) -> ChosenQuerie
         digest = hashlib.sha256("\n".join(names).encode()).hexdigest()
         with ws.writing() as session:
             put_import(session, Imported(Source.UNRATED, digest, facts))
-    return replace(chosen, notes=(*notes, *sentences("commands.unrated", queries=len(chosen.chosen), dry_run=dry_run)))
+    unrated = sentences("commands.unrated", queries=len(chosen.chosen), dry_run=dry_run)
+    return replace(chosen, notes=(*notes, *chosen.notes, *unrated))
 
 
 def choose(ws: Workspace, number: int, *, sheet: Path, dry_run: bool) -> ChosenQueries:
     """Choose `number` queries from the filled sheet and add them to the study's queries."""
-    path = ws.root / sheet if not sheet.is_absolute() else sheet
+    path = sheet if sheet.is_file() and not (ws.root / sheet).is_file() else ws.root / sheet
     if not path.is_file():
         raise MissingInput(f"{path}: no such sheet", hint="write one with `annot query sample` and fill it in")
     known = set(papers.paper_ids(ws.corpus))
@@ -126,7 +129,7 @@ def _choose(
     found = papers.find_papers(ws.corpus, ids)
     with ws.reading() as session:
         labels = labels_where_asked(ws, session, found)
-        known_queries = {query.query_id for query in read_queries(session)}
+        known_queries = {query.query_id: query for query in read_queries(session)}
     choice = choose_evenly(
         rows,
         count=number,
@@ -158,7 +161,20 @@ def _choose(
         )
         for query in made
     )
-    return ChosenQueries(chosen, choice.distribution, sum(query.new for query in chosen), len(known_queries))
+    notes = _too_few_papers(ws, {**known_queries, **{query.query_id: query for query in made}}.values())
+    return ChosenQueries(chosen, choice.distribution, sum(query.new for query in chosen), len(known_queries), notes)
+
+
+def _too_few_papers(ws: Workspace, queries: Collection[Query]) -> tuple[str, ...]:
+    """How many query papers intervals and tests need, and how many queries would do, if the study has fewer."""
+    fewest = max(FEWEST_PAPERS, fewest_for_median(ws.settings.agreement.level))
+    facets = tuple(ws.settings.facets)
+    papers = len({query.topic_id for query in queries})
+    few = [(name, n) for name in facets if (n := sum(query.facet == name for query in queries)) < fewest]
+    enough = papers_enough(fewest, two_facet_share=ws.settings.queries.two_facet_share)
+    each = max(enough, fewest * len(facets))
+    words = {"papers": papers, "few": few, "fewest": fewest, "enough": enough, "each": each}
+    return sentences("commands.few_queries", **words) if few or papers < fewest else ()
 
 
 def _drawn(ws: Workspace) -> tuple[Sample, tuple[str, ...]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 
 from sqlalchemy import select
@@ -77,3 +78,9 @@ def read_splits(session: Session) -> dict[str, dict[str, tuple[str, ...]]]:
         folds = splits.setdefault(name, {})
         folds[fold] = (*folds.get(fold, ()), query_id)
     return splits
+
+
+def rejected(session: Session) -> Counter[str]:
+    """Papers that were left out of the corpus, by reason."""
+    added = [one.facts for one in read_imports(session) if one.what == Source.CORPUS]
+    return sum((Counter(facts.get("rejected")) for facts in added), Counter[str]())

@@ -13,6 +13,7 @@ from annot.base.names import check_name
 from annot.base.records import WHOLE
 from annot.base.settings import Kind
 from annot.base.templating import overriding
+from annot.store.papers import known_ids
 from annot.store.shown import SentGuidelines
 from annot.study.workspace import Workspace, sha256_of
 
@@ -27,6 +28,10 @@ NOT_FOR_ASSESSORS = ("adjudication", "labels", "queries", "sources")
 
 OF_ROUNDS = ("full-text", "training")
 """Pages that come before the others where the sub-study shows full texts, and where training shows gold grades."""
+
+EXAMPLES = re.compile(r"^### For example\n.*?(?=^#{1,3} |\Z)", re.MULTILINE | re.DOTALL)
+QUOTED = re.compile(r"^> ?\*\*[^*\n]+\*\* +\(([^()\s]+)\): ", re.MULTILINE)
+"""`> **Query** (1791179): ...`: a quoted example and the paper that it is from."""
 
 PAGES_OF: Mapping[Kind, tuple[str, ...]] = {
     "facets": ("",),
@@ -45,10 +50,10 @@ class Guidelines:
     text: str
 
 
-def read(ws: Workspace, facet: str) -> Guidelines:
-    """The guidelines of `facet`; a file in the study's `guidelines/` wins over the package's."""
+def read(ws: Workspace, facet: str, *, examples: bool | None = None) -> Guidelines:
+    """The guidelines of `facet`; examples: as in `page`."""
     check_name(facet, tuple({**ws.settings.facets, WHOLE: ()}), what="facet")
-    own = page(ws, facet)
+    own = page(ws, facet, examples=examples)
     definition = definition_of(own)
     if not 0 < len(definition) <= LONGEST_DEFINITION:
         raise InputError(
@@ -59,12 +64,16 @@ def read(ws: Workspace, facet: str) -> Guidelines:
     return Guidelines(facet, definition, own)
 
 
-def shown(ws: Workspace, name: str) -> Guidelines:
-    """What `annot guidelines` prints: the page of a facet and the general one, or one of the others."""
+def shown(ws: Workspace, name: str, *, examples: bool | None = None) -> Guidelines:
+    """What `annot guidelines` prints: the page of a facet and the general one, or one of the others.
+
+    examples: as in `page`.
+    """
     if name in (*NOT_FOR_ASSESSORS, *OF_ROUNDS) and name not in ws.settings.facets:
         return Guidelines(name, "", page(ws, name))
-    found = read(ws, name)
-    return Guidelines(name, found.definition, f"{found.text.rstrip()}\n\n{page(ws, 'general')}")
+    found = read(ws, name, examples=examples)
+    general = page(ws, "general", examples=examples)
+    return Guidelines(name, found.definition, f"{found.text.rstrip()}\n\n{general}")
 
 
 def packaged_facets() -> set[str]:
@@ -127,19 +136,54 @@ def labels_shown(ws: Workspace) -> tuple[str, ...]:
     return ws.settings.labels.names if ws.settings.faceted else ()
 
 
-def page(ws: Workspace, name: str) -> str:
-    """A page of this name, as Markdown; a file in the study's `guidelines/` wins over the package's."""
+def page(ws: Workspace, name: str, *, examples: bool | None = None) -> str:
+    """A page of this name, as Markdown; a file in the study's `guidelines/` wins over the package's.
+
+    examples: whether the package's page has its examples; None: if the papers that they quote are in the corpus, since
+    people of another field could not follow them.
+    """
     path = ws.root / "guidelines" / f"{name}.md"
     if path.is_file():
         try:
             return path.read_text(encoding="utf-8")
         except UnicodeDecodeError as error:
             raise InputError(f"{path}: not UTF-8 text at byte {error.start}", hint="save it as UTF-8") from None
+    text = _packaged(ws, name)
+    if text is None:
+        raise InputError(
+            f"guidelines/{name}.md: no such page", hint=f"write {path}: a heading, the definition, the grades"
+        )
+    return text if examples or (examples is None and _quotes_corpus(ws, text)) else without_examples(text)
+
+
+def left_out(ws: Workspace, names: Iterable[str]) -> dict[str, int]:
+    """The package's pages among these that have no examples in this study, and how many quotations each lacks."""
+    own = {path.stem for path in (ws.root / "guidelines").glob("*.md")}
+    texts = {name: text for name in names if name not in own and (text := _packaged(ws, name)) is not None}
+    return {name: len(QUOTED.findall(text)) for name, text in texts.items() if not _quotes_corpus(ws, text)}
+
+
+def without_examples(text: str) -> str:
+    """The page without its sections `### For example`.
+
+    >>> without_examples("## 1 Alike\\n\\nThe same.\\n\\n### For example\\n\\n> **Query** (p1): A.\\n\\n## 0 Not\\n")
+    '## 1 Alike\\n\\nThe same.\\n\\n## 0 Not\\n'
+    """
+    return EXAMPLES.sub("", text).rstrip() + "\n"
+
+
+def _packaged(ws: Workspace, name: str) -> str | None:
     for folder in PAGES_OF[ws.settings.kind]:
         packaged = files("annot.study.guideline_pages") / folder / f"{name}.md"
         if packaged.is_file():
             return packaged.read_text(encoding="utf-8")
-    raise InputError(f"guidelines/{name}.md: no such page", hint=f"write {path}: a heading, the definition, the grades")
+    return None
+
+
+def _quotes_corpus(ws: Workspace, text: str) -> bool:
+    """Whether all papers that the page quotes are in the corpus, as none is of a page that quotes none."""
+    quoted = set(QUOTED.findall(text))
+    return not quoted or (ws.has_corpus and quoted <= known_ids(ws.corpus, quoted))
 
 
 def definition_of(text: str) -> str:

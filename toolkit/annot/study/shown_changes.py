@@ -78,7 +78,10 @@ def guideline_changes(ws: Workspace, facets: Iterable[str], versions: Versions) 
     """The guidelines of these facets that are no longer those that were sent last."""
     for facet in sorted(facets):
         sent = versions.get(("guidelines", facet))
-        if sent and facet in {**ws.settings.facets, WHOLE: ()} and sent[-1].body != guidelines.shown(ws, facet).text:
+        if not (sent and facet in {**ws.settings.facets, WHOLE: ()}):
+            continue
+        # Both ways, as no corpus is read here.
+        if sent[-1].body not in (guidelines.shown(ws, facet, examples=with_them).text for with_them in (True, False)):
             yield ShownChange("guidelines", facet, f"the guidelines{'' if facet == WHOLE else f' of {facet}'}", "")
 
 

@@ -44,6 +44,17 @@ class _Place:
         return ws.root / self._path
 
 
+def study_above(folder: Path) -> Path | None:
+    """The nearest folder above this one that holds a study."""
+    return next((above for above in folder.resolve().parents if (above / SETTINGS_FILE).is_file()), None)
+
+
+def study_folder(folder: Path) -> Path:
+    """The folder that is named; in place of the present one, if that holds no study, the nearest above it that does."""
+    here = folder != Path() or (folder / SETTINGS_FILE).is_file()
+    return folder if here else study_above(folder) or folder
+
+
 @dataclass(frozen=True)
 class Workspace:
     """The folder of one study. Everything a step reads or writes on disk has its path here."""

@@ -6,7 +6,7 @@ from datetime import date
 from pathlib import PurePath
 from typing import Annotated, Literal
 
-from pydantic import Field, PlainValidator, field_validator
+from pydantic import Field, PlainValidator, field_validator, model_validator
 
 from annot.base.settings.section import Section
 
@@ -36,8 +36,8 @@ MOST_LABELS = 16
 class CollectionSettings(Section):
     name: str = "my-collection"
     """A short name for the study, used in file names and on the server."""
-    title: str = "A test collection"
-    """The title of the report, the datasheet and the release."""
+    title: str = ""
+    """The title of the report, the datasheet and the release. If empty, the name."""
     version: str = "0.1"
     """The version of the collection."""
     language: str = "en"
@@ -65,7 +65,12 @@ class CollectionSettings(Section):
     citation: str = ""
     """A BibTeX entry. If empty, it is made from the other entries."""
     published: date | None = None
-    """The date of publication, the only date in a release."""
+    """The date of publication. The only other dates in a release are the days of judging, in the datasheet."""
+
+    @model_validator(mode="after")
+    def _titled(self) -> CollectionSettings:
+        self.__dict__["title"] = self.title.strip() or self.name
+        return self
 
     @property
     def language_of_topics(self) -> str:

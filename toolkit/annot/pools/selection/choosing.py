@@ -225,6 +225,16 @@ def _doubles_wanted(count: int, share: float) -> int:
     return int(count * share / (1 + share) + 0.5)
 
 
+def papers_enough(papers: int, *, two_facet_share: float) -> int:
+    """The smallest number of queries that `choose` takes from so many papers or more.
+
+    >>> papers_enough(6, two_facet_share=0.5), papers_enough(6, two_facet_share=0)
+    (9, 6)
+    """
+    chosen = ((n, n - min(_doubles_wanted(n, two_facet_share), n // 2)) for n in range(papers, 2 * papers + 1))
+    return next(n for n, of_papers in chosen if of_papers >= papers)
+
+
 def _too_few(
     rows: Sequence[SheetRow], eligible: Sequence[SheetRow], *, count: int, papers: int, min_rating: int | None
 ) -> InputError:

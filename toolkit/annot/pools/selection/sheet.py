@@ -7,17 +7,21 @@ and 3 of CSFCube's selection of query papers (annotator guidelines, 1.4).
 from __future__ import annotations
 
 import difflib
+import logging
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 
 from annot.base.errors import Faults
 from annot.base.names import near
 from annot.formats.spreadsheet import decoded, plain, read_table, unguarded, written_sheet
 
+LOGGER = logging.getLogger("annot")
 RATINGS = range(1, 6)
 COLUMNS = ("paper_id", "title", "year", "period", "type", "rating", "facets", "cited", "note", "abstract")
 _REQUIRED = ("paper_id", "period", "type", "rating", "facets")
+_FILLED_IN = ("type", "rating", "facets", "note")
+"""The columns that are the lead's."""
 _EXPLAINS = "#"
 """How a row begins that holds no paper."""
 
@@ -66,7 +70,11 @@ def read_sheet(
         if sheet.headings and column not in headings:
             close = difflib.get_close_matches(column, [heading for heading in headings if heading not in COLUMNS], 1)
             faults.add(f"found no column {column!r}" + (f", but {close[0]!r}" if close else ""), line=sheet.line)
-    papers = [(line, cells) for line, cells in sheet.rows if not _explains(cells.values())]
+    papers = [(line, cells) for line, cells in sheet.rows if not _explains(cells)]
+    filled = [line for line, cells in sheet.rows if _explains(cells) and sum(map(bool, cells.values())) > 1]
+    if filled:
+        said = "lines %d to %d are the instructions, not papers; what was filled in there is left out"
+        LOGGER.warning(f"%s: {said}", name, filled[0], filled[-1])
     hint = "write a sheet with `annot query sample`, and leave its first line as it is"
     faults.raise_if_any(hint=hint, found=papers, nothing="no papers in the sheet")
     rows: list[SheetRow] = []
@@ -131,10 +139,10 @@ def _number(text: str) -> int | None:
     return None
 
 
-def _explains(cells: Iterable[str]) -> bool:
-    """Whether a row explains the sheet: it has one cell only, with the mark."""
-    filled = [cell.strip() for cell in cells if cell.strip()]
-    return len(filled) == 1 and filled[0].startswith(_EXPLAINS)
+def _explains(cells: Mapping[str, str]) -> bool:
+    """Whether a row explains the sheet: it has one cell with the mark, and others only where the lead fills in."""
+    written = [cell.strip() for heading, cell in cells.items() if cell.strip() and plain(heading) not in _FILLED_IN]
+    return len(written) == 1 and written[0].startswith(_EXPLAINS)
 
 
 def _unknown_paper(paper_id: str) -> str:

@@ -36,7 +36,8 @@ def judging_facts(study: Snapshot, *, missing: str) -> dict[str, Any]:
     `unjudgeable`: (query, pairs that nobody can judge, planned pairs of it), of the queries that have such pairs;
     they have no final grade and never get one. `returned`: how often a pair was put before its assessor again with
     a reason; `returned_changed`: how often the answer then given is another one. `unexplained`: see
-    `annot.study.adjudication.Unexplained`. `single`: pairs whose final grade is the only judgement that they have.
+    `annot.study.adjudication.Unexplained`. `days`: the first and the last of the answers that count, None if none is on
+    record or programs gave them. `single`: pairs whose final grade is the only judgement that they have.
     """
     outcome = study.outcome
     counting = [judgement for judgement in study.outcome.judgements if judgement.counts]
@@ -48,6 +49,8 @@ def judging_facts(study: Snapshot, *, missing: str) -> dict[str, Any]:
     # CSFCube's release does not say who adjudicated; the name in the store is ours.
     nameless = {ADJUDICATOR} if Source.CSFCUBE in study.sources else set()
     imported = "release" if Source.CSFCUBE in study.sources else "file" if Source.FILE in study.sources else None
+    moments = [*(one.judged_at for one in counting), *(one.judged_at for one in outcome.adjudications.values())]
+    days = sorted(moment[:10] for moment in moments if moment)
     report = Study(study)
     return {
         "sources": study.sources,
@@ -83,6 +86,7 @@ def judging_facts(study: Snapshot, *, missing: str) -> dict[str, Any]:
         "unjudgeable": _unjudgeable(outcome),
         **_returned(outcome),
         "unexplained": unexplained_of(outcome.adjudications, outcome.current),
+        "days": (days[0], days[-1]) if days and report.notice is None else None,
         "single": sum(by_pair[decision.pair] == 1 for decision in outcome.decisions if decision.origin == "agreed"),
     }
 

@@ -55,9 +55,10 @@ def appendix(study: Study) -> Iterator[Chapter]:
         yield Chapter("examples-by-id", f"{TITLE}, by id", (), (_table(study, found),))
 
 
-def chosen(study: Study) -> list[GradeExample]:
-    """From the highest grade down. Pairs on which assessors agreed come before others, then facets that were not shown
-    yet, then ids; no pair whose grade somebody is to find alone: for a second time, in training or as hidden gold."""
+def chosen(study: Study, facet: str | None = None) -> list[GradeExample]:
+    """From the highest grade down, of all facets or one. Pairs on which assessors agreed come before others, then
+    facets that were not shown yet, then ids; no pair whose grade somebody is to find alone: for a second time, in
+    training or as hidden gold."""
     snapshot, facets = study.snapshot, study.snapshot.facets
     withheld = asked_again(snapshot) | snapshot.trial_pairs
     answers = grouped((one.pair, one.grade) for one in study.outcome.current if one.counts)
@@ -70,7 +71,7 @@ def chosen(study: Study) -> list[GradeExample]:
             one.origin == "adjudicated",
         )
         for one in study.decisions
-        if one.pair not in withheld
+        if one.pair not in withheld and facet in (None, facets[one.query_id])
     ]
     of_facet: Counter[str] = Counter()
     found = []
