@@ -23,7 +23,7 @@ JUDGE, ADJUDICATE = (
 )
 TEXTS = {"query": long_text(QUERY, 12), "candidate": long_text(CANDIDATE, 12)}
 GRADES = ["0 Irrelevant", "1 Related", "2 Similar", "3 Near-identical", "Cannot judge c"]
-CAUSES = ["another aspect of the facet p", "facet label wrong w", "context needed d", "slip s", "guideline gap g"]
+CAUSES = ["another aspect of the facet k", "facet label wrong w", "context needed d", "slip s", "guideline gap g"]
 LINES_IN_VIEW = """() => {
     const top = document.querySelector('.a-grades').getBoundingClientRect().bottom;
     const bottom = document.querySelector('.lsf-bottombar').getBoundingClientRect().top;
@@ -90,7 +90,7 @@ def test_a_screen_reader_is_told_the_causes_of_a_dispute(studio: Studio, signed_
         # The mark of who gave a grade is read out with it.
         grades = [GRADES[0], f"A {GRADES[1]}", *GRADES[2:]]
         assert radios(screen, grades) == [*CAUSES, *grades]
-        screen.choose("p", "another aspect of the facet")
+        screen.choose("k", "another aspect of the facet")
         assert radios(screen, grades) == [f"{CAUSES[0]} *", *CAUSES[1:], *grades]
 
 

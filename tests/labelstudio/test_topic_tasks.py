@@ -26,7 +26,9 @@ def html(**shown: Any) -> str:
 
 
 def texts(shown: str) -> list[str]:
-    return [text.strip() for text in re.split(r"<[^<>]*>", shown) if text.strip()]
+    """What both columns show; the fold that shows what the grades mean stands behind them."""
+    columns = shown.split('<details class="a-criteria">')[0]
+    return [text.strip() for text in re.split(r"<[^<>]*>", columns) if text.strip()]
 
 
 def document(*sentences: str, title: str = "Title") -> Paper:

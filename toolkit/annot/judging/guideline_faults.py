@@ -35,6 +35,8 @@ class CheckedGuidelines:
     """Quotations that stand word for word in the corpus."""
     left_out: Mapping[str, int]
     """By page that comes with annot, the quotations that assessors do not get: their papers are not in the corpus."""
+    without_criteria: tuple[str, ...]
+    """The pages of facets that do not say in a list what each grade means, so that the screen does not, either."""
     findings: tuple[str, ...]
 
 
@@ -97,7 +99,11 @@ def _checked(
                 findings.append(f"{place}: {_short(found[2])}: not found in this form in paper {found[1]}")
             else:
                 examples += 1
-    return CheckedGuidelines(tuple(pages), examples, guidelines.left_out(ws, pages), tuple(findings))
+    n_grades = len(ws.settings.scale.names)
+    silent = tuple(
+        name for name, text in pages.items() if name != GENERAL and not guidelines.short_criteria(text, n_grades)
+    )
+    return CheckedGuidelines(tuple(pages), examples, guidelines.left_out(ws, pages), silent, tuple(findings))
 
 
 def _given_away(ws: Workspace, pages: Mapping[str, str]) -> Iterator[str]:

@@ -59,7 +59,7 @@ KNOWN_REASONS = frozenset(reason.value for language in ("en", "") for reason in 
 """Those of every language: what was answered stands when the setting is changed."""
 
 DIFFERENCES = (
-    Keyed("another aspect of the facet", "p"),
+    Keyed("another aspect of the facet", "k"),
     Keyed("facet label wrong", "w"),
     Keyed("context needed", "d"),
     Keyed("slip", "s"),
@@ -68,7 +68,7 @@ DIFFERENCES = (
 """Why two assessors differ. In CSFCube they had most often seen another aspect of the facet. No key is a letter
 by which an assessor is called on the screen."""
 DIFFERENCES_OF_WHOLES = (
-    Keyed("topic read differently", "p"),
+    Keyed("topic read differently", "k"),
     Keyed("document unclear", "d"),
     Keyed("slip", "s"),
     Keyed("guideline gap", "g"),

@@ -123,7 +123,7 @@ def _criteria_shown(ws: Workspace) -> dict[str, list[str]]:
     found = {}
     for facet in {**ws.settings.facets, WHOLE: ()}:
         try:
-            criteria = criteria_of(page(ws, facet), len(ws.settings.scale.names))
+            criteria = short_criteria(page(ws, facet), len(ws.settings.scale.names))
         except InputError:
             continue  # a facet without a page: `read` says so to whoever asks about it
         if criteria:
@@ -198,14 +198,14 @@ def definition_of(text: str) -> str:
 _CRITERION = re.compile(r"^[-*] (\d+): (.+(?:\n[ \t]+\S.*)*)", re.MULTILINE)
 
 
-def criteria_of(text: str, n_grades: int) -> list[str]:
+def short_criteria(text: str, n_grades: int) -> list[str]:
     """What each grade means, from grade 0 upward: the items of a list that begin with the grade and a colon.
 
     Empty if a grade has none, or two.
 
-    >>> criteria_of("# Method\\n\\n- 1: the same steps,\\n  with the same aim\\n- 0: anything else\\n", 2)
+    >>> short_criteria("# Method\\n\\n- 1: the same steps,\\n  with the same aim\\n- 0: anything else\\n", 2)
     ['anything else', 'the same steps, with the same aim']
-    >>> criteria_of("# Method\\n\\n- 1: the same steps\\n", 2)
+    >>> short_criteria("# Method\\n\\n- 1: the same steps\\n", 2)
     []
     """
     items = [(int(item[1]), " ".join(item[2].split())) for item in _CRITERION.finditer(text)]
