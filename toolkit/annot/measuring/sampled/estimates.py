@@ -16,6 +16,7 @@ from annot.base.stats.arrays import Array
 from annot.measuring.evaluation.computed import JUDGED_AT, Run, knows, ties_of
 from annot.measuring.evaluation.gradings import MEASURES, family_of
 from annot.measuring.evaluation.measures import CONVENTIONS, EstimatedMeasures, Evaluation, check_run
+from annot.measuring.sampled.counts import counts_of
 from annot.measuring.sampled.grades import KINDS, PoolGrades, Predicted, Weights, pool_grades
 from annot.measuring.sampled.lists import Estimates, Lists
 
@@ -220,15 +221,14 @@ def _query(
     impossible: tuple[str, ...],
     relevant_from: int,
 ) -> EstimatedMeasures:
-    relevant = pool.weighed(pool.weights["R"]).relevant(relevant_from)
-    fewest = int(relevant.found.sum())
+    counts = counts_of(pool)
     submitted, pooled = {doc.doc_id for doc in docs}, {*pool.doc_ids}
     top = [doc.doc_id in pooled for doc in docs[:20]]
     return EstimatedMeasures(
         query_id=query_id,
         values=values,
         submitted=len(docs),
-        relevant=min(fewest + int(pool.unknown.sum()), max(fewest, round(float(relevant.estimate.sum())))),
+        relevant=round(float(counts.possible(counts.estimated)[relevant_from - 1])),
         unjudged=len(submitted - pooled),
         judged_at_20=sum(top) / len(top) if top else 0.0,
         missing=tuple(sorted(pooled - submitted)),

@@ -52,6 +52,8 @@ class PoolGrades:
     """
 
     doc_ids: tuple[str, ...]
+    probability: Array
+    """Shape (n,), with which each document was drawn."""
     at_least: Array
     """The estimate with the predictions at full weight: 1 or 0 where it is certain."""
     moves: Array
@@ -144,6 +146,7 @@ def pool_grades(
     spread = known * np.sqrt(1 - chance) / chance
     return PoolGrades(
         doc_ids=doc_ids,
+        probability=chance[:, 0],
         at_least=reached / chance + by_predictions,
         moves=spread * (reached - f),
         predicted=by_predictions,
