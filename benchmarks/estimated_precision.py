@@ -139,14 +139,14 @@ def inferred_by_trec_eval(pool: Pool, judged: np.ndarray) -> np.ndarray:
 
 
 def by_inclusion(pool: Pool, judged: np.ndarray) -> np.ndarray:
-    """statAP of each system."""
+    """statAP of each system: a relevant document itself counts once in the precision at its rank."""
     worth = np.where(judged & pool.relevant, 1 / pool.by_weight, 0.0)
     if not worth.sum():
         return np.zeros(len(pool.ranks))
     chosen = np.flatnonzero(worth)
     ranks, worth = pool.ranks[:, chosen], worth[chosen]
-    before = (ranks[:, None, :] <= ranks[:, :, None]) & (ranks[:, None, :] > 0)
-    precision = np.divide((before * worth).sum(axis=2), ranks, out=np.zeros(ranks.shape), where=ranks > 0)
+    before = (ranks[:, None, :] < ranks[:, :, None]) & (ranks[:, None, :] > 0)
+    precision = np.divide(1 + (before * worth).sum(axis=2), ranks, out=np.zeros(ranks.shape), where=ranks > 0)
     return (precision * worth).sum(axis=1) / worth.sum()
 
 

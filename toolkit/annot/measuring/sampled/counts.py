@@ -4,10 +4,10 @@ The estimator of Horvitz and Thompson (1952): a drawn document stands for 1 / pr
 no bias, but it may be below or above what the known grades leave possible, and is printed as the nearest possible
 number. Grade 0 is the rest of a pool, so that the grades add up to it.
 
-The interval of a number is Wilson's (1927), for as many pairs of equal weight as tell so much (Kish 1965, Survey
-Sampling, section 11.7), and for the documents that might not have been drawn. On made questions and on CSFCube, pools of
-25 to 125 at a third, intervals of 95% held the number of relevant documents of a query in 95 to 98 of 100 cases (15
-draws of all queries); with the variance of the draw alone, in 54 to 71, because it is 0 where nothing relevant was drawn.
+The interval of a number is Wilson's (1927), of the documents that might not have been drawn, and for as many pairs of
+equal weight as tell so much (Kish 1965, Survey Sampling, section 11.7), or fewer if the variance of the draw is larger.
+That variance alone makes intervals far too short, because it is 0 where nothing relevant was drawn.
+`benchmarks/relevant_documents.py` counts how often each of them holds.
 """
 
 from __future__ import annotations
@@ -22,6 +22,9 @@ from annot.base.stats.clustered import share_of_counts, wilson
 from annot.base.stats.values import Estimate, Interval, Share
 from annot.measuring.sampled.grades import PoolGrades
 
+TINY = 1e-12
+"""A smaller number is rounding."""
+
 
 class GradeCounts(NamedTuple):
     """The documents of a pool, or of a part of it, by grade.
@@ -31,6 +34,8 @@ class GradeCounts(NamedTuple):
 
     documents: int
     estimated: Array
+    variance: Array
+    """Of the estimates over draws, as far as the drawn documents show it."""
     found: Array
     """By the grades that are known."""
     certain: Array
@@ -59,7 +64,10 @@ class GradeCounts(NamedTuple):
             certain = float(self.certain[column])
             share = min(1.0, max(0.0, (value - certain) / self.uncertain))
             # Without squares, probabilities are 1 to the last digit.
-            worth = self.weight**2 / max(self.squares, 1e-12)
+            worth = self.weight**2 / max(self.squares, TINY)
+            if 0 < share < 1:
+                variance = float(self.variance[column]) / self.uncertain**2
+                worth = min(worth, share * (1 - share) / max(variance, TINY))
             ends = wilson(share, worth, float(ndtri(0.5 + level / 2)))
             low, high = (min(high, max(low, certain + self.uncertain * end)) for end in ends)
         return Estimate(value, Interval(min(low, value), max(high, value), level, "Wilson, over draws"))
@@ -74,6 +82,7 @@ def counts_of(pool: PoolGrades, doc_ids: Collection[str] | None = None) -> Grade
     return GradeCounts(
         documents=int(part.sum()),
         estimated=weights[drawn] @ pool.found[drawn],
+        variance=(weights * (weights - 1))[drawn] @ pool.found[drawn],
         found=pool.found[drawn].sum(axis=0),
         certain=pool.found[part & ~uncertain].sum(axis=0),
         unknown=int((part & pool.unknown).sum()),

@@ -81,7 +81,7 @@ def _topics(study: Study) -> Iterator[Table]:
             numbers,
             caption="collection.topics",
             relevant_from=relevant_from,
-            sampled=study.snapshot.samples,
+            sampled=pools is not None,
             level=study.level,
         )
 

@@ -25,8 +25,8 @@ from annot.publishing.report.tables import Column, each, of_facet, table
 from annot.publishing.report.words import sentence, sentences
 
 ByQuery = Mapping[str, Counter[int | None] | GradeCounts]
-"""By query, how often each grade was given, where None counts answers without one; or the estimated documents of its pool
-by grade, if a sample was judged."""
+"""By query, how often each grade was given, where None counts answers without one; if a sample was judged, the
+estimated documents of its pool by grade."""
 _Graded = tuple[str, ByQuery]
 """A facet or an assessor, with its grades."""
 
@@ -48,7 +48,7 @@ def body(study: Study) -> Chapter:
     grades = study.settings.scale.grades
     shares = {facet: [_share_of(of, (grade,), study) for grade in grades] for facet, of in final.items()}
     bracketed = any(one.ends for found in shares.values() for one in found)
-    caption = sentence("grades.figure", bracketed=bracketed, sampled=study.snapshot.samples)
+    caption = sentence("grades.figure", bracketed=bracketed, sampled=study.grade_counts is not None)
     drawing = Figure(
         caption,
         figures.grouped_bars(
@@ -59,7 +59,7 @@ def body(study: Study) -> Chapter:
         sentence("grades.drawn", shares={facet: [*zip(names, found, strict=True)] for facet, found in shares.items()}),
     )
     lowest, *_, highest = shares[TOGETHER] if TOGETHER in shares else next(iter(shares.values()))
-    told = sentences("grades.body", study=study, lowest=lowest, highest=highest, sampled=study.snapshot.samples)
+    told = sentences("grades.body", study=study, lowest=lowest, highest=highest, sampled=study.grade_counts is not None)
     drawn = [drawing] if len({query_id for of in final.values() for query_id in of}) > 1 else []
     return Chapter("grades", "Grades", told, (*drawn, final_grades(study)))
 
@@ -85,7 +85,7 @@ def appendix(study: Study) -> Iterator[Chapter]:
         papers = study.snapshot.topics
         told = sentences(
             "grades.settled",
-            sampled=study.snapshot.samples,
+            sampled=study.grade_counts is not None,
             pairs=len(study.decisions),
             queries=len(sizes),
             papers=len({papers[name] for name in sizes}),
@@ -210,7 +210,7 @@ def _across(first: str, second: str, counts: Counter[tuple[int, int]], study: St
         caption="grades.across",
         candidates=counts.total(),
         papers=papers,
-        sampled=study.snapshot.samples,
+        sampled=study.grade_counts is not None,
     )
 
 
