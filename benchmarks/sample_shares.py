@@ -1,6 +1,6 @@
 """Make the grid of simulated studies from which `annot forecast --sample` reads before anything is judged.
 
-    python benchmarks/sample_shares.py [--grid FILE] [--queries 1200] [--docs]
+    python benchmarks/sample_shares.py [--grid FILE] [--queries 800] [--docs]
 
 For each design, studies are made (`few_relevant.py`: 8 runs, of which four make the pools), and their pairs are drawn
 again from the complete grades with the probabilities of each share (`certainty`). Each figure is from so many drawn
@@ -67,7 +67,7 @@ def rows_of(highest: int, topics: int, pairs: int, relevant: tuple[int, int], qu
                 certain = certainty(judged, probabilities(collection.frozen, share=share, rule=RULE), measured)
                 level = number(certain.level.value)
                 half = number(certain.half_width) / (1 + level) / number(half_width(1.0, topics, 0.95))
-                found.append((level, number(certain.difference.value), certain.bias, half))
+                found.append((level, number(certain.difference.value), certain.bias, half, certain.empty))
             figures = np.mean(found, axis=0)
             yield GridRow(name, highest, topics, pairs, round(float(mean), 1), share, *np.round(figures, 4).tolist())
 
@@ -87,7 +87,7 @@ def tables() -> Iterator[str]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--grid", type=Path)
-    parser.add_argument("--queries", type=int, default=1200)
+    parser.add_argument("--queries", type=int, default=800)
     parser.add_argument("--docs", action="store_true")
     options = parser.parse_args()
     if options.docs:

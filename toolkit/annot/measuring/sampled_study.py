@@ -242,6 +242,8 @@ def with_cost(
         difference=seen.difference,
         outside=sum(len(run.outside[evaluated.measure]) for run in found.values()),
         floored=len({query_id for run in found.values() for query_id in run.floored[evaluated.measure]}),
+        queries=len(pools),
+        empty=sum(not pool.relevant(evaluated.relevant_from).found.any() for pool in pools.values()),
         so_far=None if judged == drawn else judged / drawn,
     )
     if given.label is not None:
