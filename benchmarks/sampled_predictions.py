@@ -142,13 +142,13 @@ def lines(name: str, draws: Draws, topics: int, redraws: int, ways: Sequence[str
             "M": held["tuned"][0] >= min(93, held["whole"][0] - 1.5),
             "D": held["tuned"][1] >= min(93, held["whole"][1] - 1.5),
         }
-        figures = [*(f"{means:7.1f}{differences:6.1f}" for means, differences in held.values())]
+        figures = [*(f"{means:6.1f}{differences:5.1f}" for means, differences in held.values())]
         for way in ways:
             rms = [float(np.sqrt((off[way][:, part] ** 2).mean())) for part in parts]
-            figures.append(f"{off[way][:, parts[0]].mean():+9.3f}{rms[0]:6.3f}{rms[1]:6.3f}")
-        figures += [f"{means:7.0f}{differences:5.0f}" for means, differences in wider.values()]
+            figures.append(f"{off[way][:, parts[0]].mean():+7.3f}{rms[0]:6.3f}{rms[1]:6.3f}")
+        figures += [f"{means:4.0f}{differences:4.0f}" for means, differences in wider.values()]
         missed = "".join(bar for bar, met in bars.items() if not met) or "-"
-        yield f"{name:<10}{topics:>3} {measure:<8}{''.join(figures)}   {missed}"
+        yield f"{name:<10}{topics:>2} {measure:<7}{''.join(figures)}   {missed}"
 
 
 def _shown(whole: JudgedWhole) -> Callable[[str], tuple[str, str]]:
@@ -170,9 +170,9 @@ def main() -> None:
     parser.add_argument("--ways", nargs="+", choices=WAYS, default=WAYS[:2])
     parser.add_argument("--only", nargs="+", choices=("CSFCube", "Cranfield", *MADE))
     options = parser.parse_args()
-    of_each = "".join(f"{f'level, rms {way}':>21}" for way in options.ways)
-    held = "".join(f"{way:>13}" for way in ("whole", *options.ways))
-    print(f"{'':<22}{held}{of_each}{'wider none':>12}{'tuned':>12}   misses", flush=True)
+    of_each = "".join(f"{f'level, rms {way}':>19}" for way in options.ways)
+    held = "".join(f"{way:>11}" for way in ("whole", *options.ways))
+    print(f"{'':<20}{held}{of_each}{'wider':>8}{'tuned':>8}   misses", flush=True)
     for name in options.only or ("CSFCube", "Cranfield", *MADE):
         whole = of_name(name, options.cranfield, options.csfcube)
         draws = Draws(Collection(replace(whole, measures=tuple(map(_shown(whole), MEASURES)))), options.share)
