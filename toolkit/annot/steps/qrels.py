@@ -51,7 +51,7 @@ class WrittenQrels:
 
 def grade_columns(written: WrittenQrels) -> Columns[tuple[str, Sequence[int]]]:
     """How many pairs of a query have each grade, and how many of its pool are estimated to be relevant."""
-    columns = each(
+    columns: list[Column[tuple[str, Sequence[int]]]] = each(
         written.scale,
         lambda row, grade: row[1][written.scale.index(grade)],
         lambda grade: f"drawn, grade {grade}" if written.relevant else f"grade {grade}",

@@ -104,7 +104,7 @@ def by_grade(counts: Sequence[GradeCounts]) -> Array:
     off = np.clip(together, least, least + unknown) - together
     at_least = estimated + np.outer(documents / max(1.0, documents.sum()), off)
     ladder = np.column_stack([documents, at_least, np.zeros(len(counts))])
-    return ladder[:, :-1] - ladder[:, 1:]
+    return np.asarray(ladder[:, :-1] - ladder[:, 1:])
 
 
 def share_of(
