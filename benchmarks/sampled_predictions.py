@@ -29,6 +29,7 @@ from pathlib import Path
 
 import numpy as np
 from annot.base.stats.seeding import generator
+from annot.measuring.sampled import lists
 from annot.measuring.sampled.grades import KINDS, Predicted, Weights, pool_grades
 from annot.measuring.sampled.predicting import predicted
 from annot.measuring.sampled.weights import tuned
@@ -112,7 +113,7 @@ class Draws:
         return self.collection.measured(query_id, grades)[0]
 
 
-def lines(name: str, draws: Draws, topics: int, redraws: int, ways: Sequence[str]) -> Iterator[str]:
+def lines_of(name: str, draws: Draws, topics: int, redraws: int, ways: Sequence[str]) -> Iterator[str]:
     """A line for each measure."""
     collection = draws.collection
     first, second = np.triu_indices(len(collection.systems), 1)
@@ -167,9 +168,12 @@ def main() -> None:
     parser.add_argument("--redraws", type=int, default=300)
     parser.add_argument("--share", type=float, default=0.33)
     parser.add_argument("--topics", type=int, nargs="+", default=TOPICS)
+    parser.add_argument("--unguarded", action="store_true", help="let ratios leave the range from 0 to 1")
     parser.add_argument("--ways", nargs="+", choices=WAYS, default=WAYS[:2])
     parser.add_argument("--only", nargs="+", choices=("CSFCube", "Cranfield", *MADE))
     options = parser.parse_args()
+    if options.unguarded:
+        lists._within = np.asarray
     of_each = "".join(f"{f'level, rms {way}':>19}" for way in options.ways)
     held = "".join(f"{way:>11}" for way in ("whole", *options.ways))
     print(f"{'':<20}{held}{of_each}{'wider':>8}{'tuned':>8}   misses", flush=True)
@@ -177,7 +181,7 @@ def main() -> None:
         whole = of_name(name, options.cranfield, options.csfcube)
         draws = Draws(Collection(replace(whole, measures=tuple(map(_shown(whole), MEASURES)))), options.share)
         for topics in options.topics:
-            for line in lines(name, draws, topics, options.redraws, options.ways):
+            for line in lines_of(name, draws, topics, options.redraws, options.ways):
                 print(line, flush=True)
 
 
