@@ -169,6 +169,7 @@ def main() -> None:
     parser.add_argument("--share", type=float, default=0.33)
     parser.add_argument("--topics", type=int, nargs="+", default=TOPICS)
     parser.add_argument("--unguarded", action="store_true", help="let ratios leave the range from 0 to 1")
+    parser.add_argument("--measures", nargs="+", default=MEASURES)
     parser.add_argument("--ways", nargs="+", choices=WAYS, default=WAYS[:2])
     parser.add_argument("--only", nargs="+", choices=("CSFCube", "Cranfield", *MADE))
     options = parser.parse_args()
@@ -179,7 +180,7 @@ def main() -> None:
     print(f"{'':<20}{held}{of_each}{'wider':>8}{'tuned':>8}   misses", flush=True)
     for name in options.only or ("CSFCube", "Cranfield", *MADE):
         whole = of_name(name, options.cranfield, options.csfcube)
-        draws = Draws(Collection(replace(whole, measures=tuple(map(_shown(whole), MEASURES)))), options.share)
+        draws = Draws(Collection(replace(whole, measures=tuple(map(_shown(whole), options.measures)))), options.share)
         for topics in options.topics:
             for line in lines_of(name, draws, topics, options.redraws, options.ways):
                 print(line, flush=True)
