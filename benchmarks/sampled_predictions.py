@@ -17,11 +17,11 @@ predictions, `full` gives them full weight, `none` goes without. A line for each
 - `misses`: bars that `tuned` misses. W: intervals at most 5% wider than without predictions with 12 topics, 3% with
   more. M, D: means and differences hold in 93 of 100, or in at most 1.5 fewer than with full judging.
 
-Measured with 300 redraws (seeds 0 to 299) at a third. The range guard (`--unguarded`, 40 redraws with 25 topics) moves a
-level of nDCG or AP by at most .003 on CSFCube, Cranfield, `Few 100` and `Mixed 200`; in `Mixed 25`, where the level is too
-high without it, by .02. In pools of 25 and 50, all ways miss M and D: in 45, 33 and 24 of 100 queries of `Few 25`,
-`Few 50` and `Mixed 25` nothing relevant is drawn (27 in `Few 100`, 20 in `Few 200`, 14, 10 and 7 in `Mixed 50`, `100`
-and `200`, 4 in the others). Without predictions such a query has the value 0, with them nearly the same as the others.
+Measured with 300 redraws (seeds 0 to 299) at a third. The range guard (`--unguarded`, 40 redraws with 25 topics)
+moves a level of nDCG or AP by at most .003 on CSFCube, Cranfield, `Few 100` and `Mixed 200`; in `Mixed 25`, where the
+level is too high without it, by .02. In pools of 25 and 50, all ways miss M and D: in 45, 33 and 24 of 100 queries of
+`Few 25`, `Few 50` and `Mixed 25` nothing relevant is drawn (27 in `Few 100`, 20 in `Few 200`, 14, 10 and 7 in `Mixed 50`,
+`100` and `200`, 4 in the others). Without predictions such a query has the value 0, with them nearly the same as others.
 
                               whole       none      tuned    level, rms none   level, rms tuned   wider   tuned   misses
     CSFCube   12 NDCG%20  92.7 93.5  93.0 94.4  93.5 94.4 +0.014 0.032 0.032 +0.008 0.029 0.028  14  45   0  -6   -
