@@ -22,8 +22,8 @@ relevant is drawn was taken to have one relevant document at most: then its pred
 have very different numbers of relevant documents. Nothing relevant is drawn in 45, 33, 27 and 20 of 100 queries of
 `Few 25`, `50`, `100` and `200`, in 24, 14, 10 and 7 of `Mixed 25`, `50`, `100` and `200`, and in 4 of the others.
 
-The range guard (`--unguarded`, 40 redraws, earlier) moved a level of nDCG or AP by at most .003 on CSFCube, Cranfield, `Few 100`
-and `Mixed 200`, and by .02 towards the truth in `Mixed 25`.
+The range guard (`--unguarded`, 40 redraws, earlier) moved a level of nDCG or AP by at most .003 on CSFCube, Cranfield,
+`Few 100` and `Mixed 200`, and by .02 towards the truth in `Mixed 25`.
 
                               whole       none      tuned    level, rms none   level, rms tuned   wider   tuned   misses
     CSFCube   25 NDCG%20  95.9 94.0  91.9 94.3  93.4 94.5 +0.015 0.025 0.022 +0.009 0.020 0.019  14  44  -0  -6   -
