@@ -9,6 +9,19 @@ sample widens intervals: of a run's mean (level) and of a difference between two
 - `truth`: the factor 1 + widening, the median over studies.
 - `says`: the median over studies of the factor over the true factor of the same study; `holds`: in how many of the
   studies the range of 90% holds the true factor.
+
+Measured with the defaults (seeds 0 to 19):
+
+                                level                difference
+    pairs relevant  G          truth   says holds   truth   says holds
+       25   1-4    1 nDCG     0.95   1.06    85    0.90   1.08    90
+       25   1-4    1 AP       0.91   1.07    85    0.89   1.06    95
+       25   3-12   3 nDCG     1.11   1.03    95    1.19   1.02    85
+       25   3-12   3 AP       1.16   1.00    90    1.21   1.00    95
+      130   1-4    1 nDCG     1.08   1.03   100    1.06   1.03   100
+      130   1-4    1 AP       1.07   1.05    75    1.10   1.04    95
+      130  10-40   3 nDCG     1.14   1.02   100    1.34   1.02   100
+      130  10-40   3 AP       1.31   1.02   100    1.38   1.01   100
 """
 
 from __future__ import annotations

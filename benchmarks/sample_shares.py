@@ -1,6 +1,6 @@
 """Make the grid of simulated studies from which `annot forecast --sample` reads before anything is judged.
 
-    python benchmarks/sample_shares.py [--grid FILE] [--queries 1200] [--docs]
+    python benchmarks/sample_shares.py [--grid FILE] [--queries 800] [--docs]
 
 For each design, studies are made (`few_relevant.py`: 8 runs, of which four make the pools), and their pairs are drawn
 again from the complete grades with the probabilities of each share (`certainty`). Each figure is from so many drawn
@@ -20,7 +20,7 @@ from annot.base.records import grouped
 from annot.base.stats.values import Undefined, Value
 from annot.measuring.evaluation.gradings import family_of
 from annot.measuring.forecast.sample_certainty import Measured, certainty, half_width
-from annot.measuring.forecast.sample_shares import SHARES, GridRow, grid
+from annot.measuring.forecast.sample_shares import SHARES, Expected, GridRow, assumed, grid
 from annot.pools.pair_sample import probabilities
 from few_relevant import few_relevant
 from sample_certificate import RULE, judged_whole
@@ -67,27 +67,37 @@ def rows_of(highest: int, topics: int, pairs: int, relevant: tuple[int, int], qu
                 certain = certainty(judged, probabilities(collection.frozen, share=share, rule=RULE), measured)
                 level = number(certain.level.value)
                 half = number(certain.half_width) / (1 + level) / number(half_width(1.0, topics, 0.95))
-                found.append((level, number(certain.difference.value), certain.bias, half))
+                found.append((level, number(certain.difference.value), certain.bias, half, certain.empty))
             figures = np.mean(found, axis=0)
             yield GridRow(name, highest, topics, pairs, round(float(mean), 1), share, *np.round(figures, 4).tolist())
 
 
 def tables() -> Iterator[str]:
-    """nDCG with 40 topics, in Markdown: by how much the interval of a difference, and of a mean, is wider."""
+    """nDCG with 40 topics, in Markdown: by how much the interval of a difference, and of a mean, is wider in percent.
+
+    After it, why the share is not advised.
+    """
     yield "| Pairs | Relevant | Grades | 15% | 25% | 33% | 50% | 75% |"
     yield "| ---: | ---: | --- | ---: | ---: | ---: | ---: | ---: |"
     designs = grouped((row[:5], row) for row in grid() if (row.measure, row.topics) == ("nDCG", TOPICS[-1]))
-    for (_, highest, _, pairs, relevant), rows in sorted(
+    for (measure, highest, topics, pairs, relevant), rows in sorted(
         designs.items(), key=lambda design: (design[0][3:], design[0][1])
     ):
-        cells = " | ".join(f"{100 * row.difference:.0f} ({100 * row.level:.0f})" for row in rows)
-        yield f"| {pairs} | {relevant:.1f} | 0 to {highest} | {cells} |"
+        study = Expected(measure, highest, topics, pairs, relevant, 0.95)
+        cells = [f"{100 * row.difference:.0f} ({100 * row.level:.0f}){_faults(row.share, study)}" for row in rows]
+        yield f"| {pairs} | {relevant:.1f} | 0 to {highest} | {' | '.join(cells)} |"
+
+
+def _faults(share: float, study: Expected) -> str:
+    certain = assumed(share, study)
+    faults = {"empty": certain.too_empty, "small": certain.too_small, "wide": certain.too_wide}
+    return "".join(f", {name}" for name, found in faults.items() if found)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--grid", type=Path)
-    parser.add_argument("--queries", type=int, default=1200)
+    parser.add_argument("--queries", type=int, default=800)
     parser.add_argument("--docs", action="store_true")
     options = parser.parse_args()
     if options.docs:

@@ -25,8 +25,9 @@ Then each family is left out of pool, order and model: the error of its systems 
 places the best of it falls. Then agreement, of CSFCube's two assessors: by how much the pooled figure, the mean and the
 median over queries are off on average over draws, and in brackets their standard deviation.
 
-Measured with 200 redraws (15%, f = 0, the true ideal and the others at half with 100). A measure with a star is divided
-by the ideal of full judging, which a sample does not know:
+Measured before the weights of predictions were tuned, so `sample` has them at full weight; `sampled_predictions.py`
+has figures of tuned weights. With 200 redraws (15%, f = 0, the true ideal and the others at half with 100). A measure
+with a star is divided by the ideal of full judging, which a sample does not know:
 
                                        level  apart  draw  means / full  diffs / full wider  1.96s  rev.  misses
     Cranfield sample      0.15 nDCG    0.043  0.027    92    88.9 / 95.6    94.3 / 94.0    88  0.067   2.0  LAMR

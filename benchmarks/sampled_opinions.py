@@ -1,6 +1,6 @@
 """Let a model's opinion predict in samples of collections that were judged whole: does it bias, what does it bring?
 
-    python benchmarks/sampled_opinions.py CRANFIELD CSFCUBE [--redraws 60] [--share 0.33] [--only CSFCube]
+    python benchmarks/sampled_opinions.py CRANFIELD CSFCUBE [--redraws 60] [--share 0.33] [--judges good]
 
 The judges are those of `opinion_judges.py`, on its two collections, and one more: `good`, the biased one without its
 favour. Each time topics are drawn with replacement (40 of Cranfield's questions, CSFCube's 28 papers), pairs are
@@ -49,15 +49,17 @@ Measured with 200 redraws:
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 import numpy as np
 from annot.base.stats.seeding import generator
-from annot.measuring.sampled.grades import PoolGrades, pool_grades
+from annot.measuring.sampled.estimates import pools_of
+from annot.measuring.sampled.grades import PoolGrades
 from annot.measuring.sampled.predicting import predicted, with_opinions
+from annot.measuring.sampled.weights import tuned
 from annot.pools.pair_sample import drawn, probabilities
 from opinion_judges import KINDS, Judge, Planted, good, planted_on
 from sampled_designs import HIGHEST, RULE, Collection, Topics
@@ -74,7 +76,7 @@ class Sampled:
     """One redraw of topics and pairs, for all judges."""
 
     def __init__(self, collection: Collection, topics: Topics, share: float, seed: int) -> None:
-        whole = collection.whole
+        self.collection, whole = collection, collection.whole
         frozen = {name: collection.frozen[query] for name, query in topics.query.items()}
         self.pi = probabilities(frozen, share=share, rule=RULE)
         self.judged = {
@@ -91,26 +93,30 @@ class Sampled:
         if said:
             by_name = {name: said[query] for name, query in self.topics.query.items()}
             f = with_opinions(f, self.judged, self.known, by_name, self.of, highest=HIGHEST)
-        return {
-            name: pool_grades(self.pi[name], self.judged[name], f[name], highest=HIGHEST, query_id=name)
-            for name in self.topics.names
-        }
+        weights = tuned(
+            self.pi, self.judged, f, self.of, relevant_from=self.collection.whole.relevant_from, highest=HIGHEST
+        )
+        return pools_of(self.pi, self.judged, f, highest=HIGHEST, weights=weights)
 
 
-def redraws(planted: Planted, collection: Collection, share: float, count: int) -> dict[str, list[Redraw]]:
+def redraws(
+    planted: Planted, collection: Collection, share: float, count: int, judges: Sequence[str]
+) -> dict[str, list[Redraw]]:
     """By judge, what each redraw gave; first with the rankings alone."""
     found: dict[str, list[Redraw]] = {}
     for seed in range(count):
-        for name, one in redrawn(planted, collection, share, seed):
+        for name, one in redrawn(planted, collection, share, seed, judges):
             found.setdefault(name, []).append(one)
     return found
 
 
-def redrawn(planted: Planted, collection: Collection, share: float, seed: int) -> Iterator[tuple[str, Redraw]]:
+def redrawn(
+    planted: Planted, collection: Collection, share: float, seed: int, judges: Sequence[str]
+) -> Iterator[tuple[str, Redraw]]:
     """One redraw, for each judge."""
     once: list[Sampled] = []
     asked = {*collection.drawn_topics(seed).query.values()}
-    for name, judge in {ALONE: None, **JUDGES}.items():
+    for name, judge in {ALONE: None, **{name: JUDGES[name] for name in judges}}.items():
         said: dict[str, dict[str, Row]] = {}
         opinion = () if judge is None else judge(planted, generator(seed, name)).tolist()
         for (query_id, doc_id), grade in zip(planted.pairs, opinion, strict=judge is not None):
@@ -158,12 +164,14 @@ def main() -> None:
     parser.add_argument("--redraws", type=int, default=60)
     parser.add_argument("--share", type=float, default=0.33)
     parser.add_argument("--only", choices=("Cranfield", "CSFCube"))
+    parser.add_argument("--judges", nargs="+", choices=[*JUDGES], default=[*JUDGES])
     given = parser.parse_args()
     print(HEAD, flush=True)
     for name in (given.only,) if given.only else ("Cranfield", "CSFCube"):
         planted = planted_on(name, given.csfcube if name == "CSFCube" else given.cranfield, questions=EVERY)
         collection = Collection(replace(planted.whole, measures=planted.whole.measures[:1]))
-        for line in lines(collection, redraws(planted, collection, given.share, given.redraws), given.share):
+        found = redraws(planted, collection, given.share, given.redraws, given.judges)
+        for line in lines(collection, found, given.share):
             print(line, flush=True)
 
 

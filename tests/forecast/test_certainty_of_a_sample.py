@@ -241,7 +241,7 @@ def test_more_topics_make_the_same_bias_too_large() -> None:
     many = assumed(0.15, study(topics=1000))
     assert assumed(0.15, study(topics=1000)).bias == assumed(0.15, study(topics=40)).bias
     assert many.too_small
-    assert not Certainty(many.level, many.level, 0.5, Undefined("one topic has no interval")).too_small
+    assert not Certainty(many.level, many.level, 0.5, Undefined("one topic has no interval"), 0.0).too_small
     assert isinstance(half_width(0.2, 1, 0.95), Undefined)
 
 
@@ -285,14 +285,26 @@ def test_a_share_is_too_wide_where_a_difference_needs_more_than_twice_the_topics
 
     def of(level: float | Undefined, difference: float | Undefined) -> bool:
         none = Undefined("no range")
-        return Certainty(Estimate(level, none), Estimate(difference, none), 0.0, 0.1).too_wide
+        return Certainty(Estimate(level, none), Estimate(difference, none), 0.0, 0.1, 0.0).too_wide
 
     one_run = Undefined("one run")
     assert [of(level, between) for level, between in ((0.6, 0.5), (0.1, 0.51))] == [False, True]
     assert [of(level, one_run) for level in (0.5, 0.51, one_run)] == [False, True, False]
 
 
-def test_intervals_that_are_narrower_than_those_of_whole_pools_are_no_merit() -> None:
-    none = Undefined("no range")
-    found = [Certainty(Estimate(0.1, none), Estimate(by, none), 0.0, 0.1).too_narrow for by in (-0.2, -0.01, 0.2)]
-    assert found == [True, False, False]
+def test_a_share_is_too_empty_if_nothing_relevant_is_drawn_in_more_than_a_fifth_of_the_queries() -> None:
+    """One relevant document in each query, drawn in half of them."""
+    ids = [f"d{at}" for at in range(10)]
+    grades = {f"q{at}": dict.fromkeys(ids, 0) | {"d3": 2} for at in range(QUERIES)}
+    features = {name: {doc_id: (1.0 / (1 + at),) for at, doc_id in enumerate(ids)} for name in grades}
+    lists = {name: [[(doc_id,) for doc_id in ids]] for name in grades}
+    certain = {name: dict.fromkeys(ids, 1.0) for name in grades}
+    judged = JudgedQueries(grades, lists, features, {name: name for name in grades}, certain)
+
+    def drawn_with(chance: float) -> Certainty:
+        return certainty(judged, {name: dict.fromkeys(ids, chance) for name in grades}, asked("nDCG"))
+
+    half, most = drawn_with(0.5), drawn_with(0.9)
+    assert (half.empty, most.empty) == (pytest.approx(0.5, abs=0.03), pytest.approx(0.1, abs=0.03))
+    assert (half.too_empty, most.too_empty) == (True, False)
+    assert drawn_with(1.0).empty == 0

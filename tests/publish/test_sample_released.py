@@ -256,6 +256,17 @@ ONE_RUN = Estimate(*[Undefined("there is one run")] * 2)
             "Half of the pool was drawn for judging with known probabilities (50 of 100 pairs). That widens the "
             "interval of a system's score by 20%. 50% of the drawn pairs have a grade so far.",
         ),
+        (
+            SampleCost(50, 100, 0.5, wider(0.2), ONE_RUN, 0, 0, queries=10, empty=3),
+            "Half of the pool was judged, drawn with known probabilities (50 of 100 pairs). That widens the interval "
+            "of a system's score by 20%. No drawn document is relevant in 3 of 10 queries: intervals hold less often "
+            "than they say.",
+        ),
+        (
+            SampleCost(50, 100, 0.5, wider(0.2), ONE_RUN, 0, 0, queries=10, empty=2),
+            "Half of the pool was judged, drawn with known probabilities (50 of 100 pairs). That widens the interval "
+            "of a system's score by 20%.",
+        ),
     ],
 )
 def test_the_certificate_says_what_is_known(cost: SampleCost, told: str) -> None:

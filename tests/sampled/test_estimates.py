@@ -14,7 +14,7 @@ from annot.measuring.evaluation.computed import MeasuresAsked
 from annot.measuring.evaluation.graded_pools import JudgedWhole
 from annot.measuring.evaluation.gradings import family_of
 from annot.measuring.evaluation.measures import evaluate
-from annot.measuring.sampled.estimates import columns, design_variance, estimates, pools_of, so_far
+from annot.measuring.sampled.estimates import columns, estimates, pools_of, so_far
 from annot.measuring.sampled.grades import pool_grades, signs
 from annot.measuring.sampled.lists import Lists
 from annot.measuring.sampled.pools import SampledPools
@@ -76,7 +76,6 @@ def test_where_all_is_judged_the_figures_are_those_of_the_evaluation(
                 assert mine.values == pytest.approx({name: theirs.values[name] for name in names}, abs=CLOSE)
                 for part in ("query_id", "submitted", "relevant", "unjudged", "judged_at_20", "missing"):
                     assert getattr(mine, part) == getattr(theirs, part)
-            assert not any(of.any() for by_query in found[tag].effects.values() for of in by_query.values())
             assert not any(found[tag].floored.values())
 
 
@@ -162,13 +161,6 @@ def test_without_predictions_it_is_the_estimator_of_horvitz_and_thompson() -> No
     top = [doc.doc_id for doc in runs["whole"]["q0"][:10]]
     plain = sum((judged.get(doc_id, 0) >= 2) / pi[doc_id] for doc_id in top) / 10
     assert found.evaluation.mean["P@10"] == pytest.approx(plain, abs=CLOSE)
-    (whole,) = estimates(run, pools, convention="csfcube", measures=["NDCG@7"], **asked).values()  # type: ignore[arg-type]
-    effects = whole.effects["NDCG@7"]["q0"]
-    variance = sum(
-        grade >= 2 and (1 - pi[doc_id]) / pi[doc_id] ** 2 for doc_id, grade in judged.items() if doc_id in top
-    )
-    assert design_variance(found.effects["P@10"], {"q0": 1.0}) == pytest.approx(variance / 100, abs=CLOSE)
-    assert effects.any()
     number = sum((grade >= 2) / pi[doc_id] for doc_id, grade in judged.items())
     assert found.evaluation.queries[0].relevant == round(number)
 
@@ -231,16 +223,6 @@ def test_ratios_are_nearly_without_bias_once_corrected() -> None:
         plain += chance * top.value / np.maximum(ideal.value, np.maximum(1, ideal.least))
         corrected += chance * lists.measured(*family, relevant_from=2).values
     assert (abs(corrected - truth) < abs(plain - truth)).all()
-
-
-def test_the_variance_of_a_mean_adds_up_over_queries_and_of_two_runs_takes_their_difference() -> None:
-    first, second = (
-        {"a": np.array([0.3, 0.4]), "b": np.array([0.1, 0.0])},
-        {"a": np.array([0.3, 0.0]), "b": np.zeros(2)},
-    )
-    weights = {"a": 0.5, "b": 0.5}
-    assert design_variance(first, weights) == pytest.approx(0.25 * 0.25 + 0.25 * 0.01)
-    assert design_variance(first, weights, second) == pytest.approx(0.25 * 0.16 + 0.25 * 0.01)
 
 
 def test_measures_without_an_estimator_are_refused_with_the_reason() -> None:

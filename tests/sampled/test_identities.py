@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
 import numpy as np
 import pytest
 from annot.base.records import ScoredDoc
+from annot.measuring.evaluation.gradings import family_of
 from annot.measuring.evaluation.measures import Evaluation
 from annot.measuring.sampled.estimates import estimates, pools_of
-from annot.measuring.sampled.grades import KINDS, PoolGrades
+from annot.measuring.sampled.grades import KINDS, PoolGrades, pool_grades
+from annot.measuring.sampled.lists import Lists
 
 HIGHEST = 3
 MEASURES = {
@@ -153,3 +156,18 @@ def test_the_number_of_relevant_documents_is_one_that_the_pool_can_have() -> Non
                 fewest = sum(grade > 0 for grade in judged.values())
                 most = fewest + len(case.grades[query.query_id]) - len(judged)
                 assert fewest <= query.relevant <= most
+
+
+def test_a_query_in_which_nothing_relevant_was_drawn_is_taken_to_have_one_relevant_document() -> None:
+    """Three relevant documents are predicted. One document of four, at any rank with the same chance, gains on average
+    a quarter of 1 + 1 / log2(3) + 1 / 2 + 1 / log2(5)."""
+    pi = dict.fromkeys("abcde", 0.5)
+    family = family_of("trec", "nDCG")
+    assert family is not None
+    for chance, documents in ((0.75, 1.0), (0.1, 0.4)):
+        predicted = dict.fromkeys(pi, (1 - chance, chance))
+        pool = pool_grades(pi, {"e": 0}, predicted, highest=1, query_id="q")
+        lists = Lists.of([[(doc_id,) for doc_id in "abcde"]], pool)
+        (value,) = lists.measured(*family, relevant_from=1).values
+        gain = (1 + 1 / math.log2(3) + 1 / 2 + 1 / math.log2(5)) / 4
+        assert value == pytest.approx(documents * gain, abs=1e-9)

@@ -157,7 +157,7 @@ def test_shares_without_a_pilot_are_those_of_simulated_studies(ws: Workspace) ->
 
 def test_a_share_that_widens_too_much_is_not_advised(ws: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
     none = Undefined("assumed")
-    wide = Certainty(Estimate(0.2, none), Estimate(0.6, none), 0.0, 0.1)
+    wide = Certainty(Estimate(0.2, none), Estimate(0.6, none), 0.0, 0.1, 0.0)
     monkeypatch.setattr(
         sample_forecast, "assumed", lambda share, study: wide if share < 0.5 else wide._replace(difference=wide.level)
     )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +17,11 @@ from annot.measuring.agreement.pooled import agreement_between
 from annot.measuring.agreement.tables import agreement_table
 from annot.measuring.evaluation.evaluated import Evaluated
 from annot.measuring.measured import agreement_of, assessors_of
+from annot.measuring.sampled_study import grade_counts
+from annot.publishing.report.cells import Number
 from annot.publishing.report.sections.agreement import adjudicated, glance, headline
-from annot.publishing.report.sections.whole import COUNTING
+from annot.publishing.report.sections.grades import final_grades
+from annot.publishing.report.sections.whole import COUNTING, ESTIMATING
 from annot.publishing.report.study import Study
 from annot.steps import datasheet, evaluate, qrels, report
 from annot.store import judgements, trials
@@ -45,7 +50,53 @@ def test_the_report_says_of_what_it_counts(half: Workspace) -> None:
     drawn = len(exported_qrels(read_snapshot(half)))
     assert f"Of the {len(WHOLE)} pairs of the pools, {drawn} were drawn for judging" in text
     assert text.count("their shares are not those of the pools") == len(COUNTING)
+    assert text.count("are estimates for the whole pools") == len(ESTIMATING)
     assert "unjudged" not in text
+
+
+def test_grades_are_those_of_the_whole_pools_wherever_they_are_counted(half: Workspace) -> None:
+    """The best of the rankings are drawn more often and have higher grades: among the drawn, grade 0 is rarer."""
+    true = Counter(qrel.relevance for qrel in WHOLE)
+    drawn = Counter(qrel.relevance for qrel in exported_qrels(read_snapshot(half)))
+    relevant = sum(qrel.relevance >= 2 for qrel in WHOLE)
+    study = Study(read_snapshot(half))
+    (row,) = final_grades(study).records
+    assert row["pairs"] == len(WHOLE)
+    assert row["judged_pairs"] == drawn.total()
+    for grade in range(4):
+        share = row[str(grade)]
+        assert isinstance(share, Number)
+        assert share.ends is not None
+        assert share.ends[0] < 100 * true[grade] / len(WHOLE) < share.ends[1]
+    # 9.6% of the pools, and 13.2% of the drawn.
+    assert row["3"].value == pytest.approx(100 * true[3] / len(WHOLE), abs=2)  # type: ignore[attr-defined]
+    assert drawn[3] / drawn.total() > 0.13
+    assert sum(row[str(grade)].raw for grade in range(4)) == pytest.approx(1)  # type: ignore[attr-defined]
+    written = qrels.write(half, partial=False)
+    by_query = {query.query_id: written.relevant[query.query_id] for query in QUERIES}
+    for query_id, estimate in by_query.items():
+        interval = estimate.interval
+        assert isinstance(interval, Interval)
+        of_query = sum(qrel.relevance >= 2 for qrel in WHOLE if qrel.query_id == query_id)
+        assert interval.low <= of_query <= interval.high
+    assert sum(float(estimate.value) for estimate in by_query.values()) == pytest.approx(relevant, rel=0.25)  # type: ignore[arg-type]
+    table = qrels.grade_columns(written).of(written.grades.items())
+    assert table.headings[1:] == (*(f"drawn, grade {grade}" for grade in range(4)), "relevant in the pool")
+    assert any("are estimated from the probabilities of the draw" in note for note in written.notes)
+    datasheet.write(half)
+    text = (half.exports / "datasheet.md").read_text(encoding="utf-8")
+    assert "These are counts of the drawn pairs. Of all pairs of the pools, the grades are estimated" in text
+    assert str(row["0"]) in text
+
+
+def test_pairs_that_nobody_can_judge_are_left_out_of_the_estimates(half: Workspace) -> None:
+    snapshot = read_snapshot(half)
+    before = grade_counts(snapshot)
+    closed = next(pair for pair, one in snapshot.sample.pairs.items() if one.drawn)  # type: ignore[union-attr]
+    outcome = replace(snapshot.outcome, unjudgeable=(closed,))
+    after = grade_counts(replace(snapshot, outcome=outcome))
+    assert after[closed[0]].documents == before[closed[0]].documents - 1
+    assert after[closed[0]].unknown == before[closed[0]].unknown
 
 
 def test_agreement_is_of_the_whole_pools_and_pooled(tmp_path: Path) -> None:

@@ -25,6 +25,7 @@ from annot.measuring.forecast.sample_certainty import (
     unknown,
 )
 from annot.measuring.sampled.cost import by_opinion, notes_of
+from annot.measuring.sampled.counts import GradeCounts, counts_of
 from annot.measuring.sampled.estimates import estimates, groups_of, pools_of, so_far
 from annot.measuring.sampled.grades import Predicted, Weights
 from annot.measuring.sampled.pools import SampledPools
@@ -33,6 +34,7 @@ from annot.measuring.sampled.weights import tuned
 from annot.measuring.sampled_opinions import CheapLabel, cheap_label_of
 from annot.pools.pair_sample import frozen_ranks, ranks_on_record
 from annot.store.judging_models import PoolSample
+from annot.study.adjudication import Pair
 from annot.study.snapshot import Snapshot
 
 SHOWN = 5
@@ -99,26 +101,61 @@ def drawn_pairs(
     without any; otherwise raise InputError if a drawn pair has no grade yet. queries: None takes all. without: predict
     without the ranks of this method.
     """
-    sample = sample_of(snapshot)
-    graded = {(one.query_id, one.doc_id): one.relevance for one in qrels}
+    pi, judged = _judged(snapshot, qrels, unfinished=unfinished, queries=queries)
+    highest = snapshot.ws.settings.scale.grades[-1]
+    label, known, by_rankings = cheap_label_of(snapshot), None, None
+    if snapshot.ws.settings.sample.predict == "ranker" and len({snapshot.topics[query_id] for query_id in pi}) > 1:
+        pairs = sample_of(snapshot).pairs
+        fused = {query_id: {doc_id: pairs[query_id, doc_id].rank for doc_id in of} for query_id, of in pi.items()}
+        of_rankings = features_of(snapshot, fused, without=without)
+        known = by_rankings = predicted(judged, of_rankings, snapshot.topics, highest=highest)
+        if label is not None:
+            known = with_opinions(by_rankings, judged, of_rankings, label.said, snapshot.topics, highest=highest)
+    relevant_from = snapshot.ws.settings.evaluation.relevant_from
+    return DrawnPairs(pi, judged, known, highest, label, by_rankings, snapshot.topics, relevant_from)
+
+
+def grade_counts(snapshot: Snapshot, part: Collection[Pair] | None = None) -> dict[str, GradeCounts]:
+    """By query, the estimated documents of its pool by grade, from the final grades so far.
+
+    part: count these pairs only. Pairs that nobody can judge are left out, as they are of pools judged whole.
+    """
+    pi, judged = _judged(snapshot, snapshot.outcome.qrels, unfinished=True, queries=None)
+    closed = set(snapshot.outcome.unjudgeable)
+    found = {}
+    for query_id, pool in pools_of(pi, judged, None, highest=snapshot.ws.settings.scale.grades[-1]).items():
+        doc_ids = {doc_id for doc_id in pool.doc_ids if (query_id, doc_id) not in closed}
+        if part is not None:
+            doc_ids = {doc_id for doc_id in doc_ids if (query_id, doc_id) in part}
+        if doc_ids:
+            found[query_id] = counts_of(pool, doc_ids)
+    return found
+
+
+def _judged(
+    snapshot: Snapshot, qrels: Iterable[Qrel], *, unfinished: bool, queries: Collection[str] | None
+) -> tuple[dict[str, dict[str, float]], dict[str, dict[str, int]]]:
+    """By query, the probabilities of all pairs of its pool, and the grades of those that were drawn.
+
+    The arguments are those of `drawn_pairs`.
+    """
+    graded = {(qrel.query_id, qrel.doc_id): qrel.relevance for qrel in qrels}
     graded |= dict.fromkeys(snapshot.outcome.unjudgeable, 0)
     planned = {query_id for query_id, _ in snapshot.outcome.planned if queries is None or query_id in queries}
     pi: dict[str, dict[str, float]] = {}
     drawn: dict[str, list[str]] = {}
     judged: dict[str, dict[str, int]] = {}
-    fused: dict[str, dict[str, int | None]] = {}
-    for (query_id, doc_id), one in sample.pairs.items():
+    for (query_id, doc_id), pair in sample_of(snapshot).pairs.items():
         if query_id in planned:
-            pi.setdefault(query_id, {})[doc_id] = one.probability
-            fused.setdefault(query_id, {})[doc_id] = one.rank
+            pi.setdefault(query_id, {})[doc_id] = pair.probability
             drawn.setdefault(query_id, [])
             judged.setdefault(query_id, {})
-            if one.drawn:
+            if pair.drawn:
                 drawn[query_id].append(doc_id)
-                if one.pair in graded:
-                    judged[query_id][doc_id] = graded[one.pair]
+                if pair.pair in graded:
+                    judged[query_id][doc_id] = graded[pair.pair]
     open_pairs = [
-        (query_id, doc_id) for query_id, own in drawn.items() for doc_id in own if doc_id not in judged[query_id]
+        (query_id, doc_id) for query_id, of in drawn.items() for doc_id in of if doc_id not in judged[query_id]
     ]
     if open_pairs and not unfinished:
         raise InputError(
@@ -130,15 +167,7 @@ def drawn_pairs(
         begun = [query_id for query_id, of in judged.items() if of or not drawn[query_id]]
         judged = {query_id: judged[query_id] for query_id in begun}
         pi = so_far({query_id: pi[query_id] for query_id in begun}, drawn, judged)
-    highest = snapshot.ws.settings.scale.grades[-1]
-    label, known, by_rankings = cheap_label_of(snapshot), None, None
-    if snapshot.ws.settings.sample.predict == "ranker" and len({snapshot.topics[query_id] for query_id in pi}) > 1:
-        of_rankings = features_of(snapshot, {query_id: fused[query_id] for query_id in pi}, without=without)
-        known = by_rankings = predicted(judged, of_rankings, snapshot.topics, highest=highest)
-        if label is not None:
-            known = with_opinions(by_rankings, judged, of_rankings, label.said, snapshot.topics, highest=highest)
-    relevant_from = snapshot.ws.settings.evaluation.relevant_from
-    return DrawnPairs(pi, judged, known, highest, label, by_rankings, snapshot.topics, relevant_from)
+    return pi, judged
 
 
 def sample_of(snapshot: Snapshot) -> PoolSample:
@@ -213,6 +242,8 @@ def with_cost(
         difference=seen.difference,
         outside=sum(len(run.outside[evaluated.measure]) for run in found.values()),
         floored=len({query_id for run in found.values() for query_id in run.floored[evaluated.measure]}),
+        queries=len(pools),
+        empty=sum(not pool.relevant(evaluated.relevant_from).found.any() for pool in pools.values()),
         so_far=None if judged == drawn else judged / drawn,
     )
     if given.label is not None:

@@ -9,12 +9,13 @@ from pathlib import Path
 from annot.base.errors import InputError
 from annot.base.names import counted, moment_now, verb
 from annot.base.records import Qrel
+from annot.base.stats.values import Estimate
 from annot.formats.trec import read_qrels
 from annot.measuring.evaluation.averages import TOGETHER
 from annot.measuring.evaluation.two_qrels import TwoQrels, compare_qrels
 from annot.measuring.measured import evaluation_of, read_run_files, topups
-from annot.measuring.sampled_study import SHOWN
-from annot.publishing.report.cells import COEFFICIENT, MEASURE, POINTS, Number
+from annot.measuring.sampled_study import SHOWN, grade_counts
+from annot.publishing.report.cells import COEFFICIENT, ESTIMATED, MEASURE, POINTS, Number, measured
 from annot.publishing.report.document import Table
 from annot.publishing.report.sections.runs import LIKE_CHANCE
 from annot.publishing.report.tables import Column, Columns, each, table
@@ -43,15 +44,21 @@ class WrittenQrels:
     """Pairs among these that have fewer judgements than planned, by the lead's word."""
     scale: tuple[int, ...]
     grades: dict[str, tuple[int, ...]]
+    relevant: dict[str, Estimate]
+    """The relevant documents of each pool, estimated if a sample of the pools is judged; else empty."""
     notes: tuple[str, ...]
 
 
 def grade_columns(written: WrittenQrels) -> Columns[tuple[str, Sequence[int]]]:
-    """How many pairs of a query have each grade."""
-    return Columns(
-        [Column("query", lambda one: one[0], "query_id")],
-        each(written.scale, lambda one, grade: one[1][written.scale.index(grade)], lambda grade: f"grade {grade}"),
+    """How many pairs of a query have each grade, and how many of its pool are estimated to be relevant."""
+    columns: list[Column[tuple[str, Sequence[int]]]] = each(
+        written.scale,
+        lambda row, grade: row[1][written.scale.index(grade)],
+        lambda grade: f"drawn, grade {grade}" if written.relevant else f"grade {grade}",
     )
+    if written.relevant:
+        columns.append(Column("relevant in the pool", lambda row: measured(written.relevant[row[0]], ESTIMATED)))
+    return Columns([Column("query", lambda row: row[0], "query_id")], columns)
 
 
 def write(ws: Workspace, *, partial: bool, allow_single: str | None = None) -> WrittenQrels:
@@ -72,10 +79,16 @@ def write(ws: Workspace, *, partial: bool, allow_single: str | None = None) -> W
         query_id: tuple(sum(qrel.query_id == query_id and qrel.relevance == grade for qrel in qrels) for grade in scale)
         for query_id in sorted({qrel.query_id for qrel in qrels})
     }
+    pools = grade_counts(snapshot) if snapshot.samples else {}
+    relevant_from, level = ws.settings.evaluation.relevant_from, ws.settings.agreement.level
+    relevant = {query_id: pool.number(relevant_from, level=level) for query_id, pool in pools.items()}
     accepted = sum(decision.pair in outcome.accepted for decision in outcome.decisions)
     notes = sentences(
         "commands.qrels",
         sample=snapshot.sample,
+        estimated=bool(relevant),
+        relevant_from=relevant_from,
+        level=level,
         outcome=outcome,
         accepted=accepted,
         why=sorted(set(outcome.accepted.values())),
@@ -91,6 +104,7 @@ def write(ws: Workspace, *, partial: bool, allow_single: str | None = None) -> W
         accepted=accepted,
         scale=scale,
         grades=grades,
+        relevant=relevant,
         notes=notes,
     )
 

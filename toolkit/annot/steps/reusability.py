@@ -83,7 +83,9 @@ def _estimating(snapshot: Snapshot, qrels: tuple[Qrel, ...], graded: SampledPool
         relevant={
             (query_id, doc_id): estimate
             for query_id, pool in graded.pools.items()
-            for doc_id, estimate in zip(pool.doc_ids, pool.relevant(relevant_from).estimate.tolist(), strict=True)
+            for doc_id, estimate in zip(
+                pool.doc_ids, pool.weighed(0).relevant(relevant_from).estimate.tolist(), strict=True
+            )
         },
         score_without=lambda method: _score(
             snapshot,

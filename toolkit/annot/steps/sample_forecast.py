@@ -37,7 +37,7 @@ from annot.pools.pair_sample import (
     ranks_on_record,
     share_within,
 )
-from annot.publishing.report.cells import COST, HOURS, MEASURE, POINTS, WIDER, Number, Quantity
+from annot.publishing.report.cells import COST, ESTIMATED, HOURS, MEASURE, POINTS, WIDER, Number
 from annot.publishing.report.cells import measured as measured_number
 from annot.publishing.report.document import Table
 from annot.publishing.report.tables import Column, Columns
@@ -51,7 +51,6 @@ from annot.study.workspace import Workspace
 
 LEVEL = 0.9
 """Of the ranges."""
-PAIRS = Quantity(1, 0, 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,7 +249,7 @@ def table_of(found: SharesForecast) -> Table:
     columns = Columns[ShareForecast](
         [Column("share", lambda one: f"{100 * one.share:g}%", ""), Column("", lambda one: one.share, "share")],
         [
-            Column("pairs", lambda one: measured_number(one.pairs, PAIRS)),
+            Column("pairs", lambda one: measured_number(one.pairs, ESTIMATED)),
             Column("hours", lambda one: measured_number(one.hours, HOURS)),
             Column(f"cost, {found.currency}", lambda one: measured_number(one.cost, COST), "cost"),
             Column("mean wider by", lambda one: measured_number(one.level, WIDER), "level_wider"),

@@ -244,7 +244,7 @@ class SampleSettings(Section):
     """The probability of a document that no method ranked, because it is cited or was found by hand."""
     predict: Literal["ranker", "none"] = "ranker"
     """What estimates take for the grades of pairs that were not drawn: `ranker`, a prediction from the rankings, which
-    narrows intervals and cannot bias them, or `none`."""
+    counts as far as it helps on other topics, or `none`."""
     cheap_label: FileName | None = None
     """A model's opinion that predicts together with the rankings, by its name in `[opinions]`. It is fixed once
     judgements of drawn pairs were pulled, and only what was asked until then counts."""

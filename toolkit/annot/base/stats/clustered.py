@@ -90,7 +90,7 @@ def _share(hits: Array, sizes: Array, *, level: float, unit: str) -> Share:
     if not len(sizes):
         return no_share("there is nothing to count")
     count, n, n_units = float(hits.sum()), float(sizes.sum()), len(sizes)
-    p = count / n
+    p = min(1.0, max(0.0, count / n))
     if n_units < 2:
         return Share(round(count), round(n), p, Undefined(f"one {unit}: an interval over {plural(unit)} needs two"))
     worth = n
@@ -98,14 +98,18 @@ def _share(hits: Array, sizes: Array, *, level: float, unit: str) -> Share:
     if 0 < count < n and variance > 0:
         # Each observation a unit of its own: n. All of a unit alike: as many as there are units.
         worth = min(worth, 1 + p * (1 - p) / variance)
-    t = float(stdtrit(n_units - 1, 0.5 + level / 2))
-    middle = (p + t * t / (2 * worth)) / (1 + t * t / worth)
-    half = t / (1 + t * t / worth) * math.sqrt(p * (1 - p) / worth + t * t / (4 * worth * worth))
-    low = 0.0 if count == 0 else middle - half
-    high = 1.0 if count == n else middle + half
+    low, high = wilson(p, worth, float(stdtrit(n_units - 1, 0.5 + level / 2)))
     return Share(
         round(count), round(n), p, Interval(low, high, level, f"Wilson, clustered by {n_units} {plural(unit)}")
     )
+
+
+def wilson(share: float, worth: float, quantile: float) -> tuple[float, float]:
+    """The ends of Wilson's interval of a share of so many independent observations."""
+    spread = quantile * quantile / worth
+    middle = (share + spread / 2) / (1 + spread)
+    half = math.sqrt(spread * (share * (1 - share) + spread / 4)) / (1 + spread)
+    return 0.0 if share == 0 else middle - half, 1.0 if share == 1 else middle + half
 
 
 def no_share(reason: str) -> Share:

@@ -6,11 +6,16 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
+from annot.base.names import counted
 from annot.base.records import Judgement, Qrel, ScoredDoc, grouped, nested, ranked
 from annot.base.stats.values import Estimate
 from annot.measuring.evaluation.chance import Cut, Documents, random_orders
 from annot.measuring.evaluation.computed import MeasuresAsked, Run, Values
 from annot.measuring.evaluation.measures import Evaluation, columns, evaluate, single_assessor_ceiling
+
+MOST_EMPTY = 0.2
+"""The share of queries in which nothing relevant may be drawn. Where it is more, intervals may hold less often than
+they say (`benchmarks/sampled_predictions.py`)."""
 
 
 class GradedPools(Protocol):
@@ -145,7 +150,21 @@ class SampleCost:
     """Estimates of runs on queries that cannot be the value; they count in the means and are not shown."""
     floored: int
     """Queries whose ideal was raised to what was found, or to one document of the lowest relevant grade."""
+    queries: int = 0
+    """Those that are measured."""
+    empty: int = 0
+    """Queries in which no drawn document is relevant: their values are predictions, or 0 without predictions."""
     so_far: float | None = None
     """The share of the drawn pairs that have a grade; None if all have one."""
     opinion: ByOpinion | None = None
     """What an opinion brings that is to predict grades."""
+
+    @property
+    def too_empty(self) -> bool:
+        """Whether these queries are so many that intervals hold less often than they say."""
+        return self.empty > MOST_EMPTY * self.queries
+
+    @property
+    def told_empty(self) -> str:
+        """In a sentence without its end."""
+        return f"no drawn document is relevant in {self.empty} of {counted(self.queries, 'query')}"

@@ -4,9 +4,10 @@ Pairs that were never judged get grades by chance (`filling_in`). From these who
 times with the probabilities that a share gives them, and each draw is estimated as an evaluation would
 (`annot.measuring.sampled`). An interval over topics is as wide as the estimates scatter between topics, so it is wider
 by the root of their scatter over that of the whole pools' values, however many topics a study has. It may also be
-narrower: a query in which nothing relevant is drawn gets what is predicted, and predictions scatter little. The bias of
-a level does not shrink with topics, and its interval does: which share is too small for a study depends on its own
-number of topics.
+narrower: a query in which nothing relevant is drawn gets what is predicted, and predictions scatter little. Where this
+happens in many queries, intervals hold less often than they say (`benchmarks/sampled_predictions.py`). The bias of a
+level does not shrink with topics, and its interval does: which share is too small for a study depends on its own number
+of topics.
 
 `annot forecast --sample` and what a sampled study says of its own sample are this one computation;
 `benchmarks/sample_certificate.py` compares it with the truth.
@@ -24,6 +25,7 @@ import numpy as np
 from annot.base.stats.arrays import Array, Integers
 from annot.base.stats.seeding import generator
 from annot.base.stats.values import Estimate, Interval, Undefined, Value
+from annot.measuring.evaluation.graded_pools import MOST_EMPTY
 from annot.measuring.evaluation.gradings import Family
 from annot.measuring.forecast.filling_in import filled_in
 from annot.measuring.forecast.redrawing import MIN_UNITS, papers_by_number
@@ -36,8 +38,6 @@ from annot.pools.pair_sample import Probabilities
 
 HALF_AGAIN = 0.5
 """More than this, and intervals are as wide as those of fewer than half of the topics, judged whole."""
-NARROWER = -0.05
-"""Less than this, and nothing relevant was drawn in so many queries that the topics look alike."""
 QUARTER = 0.25
 """The part of an interval's half width that a bias may have."""
 RANGE = 0.9
@@ -67,6 +67,8 @@ class Certainty(NamedTuple):
     """How far a run's mean is expected to be off; the mean over runs. None if it is not known."""
     half_width: Value
     """Of the interval of a run's mean in the whole study; the median run."""
+    empty: float | None
+    """The share of queries in which nothing relevant is drawn; None if it is not known."""
 
     @property
     def too_small(self) -> bool:
@@ -78,17 +80,13 @@ class Certainty(NamedTuple):
     @property
     def too_wide(self) -> bool:
         """Whether intervals widen too much: of a difference, or of a run's mean where there is one run."""
-        return self._wider > HALF_AGAIN
-
-    @property
-    def too_narrow(self) -> bool:
-        """Whether intervals are clearly narrower than those of whole pools: predictions then hide how topics differ."""
-        return self._wider < NARROWER
-
-    @property
-    def _wider(self) -> float:
         wider = self.level.value if isinstance(self.difference.value, Undefined) else self.difference.value
-        return 0.0 if isinstance(wider, Undefined) else wider
+        return not isinstance(wider, Undefined) and wider > HALF_AGAIN
+
+    @property
+    def too_empty(self) -> bool:
+        """Whether nothing relevant is drawn in so many queries that intervals hold less often than they say."""
+        return self.empty is not None and self.empty > MOST_EMPTY
 
 
 @dataclass(frozen=True)
@@ -147,9 +145,11 @@ def certainty(
     lists = {name: Lists.of(judged.lists[name], pools[name]) for name in names}
     truth = _values(lists, first, measured)
     true, estimates = (np.empty((measured.redraws, *truth.shape)) for _ in range(2))
+    empty = 0
     for at in range(measured.redraws):
         grades = whole.grades(at) if whole.incomplete else first
         drawn = {name: _drawn(grades[name], pi[name], measured.seed, name, at) for name in names}
+        empty += sum(max(own.values(), default=0) < measured.relevant_from for own in drawn.values())
         if measured.predict and guesses is None:
             # Learned from the first draw alone: the next would teach nearly the same, and learning takes longest.
             guesses = predicted(drawn, judged.features, judged.topics, highest=measured.highest)
@@ -163,13 +163,13 @@ def certainty(
         for row, name in enumerate(names):
             estimates[at, row] = _measured(replace(lists[name], grades=pools[name]), measured).values
     paper = papers_by_number(names, judged.topics)
-    return _certainty_of(estimates, true, paper, measured)
+    return _certainty_of(estimates, true, paper, measured)._replace(empty=empty / measured.redraws / len(names))
 
 
 def unknown(reason: Undefined) -> Certainty:
     """Nothing is known, for this reason."""
     none = Estimate(reason, reason)
-    return Certainty(none, none, None, reason)
+    return Certainty(none, none, None, reason, None)
 
 
 def redraws_of(queries: int) -> int:
@@ -227,7 +227,7 @@ def _certainty_of(estimates: Array, true: Array, paper: Integers, measured: Meas
     half = half_width(float(np.median(np.sqrt(topical * units))), measured.topics, measured.level)
     if not isinstance(half, Undefined) and not isinstance(level.value, Undefined):
         half *= 1 + level.value
-    return Certainty(level, between, float((estimates - true).mean()), half)
+    return Certainty(level, between, float((estimates - true).mean()), half, None)
 
 
 def _wider(of_estimates: Array, of_true: Array, units: int) -> Estimate:

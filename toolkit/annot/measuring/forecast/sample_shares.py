@@ -43,9 +43,10 @@ class ShareForecast:
     half_width: Value
     """Of the interval of a run's mean."""
     advised: bool
-    """Whether the bias is at most a quarter of it, and no interval widens by more than half or is clearly narrower."""
+    """Whether nothing speaks against the share."""
     why_not: str
-    """`too small` for the bias, `too wide` or `too narrow` for a difference's interval, `not known`; else empty."""
+    """`too small` for the bias, `too wide` for a difference's interval, `too empty` if too often nothing relevant is
+    drawn, `not known`; else empty."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,9 +92,9 @@ def row_of(share: float, pairs: ExpectedPairs, effort: Effort, certain: Certaint
     """The row of a share."""
     faults = {
         "not known": isinstance(certain.level.value, Undefined),
+        "too empty": certain.too_empty,
         "too small": certain.too_small,
         "too wide": certain.too_wide,
-        "too narrow": certain.too_narrow,
     }
     why_not = next((fault for fault, found in faults.items() if found), "")
     return ShareForecast(
@@ -128,6 +129,8 @@ class GridRow(NamedTuple):
     bias: float
     deviation: float
     """Of a run's values over topics."""
+    empty: float
+    """The share of queries in which nothing relevant is drawn."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +152,7 @@ class Expected:
 def grid() -> tuple[GridRow, ...]:
     """The designs that were simulated."""
     header, *lines = files("annot.measuring.forecast").joinpath(GRID_FILE).read_text(encoding="utf-8").splitlines()
-    kinds = (str, int, int, int, float, float, float, float, float, float)
+    kinds = (str, int, int, int, *[float] * 7)
     assert header.split("\t") == [*GridRow._fields]
     return tuple(GridRow(*(kind(cell) for kind, cell in zip(kinds, line.split("\t"), strict=True))) for line in lines)
 
@@ -175,6 +178,7 @@ def assumed(share: float, study: Expected) -> Certainty:
     each = [_certainty_of(_figures(rows, share, study, relevant), study) for relevant in known]
     worst = max(each, key=lambda certain: float(certain.difference.value))  # type: ignore[arg-type]
     return worst._replace(
+        empty=max(certain.empty or 0.0 for certain in each),
         level=_over(worst.level, (certain.level for certain in each)),
         difference=_over(worst.difference, (certain.difference for certain in each)),
     )
@@ -186,26 +190,27 @@ def _over(worst: Estimate, others: Iterable[Estimate]) -> Estimate:
 
 
 def _certainty_of(figures: Sequence[float], study: Expected) -> Certainty:
-    level, difference, bias, deviation = figures
+    level, difference, bias, deviation, empty = figures
     half = half_width(deviation, study.topics, study.level)
     return Certainty(
         Estimate(level, ON_GRID),
         Estimate(difference, ON_GRID),
         bias,
         half if isinstance(half, Undefined) else half * (1 + level),
+        empty,
     )
 
 
 def _figures(rows: Sequence[GridRow], share: float, study: Expected, relevant: float) -> list[float]:
-    """Level, difference, bias and deviation: axis after axis is read off, the share last."""
+    """Level, difference, bias, deviation and empty: axis after axis is read off, the share last."""
     axes = (("topics", math.log(study.topics)), ("pairs", math.log(study.pairs)), ("relevant", math.log(relevant)))
 
     def along(part: Sequence[GridRow], depth: int) -> list[float]:
         if depth == len(axes):
-            ends = [(1.0, 0.0, 0.0, 0.0, part[0].deviation)]
+            ends = [(1.0, 0.0, 0.0, 0.0, part[0].deviation, 0.0)]
             points = sorted([(row.share, *row[6:]) for row in part] + ends)
             shares = [point[0] for point in points]
-            return [float(np.interp(share, shares, [point[at] for point in points])) for at in range(1, 5)]
+            return [float(np.interp(share, shares, [point[at] for point in points])) for at in range(1, 6)]
         name, place = axes[depth]
         steps = sorted(grouped((getattr(row, name), row) for row in part).items())
         each = [along(own, depth + 1) for _, own in steps]

@@ -10,7 +10,8 @@ The draw is `annot.pools.pair_sample`. From there to an evaluation:
     pools = pools_of(pi, judged, predicted, highest=3)
     found = estimates(runs, pools, convention=..., relevant_from=..., ties=..., measures=...)
     found[tag].evaluation                                                     # as `measures.evaluate` gives it
-    design_variance(found[a].effects[name], weights, found[b].effects[name])  # the sample's part
+    counts_of(pools[query_id]).number(2, level=0.95)                          # relevant documents of a pool
 
-Read `grades` first (one query's pool), then `lists` (measures of lists of a query) and `estimates` (runs).
+Read `grades` first (one query's pool), then `lists` (measures of lists of a query) and `estimates` (runs). `counts`
+estimates how many documents have a grade.
 """

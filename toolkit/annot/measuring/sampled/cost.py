@@ -102,6 +102,8 @@ def notes_of(cost: SampleCost, measure: str, shown: Collection[str] = ()) -> Ite
             f"known: {verb(cost.outside, 'it is', 'they are')} not shown, and {verb(cost.outside, 'counts', 'count')} "
             "in the means"
         )
+    if cost.too_empty:
+        yield f"{cost.told_empty}: intervals of means and differences hold less often than they say"
     if cost.floored:
         yield (
             f"in {counted(cost.floored, 'query')} the best possible ranking was estimated below what was found, or "

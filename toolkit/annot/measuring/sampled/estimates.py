@@ -12,10 +12,10 @@ from annot.base.errors import InputError
 from annot.base.names import check_name
 from annot.base.records import ScoredDoc
 from annot.base.scored import as_trec_eval
-from annot.base.stats.arrays import Array
 from annot.measuring.evaluation.computed import JUDGED_AT, Run, knows, ties_of
 from annot.measuring.evaluation.gradings import MEASURES, family_of
 from annot.measuring.evaluation.measures import CONVENTIONS, EstimatedMeasures, Evaluation, check_run
+from annot.measuring.sampled.counts import counts_of
 from annot.measuring.sampled.grades import KINDS, PoolGrades, Predicted, Weights, pool_grades
 from annot.measuring.sampled.lists import Estimates, Lists
 
@@ -28,13 +28,11 @@ OTHERS = "ir_measures counts judged documents only, and there is no estimator fo
 
 @dataclass(frozen=True, slots=True)
 class SampledEvaluation:
-    """The estimates of one run in one convention, with the effects of the sample."""
+    """The estimates of one run in one convention."""
 
     evaluation: Evaluation
     """As for a pool that was judged whole. `relevant` is rounded. `unjudged` and `judged_at_20` are about the pool,
     which includes the pairs that were not drawn. A query has no relevant document if no drawn one is relevant."""
-    effects: dict[str, dict[str, Array]]
-    """By measure, then query: the sum of squares is the design variance (`design_variance`)."""
     outside: dict[str, tuple[str, ...]]
     """By measure, the queries whose estimate cannot be the value, by the grades that are known. It stays in the mean
     and is not shown."""
@@ -135,22 +133,6 @@ def estimates(
     return {tag: _of_run(row, run, pools, values, relevant_from) for row, (tag, run) in enumerate(runs.items())}
 
 
-def design_variance(
-    first: Mapping[str, Array], weights: Mapping[str, float], second: Mapping[str, Array] | None = None
-) -> float:
-    """The variance over draws of the weighted sum of a measure over queries, or of its difference between two runs.
-
-    first, second: `SampledEvaluation.effects` of one measure. weights: of each query in the mean, summing to 1. An
-    interval over topics follows from the whole variance, and this is the sample's part of it: the interval is wider by
-    sqrt(whole / (whole - design)).
-    """
-    parts = []
-    for query_id, weight in weights.items():
-        effects = first[query_id] if second is None else first[query_id] - second[query_id]
-        parts.append(weight**2 * float((effects**2).sum()))
-    return math.fsum(parts)
-
-
 def has_estimator(convention: str, name: str) -> bool:
     """Whether there is an estimator of the measure."""
     family = family_of(convention, name)
@@ -206,7 +188,6 @@ def _of_run(
                 query_id for query_id, pool in pools.items() if not pool.relevant(relevant_from).found.any()
             ),
         ),
-        effects={name: {query_id: values[query_id, name].effects[row] for query_id in pools} for name in names},
         outside={name: tuple(one for one in pools if values[one, name].impossible[row]) for name in names},
         floored={name: tuple(one for one in pools if values[one, name].floored[row]) for name in names},
     )
@@ -220,15 +201,14 @@ def _query(
     impossible: tuple[str, ...],
     relevant_from: int,
 ) -> EstimatedMeasures:
-    relevant = pool.weighed(pool.weights["R"]).relevant(relevant_from)
-    fewest = int(relevant.found.sum())
+    counts = counts_of(pool)
     submitted, pooled = {doc.doc_id for doc in docs}, {*pool.doc_ids}
     top = [doc.doc_id in pooled for doc in docs[:20]]
     return EstimatedMeasures(
         query_id=query_id,
         values=values,
         submitted=len(docs),
-        relevant=min(fewest + int(pool.unknown.sum()), max(fewest, round(float(relevant.estimate.sum())))),
+        relevant=round(float(counts.possible(counts.estimated)[relevant_from - 1])),
         unjudged=len(submitted - pooled),
         judged_at_20=sum(top) / len(top) if top else 0.0,
         missing=tuple(sorted(pooled - submitted)),

@@ -52,6 +52,8 @@ class PoolGrades:
     """
 
     doc_ids: tuple[str, ...]
+    probability: Array
+    """Shape (n,), with which each document was drawn."""
     at_least: Array
     """The estimate with the predictions at full weight: 1 or 0 where it is certain."""
     moves: Array
@@ -94,10 +96,14 @@ class PoolGrades:
             moves=self.moves - (1 - weight) * self.predicted_moves,
         )
 
-    @property
-    def filled_in(self) -> PoolGrades:
-        """The grades that are known, and the predictions for all others, with nothing that moves."""
-        guesses = self.found + np.where(self.unknown[:, None], self.predicted, 0.0)
+    def filled_in(self, least: int) -> PoolGrades:
+        """The grades that are known, and the predictions for all others, with nothing that moves.
+
+        least: the smallest grade that counts, which no known document has. Others are predicted to be one document with
+        it at most: predictions know how many a query has on average, and this one has fewer.
+        """
+        guesses = np.where(self.unknown[:, None], self.predicted, 0.0)
+        guesses = self.found + guesses / max(1.0, float(guesses[:, least - 1].sum()))
         return replace(self, at_least=guesses, moves=np.zeros_like(guesses))
 
 
@@ -144,6 +150,7 @@ def pool_grades(
     spread = known * np.sqrt(1 - chance) / chance
     return PoolGrades(
         doc_ids=doc_ids,
+        probability=chance[:, 0],
         at_least=reached / chance + by_predictions,
         moves=spread * (reached - f),
         predicted=by_predictions,

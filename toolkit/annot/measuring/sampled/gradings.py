@@ -1,7 +1,7 @@
 """Runs measured under many gradings of the same drawn pairs. Each measure is an estimate for the whole pool.
 
-Predictions and their weights are those of the final grades. They do not follow from the draw of their own topic, so
-they bring no bias under other grades either, and two gradings differ only in their grades.
+Predictions and their weights are those of the final grades. They do not follow from the draw of their own topic, under
+other grades either, and two gradings differ only in their grades.
 """
 
 from __future__ import annotations

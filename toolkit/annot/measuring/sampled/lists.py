@@ -7,7 +7,8 @@ never below what was found, nor below one document of the lowest grade that coun
 biased, and so is the ideal, because they are not linear. Replicates of the draw show by how much, and this is
 subtracted. A ratio stays from 0 to 1, before and after, and recall stays within what the known grades leave possible:
 a run that ranks a whole pool has R@k = 1. If none of the drawn documents counts, the ratio is the one that the
-predictions expect, whatever their weight: 0 would be biased, because a relevant document may not have been drawn.
+predictions expect for one document that does, or for less than one, whatever their weight: 0 would be biased, because a
+relevant document may not have been drawn.
 
 `annot.measuring.evaluation.gradings` has the measures and their conventions. If all pairs are judged, the figures here
 are the same.
@@ -97,7 +98,8 @@ class Lists:
         ratio = lists._ratio(family, top, whole, weight if self.grades.guessed else 1.0)
         nothing = whole.least <= 0
         if self.grades.guessed and nothing.any():
-            expected, number = self.under(self.grades.filled_in)._parts(family, k, relevant_from)
+            filled_in = self.grades.filled_in(1 if family.kind == "NDCG" else relevant_from)
+            expected, number = self.under(filled_in)._parts(family, k, relevant_from)
             guess = _within(expected.value / np.maximum(number.value, 1.0))
             ratio = ratio._replace(values=np.where(nothing, guess, ratio.values))
         if family.kind == "R":

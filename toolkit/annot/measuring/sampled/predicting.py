@@ -2,7 +2,8 @@
 
 A ridge regression of each grade's indicator on features of the rankings, learned from the drawn pairs of other topics:
 a topic's own grades never make its predictions, so that what is predicted does not follow from the draw that it
-corrects. A good prediction makes intervals narrower; a bad one leaves estimates without bias.
+corrects. Sums over documents have no bias then, however bad the predictions are; how much these count in ratios is a
+matter of `weights`.
 """
 
 from __future__ import annotations

@@ -17,6 +17,8 @@ from annot.measuring.evaluation.computed import MeasuresAsked
 from annot.measuring.evaluation.graded_pools import JudgedWhole
 from annot.measuring.sampled.grades import KINDS
 from annot.measuring.sampled_study import DrawnPairs, drawn_pairs
+from annot.publishing.report.document import Table
+from annot.publishing.report.sections.grades import final_grades
 from annot.publishing.report.study import Study
 from annot.publishing.report.words import sentence
 from annot.study.snapshot import Snapshot
@@ -38,10 +40,14 @@ class SampleInWords:
     warning: str
     """By how much a plain evaluation of the qrels is wrong."""
     n_grades: int
-    kinds: tuple[str, ...] = KINDS
-    """Of measures, each with a weight of the predictions."""
+    grades: Table
+    """The estimated final grades of the whole pools."""
+    interval_level: float
+    """Of the intervals in it."""
     opinion: str = ""
     """The opinion that predicts grades besides the rankings; empty if there is none."""
+    kinds: tuple[str, ...] = KINDS
+    """Of measures, each with a weight of the predictions."""
     prels: str = PRELS
 
 
@@ -57,6 +63,8 @@ def sampled_of(study: Study) -> SampleInWords | None:
             "sample.warning", off=[abs(one) for one in off], measure=measure, files=(SAMPLE_FILE, EVALUATOR_FILE)
         ),
         n_grades=len(study.settings.scale.grades),
+        grades=final_grades(study),
+        interval_level=study.level,
         opinion=opinion_of(study.snapshot),
     )
 

@@ -67,6 +67,8 @@ HOURS = Quantity(1, 1, 0)
 COST = Quantity(2, 2, 0)
 WHOLE = Quantity(0, 0, 0)
 """A number of things."""
+ESTIMATED = Quantity(1, 0, 0)
+"""An estimated number of things."""
 P = Quantity(4, 4, 0, 1)
 """A p-value, with two digits that count."""
 

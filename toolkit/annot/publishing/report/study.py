@@ -29,6 +29,8 @@ from annot.measuring.forecast.hours import hours_spent, seconds_of, speed_of
 from annot.measuring.measured import with_restated
 from annot.measuring.opinions.worth import Worth
 from annot.measuring.opinions_of_study import judged_of, worth_of
+from annot.measuring.sampled.counts import GradeCounts
+from annot.measuring.sampled_study import grade_counts
 from annot.pools.pool_facts import PoolOrigins, origins_of
 from annot.publishing.report.words import sentence
 from annot.publishing.terms import Terms, terms_of
@@ -237,6 +239,11 @@ class Study:
         none = Undefined("no run is measured")
         unknown = Estimate(none, none)
         return SampleCost(drawn, len(sample.pairs), sample.design.share, unknown, unknown, outside=0, floored=0)
+
+    @cached_property
+    def grade_counts(self) -> dict[str, GradeCounts] | None:
+        """By query, the estimated documents of its pool by grade; None if all pairs were to be judged."""
+        return grade_counts(self.snapshot) if self.snapshot.samples else None
 
     @property
     def certificate(self) -> str:

@@ -4,16 +4,26 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 from annot.base.records import CITED, WHOLE, Pool
+from annot.base.stats.values import Estimate, Undefined
 from annot.pools.pool_facts import facts_of
 from annot.publishing.report import figures
-from annot.publishing.report.cells import SHARE, Number
+from annot.publishing.report.cells import ESTIMATED, SHARE, Number, measured
 from annot.publishing.report.document import Chapter, Figure, Table
 from annot.publishing.report.study import Study
 from annot.publishing.report.tables import Column, each, table
 from annot.publishing.report.words import sentence, sentences
 from annot.study.shown_versions import NumberedVersion, by_part, changed_versions
+
+NOT_JUDGED = Undefined("no pair is judged")
+
+
+class _Topic(NamedTuple):
+    query_id: str
+    topic_id: str
+    title: str
 
 
 def appendix(study: Study) -> Iterator[Chapter]:
@@ -42,26 +52,37 @@ def _versions(changed: Sequence[NumberedVersion]) -> Table:
 
 
 def _topics(study: Study) -> Iterator[Table]:
-    """The topics that are texts, with their pairs that have a final grade, and those of them that are relevant."""
+    """The topics that are texts, with their pairs, and those of them that are relevant."""
     relevant_from = study.settings.evaluation.relevant_from
-    graded = Counter(one.query_id for one in study.decisions)
-    relevant = Counter(one.query_id for one in study.decisions if one.grade >= relevant_from)
+    graded = Counter(decision.query_id for decision in study.decisions)
+    relevant = Counter(decision.query_id for decision in study.decisions if decision.grade >= relevant_from)
+    numbers = [
+        Column[_Topic]("Pairs", lambda topic: graded[topic.query_id]),
+        Column[_Topic]("Relevant", lambda topic: relevant[topic.query_id]),
+    ]
+    if (pools := study.grade_counts) is not None:
+        estimates = {query_id: pool.number(relevant_from, level=study.level) for query_id, pool in pools.items()}
+        none = Estimate(NOT_JUDGED, NOT_JUDGED)
+        numbers = [
+            Column("Pairs", lambda topic: len(study.pools[topic.topic_id].entries)),
+            Column("Judged pairs", lambda topic: graded[topic.query_id]),
+            Column("Relevant", lambda topic: measured(estimates.get(topic.query_id, none), ESTIMATED)),
+        ]
     asked = [
-        (study.snapshot.texts[one.topic_id], one.query_id)
-        for one in study.queries
-        if one.topic_id in study.snapshot.texts
+        _Topic(query.query_id, query.topic_id, study.snapshot.texts[query.topic_id].title)
+        for query in study.queries
+        if query.topic_id in study.snapshot.texts
     ]
     if asked:
         yield table(
             "topics",
             asked,
-            [Column("Topic", lambda one: one[1], "query_id"), Column("Title", lambda one: one[0].title)],
-            [
-                Column("Pairs", lambda one: graded[one[1]]),
-                Column("Relevant", lambda one: relevant[one[1]]),
-            ],
+            [Column("Topic", lambda topic: topic.query_id, "query_id"), Column("Title", lambda topic: topic.title)],
+            numbers,
             caption="collection.topics",
             relevant_from=relevant_from,
+            sampled=pools is not None,
+            level=study.level,
         )
 
 

@@ -10,10 +10,13 @@ from typing import NamedTuple
 import numpy as np
 
 from annot.base.names import called
-from annot.base.records import CITED
+from annot.base.records import CITED, nested
+from annot.base.stats.arrays import Array
 from annot.base.stats.clustered import mean_interval, share_of_counts
 from annot.labelstudio.tasks import grade_text
 from annot.measuring.agreement.tables import TOGETHER
+from annot.measuring.sampled.counts import GradeCounts, by_grade, share_of
+from annot.measuring.sampled_study import grade_counts
 from annot.publishing.report import figures
 from annot.publishing.report.cells import MEAN, SHARE, Number, measured
 from annot.publishing.report.document import Chapter, Figure, Table
@@ -21,19 +24,19 @@ from annot.publishing.report.study import Study
 from annot.publishing.report.tables import Column, each, of_facet, table
 from annot.publishing.report.words import sentence, sentences
 
-ByQuery = Mapping[str, Counter[int | None]]
-"""How often each grade was given on each query; None counts answers without a grade."""
+ByQuery = Mapping[str, Counter[int | None] | GradeCounts]
+"""By query, how often each grade was given, where None counts answers without one; if a sample was judged, the
+estimated documents of its pool by grade."""
 _Graded = tuple[str, ByQuery]
 """A facet or an assessor, with its grades."""
 
 
 class _Relevant(NamedTuple):
-    """The pairs of each query that have a grade or a higher one."""
+    """A facet's pairs that have a grade or a higher one."""
 
     facet: str
     least: int
-    counts: dict[str, int]
-    sizes: dict[str, int]
+    graded: ByQuery
 
 
 def body(study: Study) -> Chapter:
@@ -44,7 +47,8 @@ def body(study: Study) -> Chapter:
     names = study.settings.scale.names
     grades = study.settings.scale.grades
     shares = {facet: [_share_of(of, (grade,), study) for grade in grades] for facet, of in final.items()}
-    caption = sentence("grades.figure", bracketed=any(one.ends for found in shares.values() for one in found))
+    bracketed = any(one.ends for found in shares.values() for one in found)
+    caption = sentence("grades.figure", bracketed=bracketed, sampled=study.grade_counts is not None)
     drawing = Figure(
         caption,
         figures.grouped_bars(
@@ -55,7 +59,7 @@ def body(study: Study) -> Chapter:
         sentence("grades.drawn", shares={facet: [*zip(names, found, strict=True)] for facet, found in shares.items()}),
     )
     lowest, *_, highest = shares[TOGETHER] if TOGETHER in shares else next(iter(shares.values()))
-    told = sentences("grades.body", study=study, lowest=lowest, highest=highest)
+    told = sentences("grades.body", study=study, lowest=lowest, highest=highest, sampled=study.grade_counts is not None)
     drawn = [drawing] if len({query_id for of in final.values() for query_id in of}) > 1 else []
     return Chapter("grades", "Grades", told, (*drawn, final_grades(study)))
 
@@ -68,9 +72,10 @@ def appendix(study: Study) -> Iterator[Chapter]:
         if not judgement.flags
     )
     told = sentences("grades.judging", study=study)
+    of_all = {name: sum(by_query.values(), Counter[int | None]()) for name, by_query in given.items()}
     more: list[Column[_Graded]] = [
-        Column("No grade", lambda one: _total(one[1])[None]),
-        Column("Mean grade", lambda one: _mean_grade(_total(one[1]))),
+        Column("No grade", lambda one: of_all[one[0]][None]),
+        Column("Mean grade", lambda one: _mean_grade(of_all[one[0]])),
     ]
     of_assessor = Column[_Graded]("Assessor", lambda one: one[0])
     table_of_given = _graded("given-grades", given, study, of=of_assessor, more=more, caption="grades.given")
@@ -80,6 +85,7 @@ def appendix(study: Study) -> Iterator[Chapter]:
         papers = study.snapshot.topics
         told = sentences(
             "grades.settled",
+            sampled=study.grade_counts is not None,
             pairs=len(study.decisions),
             queries=len(sizes),
             papers=len({papers[name] for name in sizes}),
@@ -93,12 +99,22 @@ def final_grades(study: Study) -> Table:
     return _graded("grades", _final(study), study, caption="grades.final")
 
 
-def _final(study: Study) -> dict[str, dict[str, Counter[int | None]]]:
+def _final(study: Study) -> dict[str, ByQuery]:
+    """By facet, the final grades."""
     facet_of = {query.query_id: query.facet for query in study.queries}
-    final = _counted((decision.query_id, facet_of[decision.query_id], decision.grade) for decision in study.decisions)
+    final: dict[str, ByQuery] = {}
+    if study.grade_counts is None:
+        graded = ((decision.query_id, facet_of[decision.query_id], decision.grade) for decision in study.decisions)
+        final |= _counted(graded)
+    else:
+        final |= _by_facet(study.grade_counts, facet_of)
     if len(final) > 1:
         final[TOGETHER] = {query_id: counts for of in final.values() for query_id, counts in of.items()}
     return final
+
+
+def _by_facet(counts: Mapping[str, GradeCounts], facet_of: Mapping[str, str]) -> dict[str, dict[str, GradeCounts]]:
+    return nested((facet_of[query_id], query_id, pool) for query_id, pool in sorted(counts.items()))
 
 
 def _counted(grades: Iterable[tuple[str, str, int | None]]) -> dict[str, dict[str, Counter[int | None]]]:
@@ -120,47 +136,53 @@ def _graded(
 ) -> Table:
     """Of each facet or assessor the queries, the pairs, and the share of each grade."""
     grades = study.settings.scale.grades
+    sampled = any(isinstance(counts, GradeCounts) for by_query in graded.values() for counts in by_query.values())
     return table(
         name,
         graded.items(),
         [of or of_facet(lambda one: one[0])],
         [
             Column("Queries", lambda one: len(one[1])),
-            Column("Pairs", lambda one: _total(one[1]).total()),
+            Column("Pairs", lambda one: sum(map(_size, one[1].values()))),
+            *([Column[_Graded]("Judged pairs", lambda one: sum(map(_judged, one[1].values())))] if sampled else []),
             *each(grades, lambda one, grade: _share_of(one[1], (grade,), study), lambda grade: _named(study, grade)),
             *more,
         ],
         caption=caption,
+        sampled=sampled,
     )
 
 
 def _per_query(study: Study) -> Table:
-    rows = []
-    for facet, members in _final(study).items():
-        sizes = {name: of.total() for name, of in members.items()}
-        for least in study.settings.scale.grades[1:]:
-            counts = {
-                name: sum(n for grade, n in of.items() if grade is not None and grade >= least)
-                for name, of in members.items()
-            }
-            rows.append(_Relevant(facet, least, counts, sizes))
+    """The documents of a query that have at least a grade."""
+    rows = [
+        _Relevant(facet, least, graded)
+        for facet, graded in _final(study).items()
+        for least in study.settings.scale.grades[1:]
+    ]
+    counts = {row[:2]: _at_least(row.graded, row.least) for row in rows}
 
     def at_least(one: _Relevant) -> str:
         return _named(study, one.least) if called().binary else f"{one.least} or higher"
 
+    # The extremes of estimates are those of their errors.
+    ends: list[Column[_Relevant]] = [
+        Column("Fewest", lambda one: int(counts[one[:2]].min())),
+        Column("Most", lambda one: int(counts[one[:2]].max())),
+    ]
     return table(
         "relevant",
         rows,
         [of_facet(lambda one: one.facet), Column("Grade", at_least)],
         [
-            Column("Fewest", lambda one: min(one.counts.values())),
-            Column("Most", lambda one: max(one.counts.values())),
-            Column("Mean", lambda one: _mean(one.counts, study, most=max(one.sizes.values()))),
-            Column("Share of pairs", lambda one: _share(one.counts, one.sizes, study)),
-            Column("Queries", lambda one: len(one.counts)),
-            Column("Pairs", lambda one: sum(one.sizes.values())),
+            *(ends if study.grade_counts is None else ()),
+            Column("Mean", lambda one: _mean(counts[one[:2]], one.graded, study)),
+            Column("Share of pairs", lambda one: _share_of(one.graded, range(one.least, _n_grades(study)), study)),
+            Column("Queries", lambda one: len(one.graded)),
+            Column("Pairs", lambda one: sum(map(_size, one.graded.values()))),
         ],
         caption="grades.per_query",
+        sampled=study.grade_counts is not None,
     )
 
 
@@ -188,6 +210,7 @@ def _across(first: str, second: str, counts: Counter[tuple[int, int]], study: St
         caption="grades.across",
         candidates=counts.total(),
         papers=papers,
+        sampled=study.grade_counts is not None,
     )
 
 
@@ -200,11 +223,19 @@ def _cited(study: Study) -> Iterator[Table]:
         if entry.drawn.method == CITED
     }
     paper_of = {query.query_id: (query.topic_id, query.facet) for query in study.queries}
-    counts = _counted(
-        (decision.query_id, paper_of[decision.query_id][1], decision.grade)
-        for decision in study.decisions
-        if (paper_of[decision.query_id][0], decision.doc_id) in cited
-    )
+    counts: Mapping[str, ByQuery]
+    if study.grade_counts is None:
+        counts = _counted(
+            (decision.query_id, paper_of[decision.query_id][1], decision.grade)
+            for decision in study.decisions
+            if (paper_of[decision.query_id][0], decision.doc_id) in cited
+        )
+    else:
+        pairs = {
+            (query_id, doc_id) for query_id, (paper_id, _) in paper_of.items() for of, doc_id in cited if of == paper_id
+        }
+        facet_of = {query_id: facet for query_id, (_, facet) in paper_of.items()}
+        counts = _by_facet(grade_counts(study.snapshot, pairs), facet_of)
     if counts:
         lowest, second, *_ = study.settings.scale.grades
         together = [Column[_Graded](f"{lowest} or {second}", lambda one: _share_of(one[1], (lowest, second), study))]
@@ -220,17 +251,45 @@ def _named(study: Study, grade: int) -> str:
     return grade_text(grade, study.settings.scale.names)
 
 
+def _n_grades(study: Study) -> int:
+    return len(study.settings.scale.grades)
+
+
+def _size(counts: Counter[int | None] | GradeCounts) -> int:
+    """The pairs behind the figures."""
+    return counts.documents if isinstance(counts, GradeCounts) else counts.total()
+
+
+def _judged(counts: Counter[int | None] | GradeCounts) -> int:
+    return counts.documents - counts.unknown if isinstance(counts, GradeCounts) else counts.total()
+
+
+def _estimated(by_query: ByQuery) -> list[GradeCounts]:
+    return [counts for counts in by_query.values() if isinstance(counts, GradeCounts)]
+
+
 def _share_of(by_query: ByQuery, grades: Sequence[int], study: Study) -> Number:
-    """The share of pairs that have one of `grades`."""
-    hits = {name: sum(of[grade] for grade in grades) for name, of in by_query.items()}
-    return _share(hits, {name: of.total() for name, of in by_query.items()}, study)
+    """The share of all pairs that have one of `grades`, with whole query papers as the sampling units."""
+    papers = [study.snapshot.topics[name] for name in by_query]
+    if pools := _estimated(by_query):
+        return measured(share_of(pools, grades, level=study.level, topics=papers), SHARE)
+    hits = [sum(counts[grade] for grade in grades) for counts in by_query.values() if isinstance(counts, Counter)]
+    sizes = [_size(counts) for counts in by_query.values()]
+    return measured(share_of_counts(hits, sizes, level=study.level, topics=papers), SHARE)
 
 
-def _share(hits: Mapping[str, int], sizes: Mapping[str, int], study: Study) -> Number:
-    """The share of all pairs, with whole query papers as the sampling units."""
-    papers = [study.snapshot.topics[name] for name in hits]
-    share = share_of_counts(list(hits.values()), [sizes[name] for name in hits], level=study.level, topics=papers)
-    return measured(share, SHARE)
+def _at_least(by_query: ByQuery, least: int) -> Array:
+    """Of each query, the documents with a grade or a higher one."""
+    if pools := _estimated(by_query):
+        return np.asarray(by_grade(pools)[:, least:].sum(axis=1))
+    return np.array(
+        [
+            sum(n for grade, n in counts.items() if grade is not None and grade >= least)
+            for counts in by_query.values()
+            if isinstance(counts, Counter)
+        ],
+        dtype=np.float64,
+    )
 
 
 def _mean_grade(counts: Counter[int | None]) -> Number:
@@ -238,13 +297,9 @@ def _mean_grade(counts: Counter[int | None]) -> Number:
     return Number(sum(grades) / len(grades) if grades else None, MEAN)
 
 
-def _mean(counts: Mapping[str, int], study: Study, *, most: int) -> Number:
-    """The mean over queries of what is `most` in one of them, with its interval."""
-    values = np.array([counts[query_id] for query_id in sorted(counts)], dtype=np.float64)
-    papers = [study.snapshot.topics[query_id] for query_id in sorted(counts)]
+def _mean(values: Array, by_query: ByQuery, study: Study) -> Number:
+    """The mean over queries of some of their documents, with its interval."""
+    most = max(map(_size, by_query.values()))
+    papers = [study.snapshot.topics[query_id] for query_id in by_query]
     interval = mean_interval(values, level=study.level, least=0, most=most, topics=papers)
     return Number(float(values.mean()), MEAN, interval)
-
-
-def _total(by_query: ByQuery) -> Counter[int | None]:
-    return sum(by_query.values(), Counter[int | None]())

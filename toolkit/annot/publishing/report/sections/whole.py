@@ -86,14 +86,17 @@ def _noticed(chapters: Iterable[Chapter], study: Study) -> tuple[Chapter, ...]:
     )
 
 
-COUNTING = ("grades", "queries", "judgements", "final-grades", "analyses", "assessors")
+COUNTING = ("judgements", "analyses", "assessors")
 """Chapters that count grades as they were given."""
+ESTIMATING = ("grades", "final-grades")
+"""Chapters that estimate how many documents of the pools have a grade."""
 
 
 def _of_a_sample(chapters: Iterable[Chapter], study: Study) -> tuple[Chapter, ...]:
     """The chapters, each with what a reader must know where a sample of the pools was judged."""
     told = {"pools": sentences("collection.drawn_pairs", sample=study.snapshot.sample)}
-    told |= dict.fromkeys(COUNTING, sentences("grades.of_a_sample"))
+    told |= dict.fromkeys(COUNTING, sentences("grades.drawn_pairs_counted"))
+    told |= dict.fromkeys(ESTIMATING, sentences("grades.pools_estimated"))
     return tuple(replace(one, paragraphs=(*one.paragraphs, *told.get(one.anchor, ()))) for one in chapters)
 
 
