@@ -126,15 +126,22 @@ def replicates(pool: Sequence[SampledPair], weight: float) -> Iterator[dict[str,
         yield estimates
 
 
-def filled_in(pool: Sequence[SampledPair], *, predict: bool) -> dict[str, list[float]]:
-    """By document, whether it has grade 1, 2, 3 or a higher one; predicted, or not, where its grade is not known."""
+def known_grades(pool: Sequence[SampledPair]) -> dict[str, list[float]]:
+    """By document, whether it is known to have grade 1, 2, 3 or a higher one."""
     return {
-        pair.doc_id: [
-            (sum(pair.f[least:]) if predict else 0.0) if pair.grade is None else float(pair.grade >= least)
-            for least in range(1, len(pair.f))
-        ]
+        pair.doc_id: [float(pair.grade is not None and pair.grade >= least) for least in range(1, len(pair.f))]
         for pair in pool
     }
+
+
+def filled_in(pool: Sequence[SampledPair], counts_from: int) -> dict[str, list[float]]:
+    """The same; where a grade is not known it is predicted, with one document of `counts_from` or more at most."""
+    grades = known_grades(pool)
+    guesses = {
+        pair.doc_id: [sum(pair.f[least:]) for least in range(1, len(pair.f))] for pair in pool if pair.grade is None
+    }
+    shrunk = max(1.0, sum(guess[counts_from - 1] for guess in guesses.values()))
+    return grades | {doc_id: [value / shrunk for value in guess] for doc_id, guess in guesses.items()}
 
 
 def ideal(counts: Sequence[float], pool: int) -> float:
@@ -165,7 +172,7 @@ def parts(h: Mapping[str, Sequence[float]], ranking: Sequence[str]) -> dict[str,
 def plainly(pool: Sequence[SampledPair], ranking: Sequence[str]) -> dict[str, float]:
     """trec_eval's P@20, R@20, AP and nDCG of one list, estimated for the whole pool, by the formulas of the docs."""
     guessed = any(pair.pi < 1 and sum(pair.f[1:]) > 0 for pair in pool)
-    known = parts(filled_in(pool, predict=False), ranking)
+    known = parts(known_grades(pool), ranking)
     values = {}
     for name, weight in zip(known, pool[0].weights, strict=True):
         (top, whole), *others = (parts(h, ranking)[name] for h in replicates(pool, weight))
@@ -173,7 +180,7 @@ def plainly(pool: Sequence[SampledPair], ranking: Sequence[str]) -> dict[str, fl
         if name == "P@20":
             values[name] = top / whole
         elif known[name][1] == 0 and guessed:
-            top, whole = parts(filled_in(pool, predict=True), ranking)[name]
+            top, whole = parts(filled_in(pool, 1 if name == "nDCG" else RELEVANT), ranking)[name]
             values[name] = within(top / max(whole, 1.0))
         else:
             held = weight * least if guessed else least
