@@ -75,7 +75,10 @@ def test_an_assessor_is_trained_batch_by_batch_and_nothing_of_it_counts(memory: 
     assert send(study) == ([("a3", 5, 0)], [])
     batch = on_screen(study, "a3", "train")
     assert {data["facet"] for data in batch.values()} == {"background"}
-    assert {data["progress"].split(" ·")[0] for data in batch.values()} == {f"{at} of 10" for at in range(1, 6)}
+    assert {data["progress"].split(" ·")[0] for data in batch.values()} == {
+        *(f"{at} of 5" for at in range(1, 5)),
+        "5 of 5, the last for now",
+    }
     assert all(set(data) == {"pair_id", "facet", "facet_help", "progress", "pair_html"} for data in batch.values())
 
     # While one pair of the batch is open, nothing more comes.

@@ -44,7 +44,7 @@ LABELS_SHOWN = "labels"
 
 HOW_TO_CORRECT = (
     "To correct a label, click its sentence (or press Alt and full stop), then press the right label's key. "
-    "Deleting one changes nothing."
+    "Do not delete labels."
 )
 
 

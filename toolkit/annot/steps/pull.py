@@ -10,6 +10,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from annot.base.errors import AnnotError, BusyError, MissingInput, StudioError
+from annot.base.names import counted
 from annot.base.records import Advance
 from annot.judging.exchange.collecting import Seen
 from annot.judging.exchange.recording import Pulled, pull_round
@@ -129,7 +130,7 @@ def told(pulled: Pulled, *, now: datetime) -> str:
         f"{row.assessor} {row.new} new" + (f" and {row.changed} changed" if row.changed else "")
         for row in pulled.assessors
     )
-    return f"{now:%H:%M:%S}  {', '.join(brought)}; {pulled.open} to come"
+    return f"{now:%H:%M:%S}  {', '.join(brought)}; {counted(pulled.open or 0, 'answer')} to come"
 
 
 def _sent(ws: Workspace, rounds: Sequence[Round]) -> tuple[Round, ...]:

@@ -12,6 +12,7 @@ from annot.formats.spreadsheet import GoldLine, read_gold, write_gold
 from annot.judging.exchange.outgoing import material_of
 from annot.judging.plan_on_record import adjudicators_of
 from annot.judging.trial_answers import (
+    AGREED,
     FIGURES,
     HIDDEN,
     TRAIN,
@@ -181,7 +182,7 @@ def _why(outcome: Outcome, query_id: str, doc_id: str) -> str:
     if settled is not None:
         said = [settled.reason, settled.comment]
     else:
-        said = ["the assessors agreed", *(one.comment for one in outcome.judgements if one.pair == (query_id, doc_id))]
+        said = [AGREED, *(one.comment for one in outcome.judgements if one.pair == (query_id, doc_id))]
     return ": ".join(filter(None, said))
 
 
