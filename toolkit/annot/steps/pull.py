@@ -16,7 +16,9 @@ from annot.judging.exchange.collecting import Seen
 from annot.judging.exchange.recording import Pulled, pull_round
 from annot.judging.exchange.rounds import NO_WISHES, Round, Wishes
 from annot.judging.rounds import ROUNDS, check_wishes, round_of
+from annot.judging.rushed import rushed_of
 from annot.store import projects
+from annot.study.outcome import outcome_of
 from annot.study.workspace import Workspace
 
 WATCHED = (ROUNDS["judging"], ROUNDS["adjudication"])
@@ -55,7 +57,7 @@ def pull_sent(
     Raises what was refused if nothing came.
     """
     if named is not None:
-        return pull(ws, round=named, advance=advance, wishes=wishes, seen=seen), ()
+        return _with_what_follows(ws, pull(ws, round=named, advance=advance, wishes=wishes, seen=seen), wishes), ()
     check_wishes(wishes, allowed={"accept_deletions"}, command="annot pull")
     came: list[tuple[Round, Pulled]] = []
     refused: list[AnnotError] = []
@@ -70,7 +72,18 @@ def pull_sent(
     if seen is not None and any(pulled.assessors for _, pulled in came):
         came = [(round, _with_open(ws, round, pulled)) for round, pulled in came]
     # On a server that has only some of the rounds, the others are not missed.
-    return _together(came), tuple(error for error in refused if not isinstance(error, MissingInput))
+    return _with_what_follows(ws, _together(came), wishes), tuple(
+        error for error in refused if not isinstance(error, MissingInput)
+    )
+
+
+def _with_what_follows(ws: Workspace, pulled: Pulled, wishes: Wishes) -> Pulled:
+    """The same, with the answers that came faster than anyone can read, if anything was pulled."""
+    if wishes.dry_run or not pulled.assessors:
+        return pulled
+    with ws.opened() as held, held.reading() as session:
+        rushed = rushed_of(session, outcome_of(session, held.settings))
+    return replace(pulled, notes=(*pulled.notes, *map(str, rushed)))
 
 
 def watch(

@@ -6,13 +6,15 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from sqlmodel import Session
+
 from annot.judging.next_step import next_step
 from annot.judging.stage import Stage
 from annot.judging.withdrawn import withdrawn_of
 from annot.publishing.report.study_tables import Progress, progress_of
 from annot.publishing.report.tables import Column, Columns
 from annot.study.adjudication import Pair
-from annot.study.outcome import changed_after_adjudication, outcome_of
+from annot.study.outcome import Outcome, changed_after_adjudication, outcome_of
 from annot.study.workspace import Workspace
 
 
@@ -63,6 +65,8 @@ class Status:
     """Pairs of the pools that the sample leaves out: nobody is asked about them."""
     to_withdraw: int
     """Unanswered tasks on the server for people who do not have the pairs any more."""
+    rushed: tuple[str, ...]
+    """Answers that came faster than anyone can read, a line for each person."""
     next_command: str
     """Words in capitals stand for what a person decides; empty if nothing is left to do."""
     next_why: str
@@ -136,10 +140,20 @@ def status(ws: Workspace) -> Status:
             accepted=len(outcome.accepted),
             not_drawn=stage.not_drawn,
             to_withdraw=stage.to_withdraw,
+            rushed=_rushed(session, outcome),
             next_command=coming.command,
             next_why=coming.why,
             next_who=coming.who,
         )
+
+
+def _rushed(session: Session, outcome: Outcome) -> tuple[str, ...]:
+    if not outcome.everything:
+        return ()
+    # Only once there are answers.
+    from annot.judging.rushed import rushed_of
+
+    return tuple(map(str, rushed_of(session, outcome)))
 
 
 def adjudication(ws: Workspace) -> tuple[QuerySettled, ...]:

@@ -1,0 +1,90 @@
+"""Answers that came faster than anyone can read: whose they are, and to which pairs. They count all the same."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+from itertools import pairwise
+from statistics import median_high
+from typing import NamedTuple
+
+from sqlmodel import Session
+
+from annot.base.names import counted, moment_of
+from annot.base.records import Adjudication, Judgement
+from annot.store import trials
+from annot.study.adjudication import Pair
+from annot.study.outcome import Outcome
+
+FLOOR_SECONDS = 1.0
+"""Nobody reads two texts and presses two keys in less."""
+SHARE, ENOUGH_TIMES = 0.05, 20
+"""Of the study's median time, once people have that many times each: who reads long texts needs more than a second."""
+LOADING_SECONDS = 3.0
+"""What a slow server needs from one pair to the next."""
+SHOWN = 3
+"""Pairs that a line names."""
+BESIDE = ("train", "substudy-abstract", "substudy-full")
+"""The rounds whose grades do not count, by their names in the store."""
+
+
+class Rushed(NamedTuple):
+    """One person's answers that came too fast."""
+
+    assessor: str
+    pairs: tuple[str, ...]
+    """Each as `query document`."""
+    seconds: float
+    """Within so many seconds of the pair being shown."""
+
+    def __str__(self) -> str:
+        more = len(self.pairs) - SHOWN
+        shown = "; ".join(self.pairs[:SHOWN]) + (f", and {more} more" if more > 0 else "")
+        answers = counted(len(self.pairs), "answer")
+        limit = f"faster than anyone can read (under {self.seconds:.1f} s)"
+        return f"{self.assessor}: {answers} {limit}, which count; look at the pairs together: {shown}"
+
+
+def rushed_of(session: Session, outcome: Outcome) -> tuple[Rushed, ...]:
+    """Everyone's answers that came too fast, of all rounds that ask for grades, by pseudonym."""
+    projects: defaultdict[tuple[str, str], list[Judgement | Adjudication]] = defaultdict(list)
+    for judgement in (*outcome.everything, *(one.record for one in trials.read_answers(session, "hidden-gold"))):
+        projects[judgement.assessor, "judge"].append(judgement)
+    for ruling in outcome.rulings:
+        projects[ruling.adjudicator, "adjudicate"].append(ruling)
+    for round in BESIDE:
+        for answer in trials.read_answers(session, round):
+            projects[answer.record.assessor, round].append(answer.record)
+    limit = reading_limit(own for (_, round), own in projects.items() if round == "judge")
+    pairs: defaultdict[str, list[Pair]] = defaultdict(list)
+    for (name, _), own in sorted(projects.items()):
+        pairs[name] += too_fast(own, limit)
+    return tuple(Rushed(name, tuple(map(" ".join, fast)), limit) for name, fast in pairs.items() if fast)
+
+
+def reading_limit(by_person: Iterable[Iterable[Judgement | Adjudication]]) -> float:
+    """Seconds in which nobody can read a pair: one, or a twentieth of what a pair usually takes in this study.
+
+    The usual time is a median over people of their medians. One hasty person cannot lower it.
+    """
+    times = ([one.lead_time for one in own if one.counts and one.lead_time is not None] for own in by_person)
+    medians = [median_high(own) for own in times if len(own) >= ENOUGH_TIMES]
+    return max(FLOOR_SECONDS, SHARE * median_high(medians)) if medians else FLOOR_SECONDS
+
+
+def too_fast(answers: Iterable[Judgement | Adjudication], limit: float) -> tuple[Pair, ...]:
+    """The pairs of one project that were answered within `limit` seconds of being shown, in their order.
+
+    Whoever reloads the page, or comes back to an open pair, may have read it before: Label Studio counts the seconds
+    from the last time it was shown. So there must also have been no time to read since the answer before.
+    """
+    dated = sorted(
+        ((moment, one.lead_time, one.pair) for one in answers if one.counts and (moment := moment_of(one.judged_at))),
+        key=lambda answer: answer[0],
+    )
+    fast = (
+        pair
+        for (before, _, _), (moment, seconds, pair) in pairwise(dated)
+        if seconds is not None and seconds < limit and (moment - before).total_seconds() < limit + LOADING_SECONDS
+    )
+    return tuple(dict.fromkeys(fast))
