@@ -13,6 +13,7 @@ from sqlmodel import Session
 from annot.base.names import counted, moment_of
 from annot.base.records import Adjudication, Judgement
 from annot.store import trials
+from annot.store.projects import StoredRound
 from annot.study.adjudication import Pair
 from annot.study.outcome import Outcome
 
@@ -24,7 +25,7 @@ LOADING_SECONDS = 3.0
 """What a slow server needs from one pair to the next."""
 SHOWN = 3
 """Pairs that a line names."""
-BESIDE = ("train", "substudy-abstract", "substudy-full")
+BESIDE: tuple[StoredRound, ...] = ("train", "substudy-abstract", "substudy-full")
 """The rounds whose grades do not count, by their names in the store."""
 
 
@@ -48,7 +49,7 @@ class Rushed(NamedTuple):
 def rushed_of(session: Session, outcome: Outcome) -> tuple[Rushed, ...]:
     """Everyone's answers that came too fast, of all rounds that ask for grades, by pseudonym."""
     projects: defaultdict[tuple[str, str], list[Judgement | Adjudication]] = defaultdict(list)
-    for judgement in (*outcome.everything, *(one.record for one in trials.read_answers(session, "hidden-gold"))):
+    for judgement in (*outcome.everything, *(gold.record for gold in trials.read_answers(session, "hidden-gold"))):
         projects[judgement.assessor, "judge"].append(judgement)
     for ruling in outcome.rulings:
         projects[ruling.adjudicator, "adjudicate"].append(ruling)
@@ -67,7 +68,9 @@ def reading_limit(by_person: Iterable[Iterable[Judgement | Adjudication]]) -> fl
 
     The usual time is a median over people of their medians. One hasty person cannot lower it.
     """
-    times = ([one.lead_time for one in own if one.counts and one.lead_time is not None] for own in by_person)
+    times = (
+        [answer.lead_time for answer in own if answer.counts and answer.lead_time is not None] for own in by_person
+    )
     medians = [median_high(own) for own in times if len(own) >= ENOUGH_TIMES]
     return max(FLOOR_SECONDS, SHARE * median_high(medians)) if medians else FLOOR_SECONDS
 
@@ -79,7 +82,11 @@ def too_fast(answers: Iterable[Judgement | Adjudication], limit: float) -> tuple
     from the last time it was shown. So there must also have been no time to read since the answer before.
     """
     dated = sorted(
-        ((moment, one.lead_time, one.pair) for one in answers if one.counts and (moment := moment_of(one.judged_at))),
+        (
+            (moment, answer.lead_time, answer.pair)
+            for answer in answers
+            if answer.counts and (moment := moment_of(answer.judged_at))
+        ),
         key=lambda answer: answer[0],
     )
     fast = (

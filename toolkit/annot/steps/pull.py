@@ -17,6 +17,7 @@ from annot.judging.exchange.recording import Pulled, pull_round
 from annot.judging.exchange.rounds import NO_WISHES, Round, Wishes
 from annot.judging.rounds import ROUNDS, check_wishes, round_of
 from annot.judging.rushed import rushed_of
+from annot.steps.so_far import write_pages
 from annot.store import projects
 from annot.study.outcome import outcome_of
 from annot.study.workspace import Workspace
@@ -78,12 +79,19 @@ def pull_sent(
 
 
 def _with_what_follows(ws: Workspace, pulled: Pulled, wishes: Wishes) -> Pulled:
-    """The same, with the answers that came faster than anyone can read, if anything was pulled."""
+    """The same, with a note on answers that came faster than anyone can read. Writes the pages of what people decided
+    so far; a page that cannot be written is a note, and the answers are in all the same."""
     if wishes.dry_run or not pulled.assessors:
         return pulled
-    with ws.opened() as held, held.reading() as session:
-        rushed = rushed_of(session, outcome_of(session, held.settings))
-    return replace(pulled, notes=(*pulled.notes, *map(str, rushed)))
+    notes = list(pulled.notes)
+    with ws.opened() as held:
+        with held.reading() as session:
+            notes += map(str, rushed_of(session, outcome_of(session, held.settings)))
+        try:
+            write_pages(held, now=datetime.now().astimezone())
+        except (AnnotError, OSError) as error:
+            notes.append(f"the pages of grades so far are not written: {error}")
+    return replace(pulled, notes=tuple(notes))
 
 
 def watch(

@@ -1,0 +1,195 @@
+"""A page for each person with what they decided so far: an assessor's grades, and an adjudicator's page for each query.
+
+They are in the folder of what can be made again, so they are in no backup and no release, and git ignores them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+from operator import attrgetter
+from typing import NamedTuple
+from urllib.parse import quote
+
+import numpy as np
+from sqlmodel import Session
+
+from annot.base.errors import LeakError
+from annot.base.names import moment_of
+from annot.base.records import WHOLE, Adjudication, Asked, Assessor, Judgement, grouped
+from annot.base.stats.medians import winsorised
+from annot.base.templating import render
+from annot.judging.rushed import BESIDE
+from annot.labelstudio.studio_records import project_url
+from annot.labelstudio.tasks import opinion_text
+from annot.measuring.forecast.hours import HOUR
+from annot.publishing.release.leaks import Secret, leaks
+from annot.store import people, projects, trials
+from annot.store.papers import find_papers
+from annot.store.queries import read_queries, read_topics
+from annot.study.outcome import Outcome, outcome_of, texts_of
+from annot.study.workspace import Workspace, write_file
+
+FOLDER = "people"
+"""Where the pages are, below `.annot/`: a folder for each person."""
+TEMPLATE = "so-far.html.j2"
+Links = Mapping[tuple[str, Asked], str | None]
+"""By round and what is asked, the address of a person's task on Label Studio."""
+
+
+class DecidedPair(NamedTuple):
+    """One pair on a person's page."""
+
+    doc_id: str
+    link: str | None
+    decision: str
+    words: tuple[str | None, ...]
+    """The person's comment; of an adjudicator, why the grades differ, and the reason."""
+    shown: tuple[tuple[str, str], ...] = ()
+    """The grades and comments that an adjudicator saw, without names, in the order in which they were shown."""
+
+
+Decided = Mapping[str, Sequence[DecidedPair]]
+"""The pairs on a page, by query."""
+
+
+def write_pages(ws: Workspace, *, now: datetime) -> None:
+    """Write everyone's pages, and remove those that have nothing to show any more. now: in the lead's time zone.
+
+    Raises LeakError, and writes nothing, if a page would name another person or an account.
+    """
+    folder = ws.cache / FOLDER
+    with ws.reading() as session:
+        pages = {folder / person / file: text for person, file, text in _pages(ws, session, now)}
+    for path, text in pages.items():
+        write_file(path, text, private=True)
+    for path in {*folder.glob("*/*.html")} - pages.keys():
+        path.unlink()
+
+
+def _pages(ws: Workspace, session: Session, now: datetime) -> Iterator[tuple[str, str, str]]:
+    """Person, file and content of each page."""
+    outcome, everyone = outcome_of(session, ws.settings), people.read_assessors(session)
+    queries = {query.query_id: query for query in read_queries(session)}
+    titles = {name: topic.title for name, topic in read_topics(session).items()}
+    asked = {doc_id for _, doc_id in outcome.planned} | {query.topic_id for query in queries.values()}
+    asked |= {doc_id for pairs in projects.read_hidden(session).values() for _, doc_id in pairs}
+    if ws.has_corpus:
+        titles |= {paper_id: paper.title for paper_id, paper in find_papers(ws.corpus, asked).items()}
+    by_round = {
+        round: [answer.record for answer in trials.read_answers(session, round)] for round in (*BESIDE, "hidden-gold")
+    }
+    by_round["judge"] = [*outcome.everything]
+    for person in everyone:
+        if person.left_on is not None:
+            continue
+        name, links = person.assessor, _links(session, person.assessor)
+        answers = {
+            round: [answer for answer in given if answer.assessor == name and answer.counts]
+            for round, given in by_round.items()
+        }
+        judged = answers["judge"] = answers["judge"] + answers.pop("hidden-gold")
+        rulings = [ruling for ruling in outcome.rulings if ruling.adjudicator == name]
+        took = [*rulings, *(answer for given in answers.values() for answer in given)]
+        times = np.array([answer.lead_time for answer in took if answer.lead_time])
+        values = {
+            "person": name,
+            "title": ws.settings.collection.title,
+            "queries": queries,
+            "titles": titles,
+            "whole": WHOLE,
+            "now": now,
+            "answers": len(took),
+            "today": sum(_day(answer.judged_at, now) == now.date() for answer in took),
+            "hours": winsorised(times, fence=ws.settings.forecast.fence).sum() / HOUR if len(times) else None,
+        }
+        if judged:
+            unfinished = _unfinished(session, name, outcome, answers, links)
+            graded = _graded(judged, outcome, links, ws.settings.scale.names)
+            finished = {query_id: pairs for query_id, pairs in graded.items() if query_id not in unfinished}
+            yield name, "grades.html", _page(ws, values | {"decided": finished, "kind": "grades"}, everyone)
+        for query_id, pairs in _settled(rulings, outcome, links, ws.settings.scale.names).items():
+            text = _page(ws, values | {"decided": {query_id: pairs}, "kind": "decisions"}, everyone)
+            yield name, f"decisions-{quote(query_id, safe='')}.html", text
+
+
+def _links(session: Session, name: str) -> Links:
+    links: dict[tuple[str, Asked], str | None] = {}
+    for project in projects.read_projects(session):
+        if project.assessor == name and project.remote_id is not None:
+            on_web = project.url.startswith(("http://", "https://"))
+            address = f"{project_url(project.url, project.remote_id)}?task=" if on_web else None
+            for asked, task in projects.read_tasks(session, project.project).items():
+                links[project.round, asked] = address and f"{address}{task}"
+    return links
+
+
+def _unfinished(
+    session: Session, name: str, outcome: Outcome, answers: Mapping[str, Sequence[Judgement]], links: Links
+) -> set[str]:
+    """The queries of which a person has something to answer still, or may be asked something again. answers: by round.
+
+    Hidden repeats and hidden gold are among it: whoever looks an earlier grade up does not judge a second time.
+    """
+    pending = (*outcome.progress.pending, *outcome.progress.pending_repeats)
+    tasks = {("judge", asked) for who, asked in pending if who == name} | {key for key in links if key[0] == "judge"}
+    tasks |= {("judge", Asked(*pair)) for pair in projects.read_hidden(session).get(name, ())}
+    tasks |= {(round, gold.asked) for round in BESIDE for gold in trials.read_assignments(session, round, name)}
+    tasks -= {(round, answer.asked) for round, given in answers.items() for answer in given}
+    waiting = {query_id for (query_id, _), text in texts_of(session).items() if text.state == "waits"}
+    return waiting | {asked.query_id for _, asked in tasks}
+
+
+def _graded(judged: Sequence[Judgement], outcome: Outcome, links: Links, names: Sequence[str]) -> Decided:
+    """A person's grades by query, the highest first. names: of the grades.
+
+    A pair that was judged twice is on the page once: with the first answer if the second was to a hidden repeat, with
+    the last if the pair came back with a note.
+    """
+
+    def decided(answer: Judgement) -> DecidedPair:
+        link = links.get(("judge", answer.asked))
+        return DecidedPair(answer.doc_id, link, opinion_text(answer, names), (answer.comment,))
+
+    def place(answer: Judgement) -> tuple[str, int, str]:
+        return answer.query_id, -1 if answer.grade is None else answer.grade, answer.doc_id
+
+    repeats = set(outcome.repeats)
+    in_turn = sorted(judged, key=lambda answer: (answer not in repeats, answer.occasion))
+    last = {answer.pair: answer for answer in in_turn}
+    return grouped((answer.query_id, decided(answer)) for answer in sorted(last.values(), key=place, reverse=True))
+
+
+def _settled(rulings: Sequence[Adjudication], outcome: Outcome, links: Links, names: Sequence[str]) -> Decided:
+    """A person's decisions by query, with what their tasks showed of the assessors. names: of the grades."""
+    answers = {(answer.pair, answer.assessor): answer for answer in outcome.current}
+
+    def decided(ruling: Adjudication) -> DecidedPair:
+        seen = [answers[ruling.pair, name] for name in ruling.shown if (ruling.pair, name) in answers]
+        return DecidedPair(
+            ruling.doc_id,
+            links.get(("adjudicate", Asked(*ruling.pair, 1 + outcome.reopened.get(ruling.pair, 0)))),
+            opinion_text(ruling, names),
+            (ruling.reason, ruling.comment),
+            tuple((opinion_text(answer, names), answer.comment or "") for answer in seen),
+        )
+
+    return grouped((ruling.query_id, decided(ruling)) for ruling in sorted(rulings, key=attrgetter("pair")))
+
+
+def _page(ws: Workspace, values: Mapping[str, object], everyone: Sequence[Assessor]) -> str:
+    """The page, if it names nobody else outside of what papers and people wrote."""
+    others = [Secret("name", person.assessor) for person in everyone if person.assessor != values["person"]]
+    others += [Secret("e-mail", person.account) for person in everyone if person.account is not None]
+    bare, whole = (
+        render(TEMPLATE, {**values, "bare": bare}, overrides=ws.root / "templates") for bare in (True, False)
+    )
+    if found := [leak for leak in leaks({TEMPLATE: bare.encode()}, others, allowed=()) if "a known" in leak.what]:
+        faults = [f"{values['person']}: line {leak.line} has {leak.what}, {leak.shown}" for leak in found]
+        raise LeakError("a page of grades so far would name others; no page was written", faults=faults)
+    return whole
+
+
+def _day(text: str | None, now: datetime) -> object:
+    moment = moment_of(text)
+    return None if moment is None else moment.astimezone(now.tzinfo).date()
