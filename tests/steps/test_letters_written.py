@@ -65,7 +65,7 @@ def served(monkeypatch: pytest.MonkeyPatch) -> Server:
 
 
 def letters(ws: Workspace, *names: str, **of: Any) -> list[Letter]:
-    usual: dict[str, Any] = {"contact": None, "until": None, "settle_by": None, "out": None}
+    usual: dict[str, Any] = {"contact": None, "days": {"judge": None, "adjudicate": None}, "out": None}
     return list(invite.invite(ws, names, **(usual | of)))
 
 

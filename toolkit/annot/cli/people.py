@@ -1,6 +1,6 @@
 """People: add, list and change assessors, and invite them."""
 
-from datetime import datetime
+from datetime import date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -116,6 +116,6 @@ def invite(
     """
     from annot.steps import invite as step
 
-    days = [None if moment is None else moment.date() for moment in (until, settle_by)]
-    made = step.invite(ws, tuple(assessors or ()), contact=contact, until=days[0], settle_by=days[1], out=out)
+    days: dict[step.Role, date | None] = {"judge": until and until.date(), "adjudicate": settle_by and settle_by.date()}
+    made = step.invite(ws, tuple(assessors or ()), contact=contact, days=days, out=out)
     return Output(made, step.describe(made), step.notes(made))

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from statistics import median_high
 from typing import NamedTuple
@@ -11,7 +10,7 @@ from typing import NamedTuple
 from sqlmodel import Session
 
 from annot.base.names import counted, moment_of
-from annot.base.records import Adjudication, Judgement
+from annot.base.records import Adjudication, Judgement, grouped
 from annot.store import trials
 from annot.store.projects import StoredRound
 from annot.study.adjudication import Pair
@@ -46,21 +45,26 @@ class Rushed(NamedTuple):
         return f"{self.assessor}: {answers} {limit}, which count; look at the pairs together: {shown}"
 
 
+def answers_of(session: Session, outcome: Outcome) -> list[tuple[StoredRound, Judgement]]:
+    """Every answer of assessors that counts, each with the round of the project that it is in: hidden gold is judged
+    among the others."""
+    answers: list[tuple[StoredRound, Judgement]] = [("judge", answer) for answer in outcome.everything]
+    answers += [("judge", gold.record) for gold in trials.read_answers(session, "hidden-gold")]
+    answers += [(round, answer.record) for round in BESIDE for answer in trials.read_answers(session, round)]
+    return [(round, answer) for round, answer in answers if answer.counts]
+
+
 def rushed_of(session: Session, outcome: Outcome) -> tuple[Rushed, ...]:
-    """Everyone's answers that came too fast, of all rounds that ask for grades, by pseudonym."""
-    projects: defaultdict[tuple[str, str], list[Judgement | Adjudication]] = defaultdict(list)
-    for judgement in (*outcome.everything, *(gold.record for gold in trials.read_answers(session, "hidden-gold"))):
-        projects[judgement.assessor, "judge"].append(judgement)
-    for ruling in outcome.rulings:
-        projects[ruling.adjudicator, "adjudicate"].append(ruling)
-    for round in BESIDE:
-        for answer in trials.read_answers(session, round):
-            projects[answer.record.assessor, round].append(answer.record)
+    """Everyone's answers and decisions that came too fast, by pseudonym."""
+    projects: dict[tuple[str, str], Sequence[Judgement | Adjudication]] = {
+        **grouped(((answer.assessor, round), answer) for round, answer in answers_of(session, outcome)),
+        **grouped(((ruling.adjudicator, "adjudicate"), ruling) for ruling in outcome.rulings),
+    }
     limit = reading_limit(own for (_, round), own in projects.items() if round == "judge")
-    pairs: defaultdict[str, list[Pair]] = defaultdict(list)
-    for (name, _), own in sorted(projects.items()):
-        pairs[name] += too_fast(own, limit)
-    return tuple(Rushed(name, tuple(map(" ".join, fast)), limit) for name, fast in pairs.items() if fast)
+    fast = grouped(
+        (name, " ".join(pair)) for (name, _), own in sorted(projects.items()) for pair in too_fast(own, limit)
+    )
+    return tuple(Rushed(name, tuple(pairs), limit) for name, pairs in fast.items())
 
 
 def reading_limit(by_person: Iterable[Iterable[Judgement | Adjudication]]) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from pathlib import Path
@@ -68,19 +69,11 @@ class _Server:
 
 
 def invite(
-    ws: Workspace,
-    names: tuple[str, ...],
-    *,
-    contact: str | None,
-    until: date | None,
-    settle_by: date | None,
-    out: Path | None,
+    ws: Workspace, names: tuple[str, ...], *, contact: str | None, days: Mapping[Role, date | None], out: Path | None
 ) -> tuple[Letter, ...]:
     """Write the letters of these people, or of everyone who has not left and has an account.
 
-    until, settle_by: the days by which pairs and disputes are wanted.
-
-    Raises InputError for people who have left or have no account,
+    days: by role, the day by which the work is wanted. Raises InputError for people who have left or have no account,
     MissingInput when there is no one.
     """
     with ws.reading() as session:
@@ -98,7 +91,7 @@ def invite(
     made = []
     for one in found:
         name = one.person.assessor
-        day = until if one.role == "judge" else settle_by
+        day = days[one.role]
         known = servers.get(own[name])
         values = _values(ws, one, known) | {
             "whom": whom or SENDER,

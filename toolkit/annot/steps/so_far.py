@@ -19,7 +19,7 @@ from annot.base.names import moment_of
 from annot.base.records import WHOLE, Adjudication, Asked, Assessor, Judgement, grouped
 from annot.base.stats.medians import winsorised
 from annot.base.templating import render
-from annot.judging.rushed import BESIDE
+from annot.judging.rushed import BESIDE, answers_of
 from annot.labelstudio.studio_records import project_url
 from annot.labelstudio.tasks import opinion_text
 from annot.measuring.forecast.hours import HOUR
@@ -76,41 +76,39 @@ def _pages(ws: Workspace, session: Session, now: datetime) -> Iterator[tuple[str
     asked |= {doc_id for pairs in projects.read_hidden(session).values() for _, doc_id in pairs}
     if ws.has_corpus:
         titles |= {paper_id: paper.title for paper_id, paper in find_papers(ws.corpus, asked).items()}
-    by_round = {
-        round: [answer.record for answer in trials.read_answers(session, round)] for round in (*BESIDE, "hidden-gold")
-    }
-    by_round["judge"] = [*outcome.everything]
+    everything = answers_of(session, outcome)
     for person in everyone:
+        name = person.assessor
         if person.left_on is not None:
             continue
-        name, links = person.assessor, _links(session, person.assessor)
-        answers = {
-            round: [answer for answer in given if answer.assessor == name and answer.counts]
-            for round, given in by_round.items()
-        }
-        judged = answers["judge"] = answers["judge"] + answers.pop("hidden-gold")
+        own = [(round, answer) for round, answer in everything if answer.assessor == name]
         rulings = [ruling for ruling in outcome.rulings if ruling.adjudicator == name]
-        took = [*rulings, *(answer for given in answers.values() for answer in given)]
+        took = [*rulings, *(answer for _, answer in own)]
         times = np.array([answer.lead_time for answer in took if answer.lead_time])
+        moments = [moment.astimezone(now.tzinfo) for answer in took if (moment := moment_of(answer.judged_at))]
         values = {
             "person": name,
             "title": ws.settings.collection.title,
             "queries": queries,
             "titles": titles,
+            "judge": False,
             "whole": WHOLE,
             "now": now,
             "answers": len(took),
-            "today": sum(_day(answer.judged_at, now) == now.date() for answer in took),
+            "today": sum(moment.date() == now.date() for moment in moments),
             "hours": winsorised(times, fence=ws.settings.forecast.fence).sum() / HOUR if len(times) else None,
         }
-        if judged:
-            unfinished = _unfinished(session, name, outcome, answers, links)
-            graded = _graded(judged, outcome, links, ws.settings.scale.names)
-            finished = {query_id: pairs for query_id, pairs in graded.items() if query_id not in unfinished}
-            yield name, "grades.html", _page(ws, values | {"decided": finished, "kind": "grades"}, everyone)
-        for query_id, pairs in _settled(rulings, outcome, links, ws.settings.scale.names).items():
-            text = _page(ws, values | {"decided": {query_id: pairs}, "kind": "decisions"}, everyone)
-            yield name, f"decisions-{quote(query_id, safe='')}.html", text
+        links, names = _links(session, name), ws.settings.scale.names
+        if own:
+            unfinished = _unfinished(session, name, outcome, {(round, answer.asked) for round, answer in own}, links)
+            judged = [answer for round, answer in own if round == "judge" and answer.query_id not in unfinished]
+            yield (
+                name,
+                "grades.html",
+                _page(ws, values | {"judge": True}, _graded(judged, outcome, links, names), everyone),
+            )
+        for query_id, pairs in _settled(rulings, outcome, links, names).items():
+            yield name, f"decisions-{quote(query_id, safe='')}.html", _page(ws, values, {query_id: pairs}, everyone)
 
 
 def _links(session: Session, name: str) -> Links:
@@ -125,19 +123,19 @@ def _links(session: Session, name: str) -> Links:
 
 
 def _unfinished(
-    session: Session, name: str, outcome: Outcome, answers: Mapping[str, Sequence[Judgement]], links: Links
+    session: Session, name: str, outcome: Outcome, answered: set[tuple[str, Asked]], links: Links
 ) -> set[str]:
-    """The queries of which a person has something to answer still, or may be asked something again. answers: by round.
+    """The queries of which a person has something to answer still, or may be asked something again.
 
     Hidden repeats and hidden gold are among it: whoever looks an earlier grade up does not judge a second time.
+    answered: by round.
     """
     pending = (*outcome.progress.pending, *outcome.progress.pending_repeats)
     tasks = {("judge", asked) for who, asked in pending if who == name} | {key for key in links if key[0] == "judge"}
     tasks |= {("judge", Asked(*pair)) for pair in projects.read_hidden(session).get(name, ())}
-    tasks |= {(round, gold.asked) for round in BESIDE for gold in trials.read_assignments(session, round, name)}
-    tasks -= {(round, answer.asked) for round, given in answers.items() for answer in given}
+    tasks |= {(round, trial.asked) for round in BESIDE for trial in trials.read_assignments(session, round, name)}
     waiting = {query_id for (query_id, _), text in texts_of(session).items() if text.state == "waits"}
-    return waiting | {asked.query_id for _, asked in tasks}
+    return waiting | {asked.query_id for _, asked in tasks - answered}
 
 
 def _graded(judged: Sequence[Judgement], outcome: Outcome, links: Links, names: Sequence[str]) -> Decided:
@@ -165,31 +163,23 @@ def _settled(rulings: Sequence[Adjudication], outcome: Outcome, links: Links, na
     answers = {(answer.pair, answer.assessor): answer for answer in outcome.current}
 
     def decided(ruling: Adjudication) -> DecidedPair:
+        link = links.get(("adjudicate", Asked(*ruling.pair, 1 + outcome.reopened.get(ruling.pair, 0))))
         seen = [answers[ruling.pair, name] for name in ruling.shown if (ruling.pair, name) in answers]
-        return DecidedPair(
-            ruling.doc_id,
-            links.get(("adjudicate", Asked(*ruling.pair, 1 + outcome.reopened.get(ruling.pair, 0)))),
-            opinion_text(ruling, names),
-            (ruling.reason, ruling.comment),
-            tuple((opinion_text(answer, names), answer.comment or "") for answer in seen),
-        )
+        shown = tuple((opinion_text(answer, names), answer.comment or "") for answer in seen)
+        return DecidedPair(ruling.doc_id, link, opinion_text(ruling, names), (ruling.reason, ruling.comment), shown)
 
     return grouped((ruling.query_id, decided(ruling)) for ruling in sorted(rulings, key=attrgetter("pair")))
 
 
-def _page(ws: Workspace, values: Mapping[str, object], everyone: Sequence[Assessor]) -> str:
+def _page(ws: Workspace, values: Mapping[str, object], decided: Decided, everyone: Sequence[Assessor]) -> str:
     """The page, if it names nobody else outside of what papers and people wrote."""
     others = [Secret("name", person.assessor) for person in everyone if person.assessor != values["person"]]
     others += [Secret("e-mail", person.account) for person in everyone if person.account is not None]
     bare, whole = (
-        render(TEMPLATE, {**values, "bare": bare}, overrides=ws.root / "templates") for bare in (True, False)
+        render(TEMPLATE, {**values, "decided": decided, "bare": bare}, overrides=ws.root / "templates")
+        for bare in (True, False)
     )
     if found := [leak for leak in leaks({TEMPLATE: bare.encode()}, others, allowed=()) if "a known" in leak.what]:
         faults = [f"{values['person']}: line {leak.line} has {leak.what}, {leak.shown}" for leak in found]
         raise LeakError("a page of grades so far would name others; no page was written", faults=faults)
     return whole
-
-
-def _day(text: str | None, now: datetime) -> object:
-    moment = moment_of(text)
-    return None if moment is None else moment.astimezone(now.tzinfo).date()

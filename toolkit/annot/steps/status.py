@@ -6,15 +6,13 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from sqlmodel import Session
-
 from annot.judging.next_step import next_step
 from annot.judging.stage import Stage
 from annot.judging.withdrawn import withdrawn_of
 from annot.publishing.report.study_tables import Progress, progress_of
 from annot.publishing.report.tables import Column, Columns
 from annot.study.adjudication import Pair
-from annot.study.outcome import Outcome, changed_after_adjudication, outcome_of
+from annot.study.outcome import changed_after_adjudication, outcome_of
 from annot.study.workspace import Workspace
 
 
@@ -112,7 +110,12 @@ def status(ws: Workspace) -> Status:
         stage = Stage(session, ws)
         coming = next_step(stage.facts())
         changed, not_as_they_were = changed_after_adjudication(session), withdrawn_of(session)
-        outcome = stage.outcome
+        outcome, rushed = stage.outcome, tuple[str, ...]()
+        if outcome.everything:
+            # Only once there are answers.
+            from annot.judging.rushed import rushed_of
+
+            rushed = tuple(map(str, rushed_of(session, outcome)))
         return Status(
             labelled_papers=stage.labelled if ws.settings.faceted else None,
             queries=len(stage.queries),
@@ -140,20 +143,11 @@ def status(ws: Workspace) -> Status:
             accepted=len(outcome.accepted),
             not_drawn=stage.not_drawn,
             to_withdraw=stage.to_withdraw,
-            rushed=_rushed(session, outcome),
+            rushed=rushed,
             next_command=coming.command,
             next_why=coming.why,
             next_who=coming.who,
         )
-
-
-def _rushed(session: Session, outcome: Outcome) -> tuple[str, ...]:
-    if not outcome.everything:
-        return ()
-    # Only once there are answers.
-    from annot.judging.rushed import rushed_of
-
-    return tuple(map(str, rushed_of(session, outcome)))
 
 
 def adjudication(ws: Workspace) -> tuple[QuerySettled, ...]:

@@ -248,11 +248,8 @@ def shown_order(dispute: Dispute, *, seed: int) -> tuple[Judgement, ...]:
 def queue(disputes: Iterable[Dispute], queries: Mapping[str, Query]) -> tuple[Dispute, ...]:
     """Disputes topic by topic, and of one topic facet by facet. The place of a pair says nothing of its grades."""
 
-    def place(dispute: Dispute) -> tuple[str, str, Pair]:
-        query = queries[dispute.query_id]
-        return query.topic_id, query.facet, dispute.pair
-
-    return tuple(sorted(disputes, key=place))
+    places = {name: (query.topic_id, query.facet) for name, query in queries.items()}
+    return tuple(sorted(disputes, key=lambda dispute: (places[dispute.query_id], dispute.pair)))
 
 
 def assign_adjudicators(

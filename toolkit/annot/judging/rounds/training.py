@@ -125,6 +125,7 @@ def _outgoing(
     """What everyone is to judge, up to the first batch not answered; and the answered ones with gold and why."""
     material = material_of(ws, set(golden))
     forms = [form_of(ws, part, material) for part in (JUDGED, LOOKED_AT)]
+    names = ws.settings.scale.names
     judging: list[Outgoing] = []
     again: list[Outgoing] = []
     for name, sequence in sequences.items():
@@ -139,16 +140,10 @@ def _outgoing(
         # Each project counts what is in it: the next batch comes when this one is answered.
         whole = tuple(Asked(*pair) for pair in sequence)
         judging.append(Outgoing(forms[0], name, tasks_of(ws, material, sent), whole=whole))
-        shown = {
-            asked: feedback_task(
-                task,
-                done[asked],
-                gold=golden[asked.pair].grade,
-                why=golden[asked.pair].why,
-                scale_names=ws.settings.scale.names,
-            )
-            for asked, task in tasks_of(ws, material, finished).items()
-        }
+        shown = {}
+        for asked, task in tasks_of(ws, material, finished).items():
+            gold = golden[asked.pair]
+            shown[asked] = feedback_task(task, done[asked], gold=gold.grade, why=gold.why, scale_names=names)
         if shown:
             again.append(Outgoing(forms[1], name, shown))
     return [*judging, *again]
