@@ -14,7 +14,6 @@ from annot.judging.exchange import audit as audits
 from annot.judging.exchange.audit import Audit, described
 from annot.judging.exchange.findings import AuditFinding
 from annot.judging.exchange.servers import Unreachable
-from annot.judging.rushed import Rushed
 from annot.labelstudio.studio_records import Prediction, StudioProject
 from annot.labelstudio.task_lint import LABELS_FROM
 from annot.labelstudio.tasks import pair_key
@@ -216,13 +215,19 @@ def test_an_audit_is_described_with_its_counts_and_what_there_is_to_do() -> None
     found = Audit("abc", 2, 3, 1, (), ())
     assert described(found) == "checked: 2 projects, 3 tasks and 1 answer\nno problems found"
     one = AuditFinding("kind", "a1: something", 5, "ask", tuple(f"q d{at}" for at in range(5)), "2031-01-01")
-    told = described(replace(found, findings=(one,), fast=(Rushed("a1", ("q d", "q e"), 1.0),))).splitlines()
+    told = described(
+        replace(
+            found,
+            findings=(one,),
+            fast=(AuditFinding("too fast", "a1: 2 answers faster than anyone can read", 2, "look", ("q d", "q e")),),
+        )
+    ).splitlines()
     assert told[1].startswith("a1: 2 answers faster than anyone can read")
     assert told[2:] == ["a1: something: q d0; q d1; q d2, and 2 more (last on 2031-01-01)", "    to do: ask"]
     assert str(replace(one, pairs=one.pairs[:3], last=None)) == "a1: something: q d0; q d1; q d2"
 
 
-RUSHED = Rushed("a2", ("q0 d", "q1 d", "q2 d"), 1.0)
+RUSHED = AuditFinding("too fast", "a2: 3 answers", 3, "look", ("q0 d", "q1 d", "q2 d"))
 
 
 def audited(ws: Workspace, patch: pytest.MonkeyPatch, *, lost: int, version: str = "1.23.2") -> Audit:

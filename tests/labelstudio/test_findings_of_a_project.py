@@ -11,10 +11,8 @@ from annot.judging.exchange.findings import (
     STRANGE_ACCOUNT,
     AuditFinding,
     of_accounts,
-    of_fast,
     of_markers,
 )
-from annot.judging.rushed import Rushed
 from annot.labelstudio.studio_records import PulledTask
 from made_up_projects import A1, A2, LEAD, answer, found, met, task
 
@@ -137,20 +135,9 @@ def test_who_gave_the_answers_of_others_is_named_each_once_and_a_deleted_account
     assert kinds["other account"].what == "a1: 4 answers by another account (by a deleted account, a2, account 99)"
 
 
-@pytest.mark.parametrize(("n", "is_finding"), [(2, False), (3, True)])
-def test_three_answers_of_one_person_that_came_too_fast_are_a_finding(n: int, is_finding: bool) -> None:
-    pairs = tuple(f"q d{at}" for at in range(n))
-    found = list(of_fast([Rushed("a1", pairs, 1.0), Rushed("a2", pairs[:1], 1.0)]))
-    assert [(one.what, one.pairs, one.count) for one in found] == (
-        [("a1: 3 answers faster than anyone can read", pairs, 3)] if is_finding else []
-    )
-
-
 def test_an_audit_in_words_counts_what_was_looked_at_and_says_what_to_do() -> None:
     finding = AuditFinding("kind", "a1: 1 answer gone", 1, "ask")
-    assert described(Audit("", 2, 1, 3, (finding,), (Rushed("a1", ("q d",), 1.0),))) == (
-        "checked: 2 projects, 1 task and 3 answers\n"
-        "a1: 1 answer faster than anyone can read (under 1.0 s), which count; look at the pairs together: q d\n"
-        "a1: 1 answer gone\n    to do: ask"
-    )
+    assert described(
+        Audit("", 2, 1, 3, (finding,), (AuditFinding("too fast", "a1: 1 answer faster", 1, "look", ("q d",)),))
+    ) == ("checked: 2 projects, 1 task and 3 answers\na1: 1 answer faster: q d\na1: 1 answer gone\n    to do: ask")
     assert described(Audit("", 0, 0, 0, (), ())).splitlines()[1:] == ["no problems found"]

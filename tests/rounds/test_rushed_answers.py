@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from annot.base.records import Adjudication, Judgement
-from annot.judging.rushed import Rushed, reading_limit, rushed_of, too_fast
+from annot.judging.rushed import reading_limit, rushed_of, too_fast
 from annot.publishing.report.words import sentences
 from annot.steps import pull
 from annot.steps.status import status
@@ -79,12 +79,6 @@ def test_the_limit_is_a_second_until_people_have_twenty_times_and_no_hasty_perso
     assert reading_limit([]) == reading_limit([slow[:19]]) == 1.0
     assert reading_limit([slow]) == reading_limit([slow, hasty]) == 5.0
     assert reading_limit([hasty]) == reading_limit([session_of([10.0] * 20)]) == 1.0
-
-
-def test_a_person_with_many_pairs_is_told_in_one_line() -> None:
-    line = str(Rushed("a1", ("q d1", "q d2", "q d3", "q d4"), 1.0))
-    assert line.startswith("a1: 4 answers faster than anyone can read (under 1.0 s), which count")
-    assert line.endswith("q d1; q d2; q d3, and 1 more")
 
 
 def test_status_and_its_page_count_them_and_nothing_is_dropped(tmp_path: Path) -> None:

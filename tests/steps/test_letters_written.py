@@ -208,7 +208,7 @@ def test_letters_go_to_files_that_their_owner_alone_can_read(ws: Workspace, serv
 
 
 def test_who_is_asked_and_until_when_is_in_the_letter(ws: Workspace, served: Server) -> None:
-    (one,) = letters(ws, "a1", contact="lee@example.org", until=date(2031, 4, 5))
+    (one,) = letters(ws, "a1", contact="lee@example.org", days={"judge": date(2031, 4, 5), "adjudicate": None})
     assert ("lee@example.org" in one.text, "5 April 2031" in one.text, one.contact) == (True, True, "lee@example.org")
     (plain,) = letters(ws, "a1")
     assert (invite.SENDER in plain.text, plain.contact) == (True, "")

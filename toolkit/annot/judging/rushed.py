@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
+from operator import itemgetter
 from statistics import median_high
-from typing import NamedTuple
 
 from sqlmodel import Session
 
-from annot.base.names import counted, moment_of
+from annot.base.names import moment_of
 from annot.base.records import Adjudication, Judgement, grouped
+from annot.judging.exchange.findings import TOO_FAST, AuditFinding
 from annot.store import trials
 from annot.store.projects import StoredRound
 from annot.study.adjudication import Pair
@@ -22,27 +23,8 @@ SHARE, ENOUGH_TIMES = 0.05, 20
 """Of the study's median time, once people have that many times each: who reads long texts needs more than a second."""
 LOADING_SECONDS = 3.0
 """What a slow server needs from one pair to the next."""
-SHOWN = 3
-"""Pairs that a line names."""
 BESIDE: tuple[StoredRound, ...] = ("train", "substudy-abstract", "substudy-full")
 """The rounds whose grades do not count, by their names in the store."""
-
-
-class Rushed(NamedTuple):
-    """One person's answers that came too fast."""
-
-    assessor: str
-    pairs: tuple[str, ...]
-    """Each as `query document`."""
-    seconds: float
-    """Within so many seconds of the pair being shown."""
-
-    def __str__(self) -> str:
-        more = len(self.pairs) - SHOWN
-        shown = "; ".join(self.pairs[:SHOWN]) + (f", and {more} more" if more > 0 else "")
-        answers = counted(len(self.pairs), "answer")
-        limit = f"faster than anyone can read (under {self.seconds:.1f} s)"
-        return f"{self.assessor}: {answers} {limit}, which count; look at the pairs together: {shown}"
 
 
 def answers_of(session: Session, outcome: Outcome) -> list[tuple[StoredRound, Judgement]]:
@@ -54,7 +36,7 @@ def answers_of(session: Session, outcome: Outcome) -> list[tuple[StoredRound, Ju
     return [(round, answer) for round, answer in answers if answer.counts]
 
 
-def rushed_of(session: Session, outcome: Outcome) -> tuple[Rushed, ...]:
+def rushed_of(session: Session, outcome: Outcome) -> tuple[AuditFinding, ...]:
     """Everyone's answers and decisions that came too fast, by pseudonym."""
     projects: dict[tuple[str, str], Sequence[Judgement | Adjudication]] = {
         **grouped(((answer.assessor, round), answer) for round, answer in answers_of(session, outcome)),
@@ -64,7 +46,11 @@ def rushed_of(session: Session, outcome: Outcome) -> tuple[Rushed, ...]:
     fast = grouped(
         (name, " ".join(pair)) for (name, _), own in sorted(projects.items()) for pair in too_fast(own, limit)
     )
-    return tuple(Rushed(name, tuple(pairs), limit) for name, pairs in fast.items())
+    more = f" (under {limit:.1f} s); look at the pairs together, which count"
+    return tuple(
+        AuditFinding("too fast", TOO_FAST.of(name, len(pairs), more), len(pairs), TOO_FAST.do, tuple(pairs))
+        for name, pairs in fast.items()
+    )
 
 
 def reading_limit(by_person: Iterable[Iterable[Judgement | Adjudication]]) -> float:
@@ -85,17 +71,11 @@ def too_fast(answers: Iterable[Judgement | Adjudication], limit: float) -> tuple
     Whoever reloads the page, or comes back to an open pair, may have read it before: Label Studio counts the seconds
     from the last time it was shown. So there must also have been no time to read since the answer before.
     """
-    dated = sorted(
-        (
-            (moment, answer.lead_time, answer.pair)
-            for answer in answers
-            if answer.counts and (moment := moment_of(answer.judged_at))
-        ),
-        key=lambda answer: answer[0],
-    )
+    dated = [(moment, answer) for answer in answers if answer.counts and (moment := moment_of(answer.judged_at))]
     fast = (
-        pair
-        for (before, _, _), (moment, seconds, pair) in pairwise(dated)
-        if seconds is not None and seconds < limit and (moment - before).total_seconds() < limit + LOADING_SECONDS
+        answer.pair
+        for (before, _), (moment, answer) in pairwise(sorted(dated, key=itemgetter(0)))
+        if (answer.lead_time if answer.lead_time is not None else limit) < limit
+        and (moment - before).total_seconds() < limit + LOADING_SECONDS
     )
     return tuple(dict.fromkeys(fast))

@@ -5,10 +5,9 @@ They are in the folder of what can be made again, so they are in no backup and n
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from datetime import datetime
-from operator import attrgetter
-from typing import NamedTuple
+from typing import Any
 from urllib.parse import quote
 
 import numpy as np
@@ -33,24 +32,8 @@ from annot.study.workspace import Workspace, write_file
 FOLDER = "people"
 """Where the pages are, below `.annot/`: a folder for each person."""
 TEMPLATE = "so-far.html.j2"
-Links = Mapping[tuple[str, Asked], str | None]
-"""By round and what is asked, the address of a person's task on Label Studio."""
-
-
-class DecidedPair(NamedTuple):
-    """One pair on a person's page."""
-
-    doc_id: str
-    link: str | None
-    decision: str
-    words: tuple[str | None, ...]
-    """The person's comment; of an adjudicator, why the grades differ, and the reason."""
-    shown: tuple[tuple[str, str], ...] = ()
-    """The grades and comments that an adjudicator saw, without names, in the order in which they were shown."""
-
-
-Decided = Mapping[str, Sequence[DecidedPair]]
-"""The pairs on a page, by query."""
+Decided = Mapping[str, Sequence[Judgement | Adjudication]]
+"""The answers or decisions on a page, by query."""
 
 
 def write_pages(ws: Workspace, *, now: datetime) -> None:
@@ -70,60 +53,70 @@ def write_pages(ws: Workspace, *, now: datetime) -> None:
 def _pages(ws: Workspace, session: Session, now: datetime) -> Iterator[tuple[str, str, str]]:
     """Person, file and content of each page."""
     outcome, everyone = outcome_of(session, ws.settings), people.read_assessors(session)
+    everything, repeats = answers_of(session, outcome), set(outcome.repeats)
+    said = {(answer.pair, answer.assessor): answer for answer in outcome.current}
+    common = {
+        **_texts(ws, session, outcome),
+        "whole": WHOLE,
+        "now": now,
+        "grade": lambda answer: opinion_text(answer, ws.settings.scale.names),
+        "seen": lambda ruling: [said[ruling.pair, who] for who in ruling.shown if (ruling.pair, who) in said],
+    }
+    for name in (person.assessor for person in everyone if person.left_on is None):
+        own = [(round, answer) for round, answer in everything if answer.assessor == name]
+        rulings = [ruling for ruling in outcome.rulings if ruling.adjudicator == name]
+        took = [*rulings, *(answer for _, answer in own)]
+        times = np.array([answer.lead_time for answer in took if answer.lead_time])
+        moments = [moment.astimezone(now.tzinfo) for answer in took if (moment := moment_of(answer.judged_at))]
+        links = _links(session, name)
+        values = {
+            **common,
+            "person": name,
+            "answers": len(took),
+            "today": sum(moment.date() == now.date() for moment in moments),
+            "hours": winsorised(times, fence=ws.settings.forecast.fence).sum() / HOUR if len(times) else None,
+        }
+        if own:
+            unfinished = _unfinished(session, name, outcome, {(round, answer.asked) for round, answer in own}, links)
+            judged = [answer for round, answer in own if round == "judge" and answer.query_id not in unfinished]
+            values |= {"judge": True, "link": lambda answer, links=links: links.get(("judge", answer.asked))}
+            yield name, "grades.html", _page(ws, values, _each_once(judged, repeats), everyone)
+
+        def link(ruling: Adjudication, links: Mapping[Any, str] = links) -> str | None:
+            return links.get(("adjudicate", Asked(*ruling.pair, 1 + outcome.reopened.get(ruling.pair, 0))))
+
+        for query_id, several in grouped((ruling.query_id, ruling) for ruling in rulings).items():
+            text = _page(ws, {**values, "judge": False, "link": link}, {query_id: several}, everyone)
+            yield name, f"decisions-{quote(query_id, safe='')}.html", text
+
+
+def _texts(ws: Workspace, session: Session, outcome: Outcome) -> dict[str, Any]:
+    """The queries, and the titles of topics and documents, of the study whose `title` is there too."""
     queries = {query.query_id: query for query in read_queries(session)}
     titles = {name: topic.title for name, topic in read_topics(session).items()}
     asked = {doc_id for _, doc_id in outcome.planned} | {query.topic_id for query in queries.values()}
     asked |= {doc_id for pairs in projects.read_hidden(session).values() for _, doc_id in pairs}
     if ws.has_corpus:
         titles |= {paper_id: paper.title for paper_id, paper in find_papers(ws.corpus, asked).items()}
-    everything = answers_of(session, outcome)
-    for person in everyone:
-        name = person.assessor
-        if person.left_on is not None:
-            continue
-        own = [(round, answer) for round, answer in everything if answer.assessor == name]
-        rulings = [ruling for ruling in outcome.rulings if ruling.adjudicator == name]
-        took = [*rulings, *(answer for _, answer in own)]
-        times = np.array([answer.lead_time for answer in took if answer.lead_time])
-        moments = [moment.astimezone(now.tzinfo) for answer in took if (moment := moment_of(answer.judged_at))]
-        values = {
-            "person": name,
-            "title": ws.settings.collection.title,
-            "queries": queries,
-            "titles": titles,
-            "judge": False,
-            "whole": WHOLE,
-            "now": now,
-            "answers": len(took),
-            "today": sum(moment.date() == now.date() for moment in moments),
-            "hours": winsorised(times, fence=ws.settings.forecast.fence).sum() / HOUR if len(times) else None,
-        }
-        links, names = _links(session, name), ws.settings.scale.names
-        if own:
-            unfinished = _unfinished(session, name, outcome, {(round, answer.asked) for round, answer in own}, links)
-            judged = [answer for round, answer in own if round == "judge" and answer.query_id not in unfinished]
-            yield (
-                name,
-                "grades.html",
-                _page(ws, values | {"judge": True}, _graded(judged, outcome, links, names), everyone),
-            )
-        for query_id, pairs in _settled(rulings, outcome, links, names).items():
-            yield name, f"decisions-{quote(query_id, safe='')}.html", _page(ws, values, {query_id: pairs}, everyone)
+    return {"queries": queries, "titles": titles, "title": ws.settings.collection.title}
 
 
-def _links(session: Session, name: str) -> Links:
-    links: dict[tuple[str, Asked], str | None] = {}
-    for project in projects.read_projects(session):
-        if project.assessor == name and project.remote_id is not None:
-            on_web = project.url.startswith(("http://", "https://"))
-            address = f"{project_url(project.url, project.remote_id)}?task=" if on_web else None
-            for asked, task in projects.read_tasks(session, project.project).items():
-                links[project.round, asked] = address and f"{address}{task}"
-    return links
+def _links(session: Session, name: str) -> dict[tuple[str, Asked], str]:
+    """By round and what is asked, the address of each of a person's tasks on Label Studio."""
+    return {
+        (project.round, asked): f"{project_url(project.url, project.remote_id)}?task={task}"
+        for project in projects.read_projects(session)
+        if project.assessor == name and project.remote_id is not None and project.url.startswith(("http:", "https:"))
+        for asked, task in projects.read_tasks(session, project.project).items()
+    }
 
 
 def _unfinished(
-    session: Session, name: str, outcome: Outcome, answered: set[tuple[str, Asked]], links: Links
+    session: Session,
+    name: str,
+    outcome: Outcome,
+    answered: Set[tuple[str, Asked]],
+    links: Mapping[tuple[str, Asked], str],
 ) -> set[str]:
     """The queries of which a person has something to answer still, or may be asked something again.
 
@@ -138,37 +131,16 @@ def _unfinished(
     return waiting | {asked.query_id for _, asked in tasks - answered}
 
 
-def _graded(judged: Sequence[Judgement], outcome: Outcome, links: Links, names: Sequence[str]) -> Decided:
-    """A person's grades by query, the highest first. names: of the grades.
+def _each_once(judged: Sequence[Judgement], repeats: Set[Judgement]) -> Decided:
+    """A person's answers by query, the highest grade first.
 
-    A pair that was judged twice is on the page once: with the first answer if the second was to a hidden repeat, with
-    the last if the pair came back with a note.
+    A pair that was judged twice is among them once: with the first answer if the second was to a hidden repeat, with
+    the last if the pair came back with a note. repeats: the answers to hidden repeats.
     """
-
-    def decided(answer: Judgement) -> DecidedPair:
-        link = links.get(("judge", answer.asked))
-        return DecidedPair(answer.doc_id, link, opinion_text(answer, names), (answer.comment,))
-
-    def place(answer: Judgement) -> tuple[str, int, str]:
-        return answer.query_id, -1 if answer.grade is None else answer.grade, answer.doc_id
-
-    repeats = set(outcome.repeats)
     in_turn = sorted(judged, key=lambda answer: (answer not in repeats, answer.occasion))
-    last = {answer.pair: answer for answer in in_turn}
-    return grouped((answer.query_id, decided(answer)) for answer in sorted(last.values(), key=place, reverse=True))
-
-
-def _settled(rulings: Sequence[Adjudication], outcome: Outcome, links: Links, names: Sequence[str]) -> Decided:
-    """A person's decisions by query, with what their tasks showed of the assessors. names: of the grades."""
-    answers = {(answer.pair, answer.assessor): answer for answer in outcome.current}
-
-    def decided(ruling: Adjudication) -> DecidedPair:
-        link = links.get(("adjudicate", Asked(*ruling.pair, 1 + outcome.reopened.get(ruling.pair, 0))))
-        seen = [answers[ruling.pair, name] for name in ruling.shown if (ruling.pair, name) in answers]
-        shown = tuple((opinion_text(answer, names), answer.comment or "") for answer in seen)
-        return DecidedPair(ruling.doc_id, link, opinion_text(ruling, names), (ruling.reason, ruling.comment), shown)
-
-    return grouped((ruling.query_id, decided(ruling)) for ruling in sorted(rulings, key=attrgetter("pair")))
+    last = {answer.pair: answer for answer in in_turn}.values()
+    ordered = sorted(last, key=lambda answer: (answer.query_id, -1 if answer.grade is None else answer.grade))
+    return grouped((answer.query_id, answer) for answer in reversed(ordered))
 
 
 def _page(ws: Workspace, values: Mapping[str, object], decided: Decided, everyone: Sequence[Assessor]) -> str:

@@ -21,7 +21,6 @@ from annot.judging.exchange.findings import (
     Audited,
     AuditFinding,
     of_accounts,
-    of_fast,
     of_markers,
     of_project,
 )
@@ -30,7 +29,7 @@ from annot.judging.exchange.sending import counting
 from annot.judging.exchange.server_projects import changed_by_hand
 from annot.judging.exchange.servers import isolated, on_servers
 from annot.judging.exchange.shown import changed_tasks
-from annot.judging.rushed import Rushed, rushed_of
+from annot.judging.rushed import rushed_of
 from annot.labelstudio.gateway import Gateway
 from annot.labelstudio.studio_records import IN_WORDS
 from annot.labelstudio.task_lint import is_prediction_of_ours
@@ -54,7 +53,7 @@ class Audit:
     tasks: int
     answers: int
     findings: tuple[AuditFinding, ...]
-    fast: tuple[Rushed, ...]
+    fast: tuple[AuditFinding, ...]
     """By person, the answers that came faster than anyone can read, as far as they were pulled."""
 
 
@@ -110,7 +109,7 @@ def _audit(ws: Workspace, *, advance: Advance) -> Audit:
     if not everyone and isolated(ws):
         raise MissingInput("nothing was sent", hint="send the tasks with `annot push`")
     away = on_servers(ws, everyone, look)
-    findings += of_fast(fast)
+    findings += [finding for finding in fast if finding.count >= FAST_ANSWERS]
     kind = NOT_LOOKED_AT
     findings += [AuditFinding("not looked at", f"{one.assessor}: {kind.what}", 1, kind.do) for one in away]
     found = Audit(judgements_sha256(ws), looked, tasks, answers, tuple(findings), fast)
@@ -184,7 +183,7 @@ def described(found: Audit) -> str:
     """What was looked at and found, in words."""
     tasks, answers = counted(found.tasks, "task"), counted(found.answers, "answer")
     lines = [f"checked: {counted(found.projects, 'project')}, {tasks} and {answers}"]
-    lines += [str(one) for one in found.fast if len(one.pairs) < FAST_ANSWERS]
+    lines += [str(finding) for finding in found.fast if finding.count < FAST_ANSWERS]
     for one in found.findings:
         lines += (str(one), f"    to do: {one.do}")
     return "\n".join(lines if found.findings else [*lines, "no problems found"])

@@ -13,7 +13,6 @@ from typing import NamedTuple
 
 from annot.base.names import counted
 from annot.base.records import Asked, grouped
-from annot.judging.rushed import Rushed
 from annot.labelstudio.annotations import id_of
 from annot.labelstudio.studio_records import Payload, PulledTask
 
@@ -193,13 +192,6 @@ def of_project(audited: Audited, adjudicated: Mapping[tuple[str, str], str]) -> 
                 answers.setdefault(kind, {})[key] = day
     for kind, of_kind in ANSWERS.items():
         yield from _findings(kind, of_kind, audited, answers.get(kind, {}))
-
-
-def of_fast(rushed: Iterable[Rushed]) -> Iterator[AuditFinding]:
-    """The people whose answers came too fast more often than by a slip."""
-    for one in rushed:
-        if (count := len(one.pairs)) >= FAST_ANSWERS:
-            yield AuditFinding("too fast", TOO_FAST.of(one.assessor, count), count, TOO_FAST.do, one.pairs)
 
 
 def _given(task: PulledTask) -> list[Payload]:
