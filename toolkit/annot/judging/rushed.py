@@ -46,7 +46,7 @@ def rushed_of(session: Session, outcome: Outcome) -> tuple[AuditFinding, ...]:
     fast = grouped(
         (name, " ".join(pair)) for (name, _), own in sorted(projects.items()) for pair in too_fast(own, limit)
     )
-    more = f" (under {limit:.1f} s); look at the pairs together, which count"
+    more = f" (under {limit:.1f} s; they count)"
     return tuple(
         AuditFinding("too fast", TOO_FAST.of(name, len(pairs), more), len(pairs), TOO_FAST.do, tuple(pairs))
         for name, pairs in fast.items()

@@ -58,7 +58,7 @@ def pull_sent(
     Raises what was refused if nothing came.
     """
     if named is not None:
-        return _with_what_follows(ws, pull(ws, round=named, advance=advance, wishes=wishes, seen=seen), wishes), ()
+        return _with_pages(ws, pull(ws, round=named, advance=advance, wishes=wishes, seen=seen), wishes), ()
     check_wishes(wishes, allowed={"accept_deletions"}, command="annot pull")
     came: list[tuple[Round, Pulled]] = []
     refused: list[AnnotError] = []
@@ -72,13 +72,12 @@ def pull_sent(
         raise refused[0]
     if seen is not None and any(pulled.assessors for _, pulled in came):
         came = [(round, _with_open(ws, round, pulled)) for round, pulled in came]
+    pulled = _with_pages(ws, _together(came), wishes)
     # On a server that has only some of the rounds, the others are not missed.
-    return _with_what_follows(ws, _together(came), wishes), tuple(
-        error for error in refused if not isinstance(error, MissingInput)
-    )
+    return pulled, tuple(error for error in refused if not isinstance(error, MissingInput))
 
 
-def _with_what_follows(ws: Workspace, pulled: Pulled, wishes: Wishes) -> Pulled:
+def _with_pages(ws: Workspace, pulled: Pulled, wishes: Wishes) -> Pulled:
     """The same, with a note on answers that came faster than anyone can read. Writes the pages of what people decided
     so far; a page that cannot be written is a note, and the answers are in all the same."""
     if wishes.dry_run or not pulled.assessors:
@@ -86,7 +85,7 @@ def _with_what_follows(ws: Workspace, pulled: Pulled, wishes: Wishes) -> Pulled:
     notes = list(pulled.notes)
     with ws.opened() as held:
         with held.reading() as session:
-            notes += map(str, rushed_of(session, outcome_of(session, held.settings)))
+            notes += [f"{found}; {found.do}" for found in rushed_of(session, outcome_of(session, held.settings))]
         try:
             write_pages(held, now=datetime.now().astimezone())
         except (AnnotError, OSError) as error:

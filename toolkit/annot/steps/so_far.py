@@ -32,6 +32,8 @@ from annot.study.workspace import Workspace, write_file
 FOLDER = "people"
 """Where the pages are, below `.annot/`: a folder for each person."""
 TEMPLATE = "so-far.html.j2"
+Task = tuple[str, Asked]
+"""The round of a task, and what it asks."""
 Decided = Mapping[str, Sequence[Judgement | Adjudication]]
 """The answers or decisions on a page, by query."""
 
@@ -77,7 +79,8 @@ def _pages(ws: Workspace, session: Session, now: datetime) -> Iterator[tuple[str
             "hours": winsorised(times, fence=ws.settings.forecast.fence).sum() / HOUR if len(times) else None,
         }
         if own:
-            unfinished = _unfinished(session, name, outcome, {(round, answer.asked) for round, answer in own}, links)
+            answered = {(round, answer.asked) for round, answer in own}
+            unfinished = _unfinished(session, name, outcome, sent=links.keys(), answered=answered)
             judged = [answer for round, answer in own if round == "judge" and answer.query_id not in unfinished]
             values |= {"judge": True, "link": lambda answer, links=links: links.get(("judge", answer.asked))}
             yield name, "grades.html", _page(ws, values, _each_once(judged, repeats), everyone)
@@ -101,8 +104,8 @@ def _texts(ws: Workspace, session: Session, outcome: Outcome) -> dict[str, Any]:
     return {"queries": queries, "titles": titles, "title": ws.settings.collection.title}
 
 
-def _links(session: Session, name: str) -> dict[tuple[str, Asked], str]:
-    """By round and what is asked, the address of each of a person's tasks on Label Studio."""
+def _links(session: Session, name: str) -> dict[Task, str]:
+    """The address of each of a person's tasks on Label Studio."""
     return {
         (project.round, asked): f"{project_url(project.url, project.remote_id)}?task={task}"
         for project in projects.read_projects(session)
@@ -111,20 +114,14 @@ def _links(session: Session, name: str) -> dict[tuple[str, Asked], str]:
     }
 
 
-def _unfinished(
-    session: Session,
-    name: str,
-    outcome: Outcome,
-    answered: Set[tuple[str, Asked]],
-    links: Mapping[tuple[str, Asked], str],
-) -> set[str]:
+def _unfinished(session: Session, name: str, outcome: Outcome, *, sent: Set[Task], answered: Set[Task]) -> set[str]:
     """The queries of which a person has something to answer still, or may be asked something again.
 
     Hidden repeats and hidden gold are among it: whoever looks an earlier grade up does not judge a second time.
-    answered: by round.
+    sent: what the person was sent.
     """
     pending = (*outcome.progress.pending, *outcome.progress.pending_repeats)
-    tasks = {("judge", asked) for who, asked in pending if who == name} | {key for key in links if key[0] == "judge"}
+    tasks = {("judge", asked) for who, asked in pending if who == name} | {task for task in sent if task[0] == "judge"}
     tasks |= {("judge", Asked(*pair)) for pair in projects.read_hidden(session).get(name, ())}
     tasks |= {(round, trial.asked) for round in BESIDE for trial in trials.read_assignments(session, round, name)}
     waiting = {query_id for (query_id, _), text in texts_of(session).items() if text.state == "waits"}
