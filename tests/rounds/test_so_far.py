@@ -10,14 +10,14 @@ from html.parser import HTMLParser
 
 import pytest
 from annot.base.errors import LeakError
-from annot.base.records import Assignment, Judgement
+from annot.base.records import Assessor, Assignment, Judgement
 from annot.judging.trial_answers import HIDDEN
 from annot.labelstudio.annotations import write_result
 from annot.labelstudio.tasks import pair_key
 from annot.steps import pull
 from annot.steps.so_far import write_pages
 from annot.store import people, trials
-from annot.store.judgements import SourcedJudgement
+from annot.store.judgements import SourcedJudgement, record_judgements
 from small_study import RECORDED
 from study_stages import quietly, set_in
 from worlds import PEOPLE, QUERY, Pair, World
@@ -208,3 +208,15 @@ def test_the_pages_of_who_left_and_of_what_is_no_longer_decided_go_away(settled:
         people.set_left(session, "j1", "2031-03-14")
     assert (pages(settled, "a2"), pages(settled, "j1")) == ({}, {})
     assert len(pages(settled, "a1")) == 1
+
+
+def test_a_pseudonym_that_is_a_path_leads_nowhere(judged: World) -> None:
+    """Such a name is in no study of ours, but a study may come from somebody else."""
+    with judged.ws.writing() as session:
+        people.put_assessors(session, [Assessor("../../../away", None, adjudicator=False)])
+        given = SourcedJudgement(Judgement(*judged.pairs[0], "../../../away", 2), "import", "", {})
+        record_judgements(session, [given], recorded_at=RECORDED)
+    write_pages(judged.ws, now=datetime.now(UTC))
+    folder = judged.ws.cache / "people"
+    assert {path.relative_to(folder).parts[0] for path in folder.glob("*")} == {"a1", "a2", "..%2F..%2F..%2Faway"}
+    assert not [*judged.folder.parent.glob("away*"), *judged.folder.glob("away*")]

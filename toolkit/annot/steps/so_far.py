@@ -45,7 +45,7 @@ def write_pages(ws: Workspace, *, now: datetime) -> None:
     """
     folder = ws.cache / FOLDER
     with ws.reading() as session:
-        pages = {folder / person / file: text for person, file, text in _pages(ws, session, now)}
+        pages = {folder / quote(person, safe="") / file: text for person, file, text in _pages(ws, session, now)}
     for path, text in pages.items():
         write_file(path, text, private=True)
     for path in {*folder.glob("*/*.html")} - pages.keys():
@@ -67,7 +67,7 @@ def _pages(ws: Workspace, session: Session, now: datetime) -> Iterator[tuple[str
     for name in (person.assessor for person in everyone if person.left_on is None):
         own = [(round, answer) for round, answer in everything if answer.assessor == name]
         rulings = [ruling for ruling in outcome.rulings if ruling.adjudicator == name]
-        took = [*rulings, *(answer for _, answer in own)]
+        took: list[Judgement | Adjudication] = [*rulings, *(answer for _, answer in own)]
         times = np.array([answer.lead_time for answer in took if answer.lead_time])
         moments = [moment.astimezone(now.tzinfo) for answer in took if (moment := moment_of(answer.judged_at))]
         links = _links(session, name)
@@ -90,7 +90,7 @@ def _pages(ws: Workspace, session: Session, now: datetime) -> Iterator[tuple[str
 
         for query_id, several in grouped((ruling.query_id, ruling) for ruling in rulings).items():
             text = _page(ws, {**values, "judge": False, "link": link}, {query_id: several}, everyone)
-            yield name, f"decisions-{quote(query_id, safe='')}.html", text
+            yield name, f"decisions-{quote(query_id, safe='')[:150]}.html", text
 
 
 def _texts(ws: Workspace, session: Session, outcome: Outcome) -> dict[str, Any]:
