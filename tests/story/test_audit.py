@@ -234,6 +234,5 @@ def test_a_hidden_repeat_may_come_after_its_pair_was_settled() -> None:
             own=own,
             planned=frozenset(own),
             changed=(),
-            graded=True,
         )
         assert [finding.kind for finding in of_project(met, settled_at)] == expected
