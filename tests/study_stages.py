@@ -23,6 +23,7 @@ from annot.base.settings.sections import TERM_AND_EMBEDDING_METHODS
 from annot.corpus.corpus_facts import current_sha256
 from annot.demo import packaged
 from annot.formats.trec import read_run
+from annot.judging.trial_answers import AGREED
 from annot.pools.pool_design import DesignOverrides
 from annot.publishing.release.questions import answer_sheet, questions
 from annot.steps import assessor as assessors
@@ -216,6 +217,15 @@ def answered(*, topics: bool = False, **given: str) -> str:
     answers = {one.id: f"What is true of {one.id}." for one in asked if one.kind == "prose"}
     answers["composition.people"] = "No."
     return answer_sheet(answers | {key.replace("__", "."): text for key, text in given.items()}, topics=topics)
+
+
+def give_reasons(folder: Path) -> None:
+    """A sentence in place of the words of the draw, so that the gold pairs may be sent."""
+    path = folder / "training" / "gold.tsv"
+    lines = path.read_text(encoding="utf-8").splitlines()
+    told = [f"{line.removesuffix(AGREED)}both say so" if line.endswith(f"\t{AGREED}") else line for line in lines]
+    path.write_text("".join(f"{line}\n" for line in told), encoding="utf-8")
+    annot_done("train", "gold", "training/gold.tsv", folder=folder)
 
 
 def set_in(folder: Path, sections: Mapping[str, Mapping[str, object]]) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import pytest
 from annot.base.errors import InputError
-from annot.base.records import Adjudication, Judgement
+from annot.base.records import Adjudication, Judgement, Query
 from annot.study.adjudication import (
     Dispute,
     PlannedJudgements,
@@ -92,15 +92,13 @@ def dispute(doc: str, first: int, second: int, names: tuple[str, str] = ("a1", "
     return Dispute(query, doc, (judgement(doc, names[0], first), judgement(doc, names[1], second)))
 
 
-def test_the_widest_gap_comes_first_and_of_one_gap_query_by_query() -> None:
-    wide, narrow = dispute("y", 0, 3), dispute("z", 2, 0)
-    mixed = [dispute("x", 0, 1), wide, narrow, dispute("w", 1, 2, query="p"), dispute("v", 3, 0, query="r")]
-    assert [(one.query_id, one.doc_id) for one in queue(mixed)] == [
-        ("q", "y"),
-        ("r", "v"),
-        ("q", "z"),
-        ("p", "w"),
-        ("q", "x"),
+def test_disputes_come_topic_by_topic_then_facet_by_facet_whatever_their_gap() -> None:
+    """By ids alone, p-method would stand between the two facets of p."""
+    facets = [("p", "background", "p-background"), ("p-1", "method", "p-1-method"), ("p", "result", "p-result")]
+    queries = {name: Query(name, topic, facet, ()) for topic, facet, name in facets}
+    mixed = [dispute(doc, low, 3, query=name) for low, name in enumerate(queries) for doc in ("y", "x")]
+    assert [one.pair for one in queue(mixed, queries)] == [
+        (name, doc) for name in ("p-background", "p-result", "p-1-method") for doc in ("x", "y")
     ]
 
 

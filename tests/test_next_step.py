@@ -101,7 +101,7 @@ def test_each_stage_has_its_command(facts: Facts, command: str, who: str) -> Non
 
 def test_people_and_numbers_are_named() -> None:
     assert str(next_step(SENT._replace(to_judge=PEOPLE))) == (
-        "annot pull (these have pairs to judge first: a1 20, a2 18; --watch pulls until all is judged)"
+        "annot pull (pairs still to judge: a1 20, a2 18; --watch pulls until all are judged)"
     )
     assert next_step(QUERIED._replace(pooled=3)).why == "1 query without a pool"
     assert next_step(JUDGED._replace(runs=True)).why.startswith("nothing is left to do")

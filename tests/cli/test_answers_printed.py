@@ -103,6 +103,7 @@ def test_silence_is_broken_on_a_terminal_after_a_while_and_the_line_is_erased(mo
     seen = Terminal()
     monkeypatch.setattr(waiting.sys, "stderr", seen)
     sign = Waiting()
+    sign.command, sign.far = "annot pull", "reading answers: 186 of 186"
     sign.quiet()
     assert seen.getvalue() == ""
     with sign:
@@ -111,7 +112,7 @@ def test_silence_is_broken_on_a_terminal_after_a_while_and_the_line_is_erased(mo
         until = time.monotonic() + 5
         while "working" not in seen.getvalue() and time.monotonic() < until:
             time.sleep(0.01)
-        assert seen.getvalue().startswith("\r\x1b[Kworking, 0 s")
+        assert seen.getvalue().startswith("\r\x1b[Kannot pull: working, 0 s (reading answers: 186 of 186)")
     assert seen.getvalue().endswith("\r\x1b[K")
     whole = seen.getvalue()
     sign.quiet()
@@ -143,3 +144,11 @@ def test_an_export_needs_the_places_of_three_fields(missing: str) -> None:
     assert imports._keys(**places, comment=None) == ExportKeys("rel", "topic", "paper", None)
     with pytest.raises(InputError, match="--as labelstudio needs --rating, --query and --document"):
         imports._keys(**{**places, missing: None}, comment=None)  # type: ignore[arg-type]
+
+
+def test_the_line_says_how_far_the_work_was_when_it_last_said_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(output.sys, "stderr", Terminal())
+    with output.progress("reading answers") as advance:
+        advance(1_200, 1_600)
+    assert output.WAITING.far == "reading answers: 1,200 of 1,600"
+    output.WAITING.stop()

@@ -22,7 +22,7 @@ STUDY: Any = SimpleNamespace(replaced=lambda *_, **__: STUDY, sheet=Path("querie
 def test_a_letter_names_the_day_that_was_typed(
     monkeypatch: pytest.MonkeyPatch, until: datetime | None, day: date | None
 ) -> None:
-    monkeypatch.setattr(invite, "invite", lambda ws, names, *, contact, until, out: (names, until))
+    monkeypatch.setattr(invite, "invite", lambda ws, names, *, contact, days, out: (names, days["judge"]))
     monkeypatch.setattr(invite, "describe", str)
     monkeypatch.setattr(invite, "notes", lambda made: ())
     assert people.invite(STUDY, until=until).data == ((), day)

@@ -23,13 +23,14 @@ WITH_A_SERVER = {
         "screen.css.j2",
         "letter.txt.j2",
         "letter-adjudicator.txt.j2",
+        "so-far.html.j2",
         "status.html.j2",
         "status.css.j2",
         "demo.txt.j2",
         "opinion-asked.txt.j2",
     ),
 }
-"""Those that a server or a watching lead asks for: the tests in `labelstudio/` and `opinions/`, and of letters and the
+"""Those that a server or a watching lead asks for: the tests in `labelstudio/`, `opinions/` and `rounds/`, of letters and the
 status page."""
 OF_A_SAMPLE = {"evaluate_sample.py.j2", "report/sample.j2"}
 """Those of a study that judges a sample: `publish/test_sample_released.py`."""

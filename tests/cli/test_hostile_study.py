@@ -183,6 +183,12 @@ def a_linked_cache(case: Case) -> None:
     (case.study / ".annot" / "task-keys").symlink_to(case.foreign / "key")
 
 
+def a_linked_folder_of_pages(case: Case) -> None:
+    """The pages in it that a pull finds no reason for would be removed."""
+    (case.study / ".annot" / "people").mkdir(parents=True)
+    (case.study / ".annot" / "people" / "a1").symlink_to(case.foreign)
+
+
 DOORS: dict[str, tuple[Callable[[Case], None], str, str]] = {
     # What the study has, what is shown of the address, and a command that would go there.
     "a cluster": (addresses, "tcp://{host}", "corpus add papers.jsonl"),
@@ -191,6 +197,7 @@ DOORS: dict[str, tuple[Callable[[Case], None], str, str]] = {
     "a database behind a link": (a_linked_database, "{foreign}/other.db", "status"),
     "a database server": (a_database_server, "postgresql://me@{host}/theirs?password=***", "status"),
     "a person's server": (a_persons_server, "http://{host}", "push"),
+    "a person's pages": (a_linked_folder_of_pages, "{foreign}", "status"),
     "a link beside": (a_linked_cache, "{foreign}/key", "status"),
 }
 

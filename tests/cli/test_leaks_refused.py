@@ -16,6 +16,7 @@ from annot.study.workspace import Workspace
 from command_line import annot, annot_done, difference, snapshot
 from spoiling import Spoil, both, write
 from spoiling import replace as with_text
+from study_stages import give_reasons
 
 ADDRESS = "a2@demo.example.org"
 TITLE = 'title = "A demonstration collection"'
@@ -46,6 +47,7 @@ def in_drawn_order(folder: Path) -> None:
 def gold(folder: Path) -> None:
     """Gold pairs, and somebody who has none of them in the plan."""
     annot_done("train", "gold", "--per-facet", "6", folder=folder)
+    give_reasons(folder)
     annot_done("assessor", "add", "a9", "--account", "a9@demo.example.org", folder=folder)
     annot_done("push", "training", "--dry-run", folder=folder)
 

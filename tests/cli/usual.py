@@ -23,6 +23,7 @@ from annot.store.revisions import Sourced
 from annot.study.workspace import Workspace
 from command_line import annot, annot_done
 from demo_collection import demo_material
+from study_stages import give_reasons
 
 LABELLED = (
     '{"sentences": ["We know this.", "We did that.", "It helped."], "labels": ["background", "method", "result"]}\n'
@@ -153,6 +154,7 @@ def answered(round: StoredRound, folder: Path) -> None:
 def gold(folder: Path) -> None:
     """A gold set, and somebody who has none of its pairs in the plan."""
     annot_done("train", "gold", "--per-facet", "4", folder=folder)
+    give_reasons(folder)
     annot_done("assessor", "add", "a9", "--account", "a9@demo.example.org", folder=folder)
 
 

@@ -112,6 +112,15 @@ def test_the_second_letter_has_the_number_the_day_and_the_link(ws: Workspace, an
     after = letters(annot)
     assert f"Project:  {URL}/projects/71/data?labeling=1" in after["a1"]
     assert "Please finish by" not in after["a1"]
+    assert "ask the person who sent you this letter for the page with your grades so far" in after["a1"]
+    assert "for the page with your decisions so far" in after["j1"]
+    days = letters(annot, "--until", "2031-05-01", "--settle-by", "2031-06-01")
+    assert [re.findall(r"Please finish by (.*?)[.]", days[name]) for name in ("a1", "j1")] == [
+        ["1 May 2031"],
+        ["1 June 2031"],
+    ]
+    assert "Please finish by" not in letters(annot, "--until", "2031-05-01")["j1"], "that day is the assessors'"
+    assert "If you need more time, please tell us early." in days["j1"]
     # a2 gives twice as long.
     assert "(20 left); this takes about 20 minutes." in after["a2"]
     # Two of the four disputes of the first two queries are settled; the tasks of all eight were sent.

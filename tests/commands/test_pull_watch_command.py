@@ -108,7 +108,7 @@ def test_one_line_tells_what_came(ws: Workspace, annot: Run, monkeypatch: pytest
     build(ws, judged=25)
     result = annot("pull", "--watch")
     assert result.exit_code == 0
-    assert result.stdout[10:] == "a1 3 new and 1 changed; 4 to come\n"
+    assert result.stdout[10:] == "a1 3 new and 1 changed; 4 answers to come\n"
     page = f"page: {(ws.cache / 'status.html').as_uri()}\n"
     coming_next = "next: annot push (30 tasks to send, withdraw or update on the server)\n"
     assert result.stderr == f"a note\n{page}all planned judgements are in\n{coming_next}"

@@ -212,13 +212,22 @@ def test_only_of_judging_it_is_known_when_a_pair_was_settled_and_hidden_gold_was
 
 
 def test_an_audit_is_described_with_its_counts_and_what_there_is_to_do() -> None:
-    found = Audit("abc", 2, 3, 1, (), {})
+    found = Audit("abc", 2, 3, 1, (), ())
     assert described(found) == "checked: 2 projects, 3 tasks and 1 answer\nno problems found"
     one = AuditFinding("kind", "a1: something", 5, "ask", tuple(f"q d{at}" for at in range(5)), "2031-01-01")
-    told = described(replace(found, findings=(one,), fast={"a1": 2, "a2": 1})).splitlines()
-    assert told[1].startswith("3 answers given in less than 2 s (a1 2, a2 1); 3 or more by one person")
+    told = described(
+        replace(
+            found,
+            findings=(one,),
+            fast=(AuditFinding("too fast", "a1: 2 answers faster than anyone can read", 2, "look", ("q d", "q e")),),
+        )
+    ).splitlines()
+    assert told[1].startswith("a1: 2 answers faster than anyone can read")
     assert told[2:] == ["a1: something: q d0; q d1; q d2, and 2 more (last on 2031-01-01)", "    to do: ask"]
     assert str(replace(one, pairs=one.pairs[:3], last=None)) == "a1: something: q d0; q d1; q d2"
+
+
+RUSHED = AuditFinding("too fast", "a2: 3 answers", 3, "look", ("q0 d", "q1 d", "q2 d"))
 
 
 def audited(ws: Workspace, patch: pytest.MonkeyPatch, *, lost: int, version: str = "1.23.2") -> Audit:
@@ -252,7 +261,7 @@ def audited(ws: Workspace, patch: pytest.MonkeyPatch, *, lost: int, version: str
     )
     patch.setattr(audits, "lost_with", lambda ws, project: lost)
     patch.setattr(audits, "of_project", lambda audited, settled: [])
-    patch.setattr(audits, "fast_answers", lambda audited: {(f"q{at}", "d"): "2031-01-01" for at in range(3)})
+    patch.setattr(audits, "rushed_of", lambda *_: (RUSHED,))
     told: list[tuple[int, int | None]] = []
     found = audits.audit(ws, advance=lambda done, total: told.append((done, total)))
     assert told == [(2, 6)]
@@ -267,7 +276,7 @@ def test_projects_are_counted_with_their_tasks_and_those_that_are_gone_or_away_a
     ws: Workspace, monkeypatch: pytest.MonkeyPatch, lost: int, words: str
 ) -> None:
     found = audited(ws, monkeypatch, lost=lost)
-    assert (found.projects, found.tasks, found.answers, found.fast) == (2, 2, 3, {"a2": 3})
+    assert (found.projects, found.tasks, found.answers, found.fast) == (2, 2, 3, (RUSHED,))
     gone, fast, away = found.findings
     assert (gone.kind, gone.count) == ("project gone", 1)
     assert gone.what == f"a1: their project is missing from the server (judging){words}"

@@ -41,7 +41,6 @@ def met(*tasks: PulledTask, **more: Any) -> Audited:
         own=own,
         planned=frozenset(task.key for task in tasks if task.key),
         changed=(),
-        graded=True,
         people={A1: "a1", A2: "a2", LEAD: "the lead's account"},
         **{"counted": {}, **more},
     )

@@ -10,9 +10,7 @@ from annot.judging.exchange.audit import Audit, described
 from annot.judging.exchange.findings import (
     STRANGE_ACCOUNT,
     AuditFinding,
-    fast_answers,
     of_accounts,
-    of_fast,
     of_markers,
 )
 from annot.labelstudio.studio_records import PulledTask
@@ -137,39 +135,9 @@ def test_who_gave_the_answers_of_others_is_named_each_once_and_a_deleted_account
     assert kinds["other account"].what == "a1: 4 answers by another account (by a deleted account, a2, account 99)"
 
 
-@pytest.mark.parametrize(
-    ("seconds", "is_fast"), [(0.0, True), (1.99, True), (2.0, False), (2.5, False), ("1", False), (None, False)]
-)
-def test_less_than_two_seconds_is_fast(seconds: Any, is_fast: bool) -> None:
-    project = met(task(1, "q/d1", {**answer(1), "lead_time": seconds}))
-    assert fast_answers(project) == ({("q", "d1"): "2031-01-02"} if is_fast else {})
-    assert fast_answers(project._replace(graded=False)) == {}
-
-
-def test_fast_answers_are_those_to_pairs_of_the_study_by_their_last_day() -> None:
-    quick = {"seconds": 0.5}
-    project = met(
-        task(1, "q/d1", answer(1, at=LATE, **quick), answer(2, at=EARLY, **quick)),
-        task(2, None, answer(3, **quick)),
-        task(3, "who/knows", answer(4, **quick)),
-    )
-    assert fast_answers(project) == {("q", "d1"): "2031-01-03"}
-
-
-def test_fast_answers_are_found_with_their_last_day_where_one_is_known() -> None:
-    fast = {("q", "d1"): "2031-01-03", ("q", "d2"): "2031-01-05", ("p", "d1"): ""}
-    (finding,) = of_fast("a1", fast)
-    assert finding.what == "a1: 3 answers given in less than 2 s"
-    assert (finding.pairs, finding.count, finding.last) == (("p d1", "q d1", "q d2"), 3, "2031-01-05")
-    (finding,) = of_fast("a1", dict.fromkeys(fast, ""))
-    assert finding.last is None
-
-
 def test_an_audit_in_words_counts_what_was_looked_at_and_says_what_to_do() -> None:
     finding = AuditFinding("kind", "a1: 1 answer gone", 1, "ask")
-    assert described(Audit("", 2, 1, 3, (finding,), {"a1": 2, "a2": 1})) == (
-        "checked: 2 projects, 1 task and 3 answers\n"
-        "3 answers given in less than 2 s (a1 2, a2 1); 3 or more by one person are reported below\n"
-        "a1: 1 answer gone\n    to do: ask"
-    )
-    assert described(Audit("", 0, 0, 0, (), {})).splitlines()[1:] == ["no problems found"]
+    assert described(
+        Audit("", 2, 1, 3, (finding,), (AuditFinding("too fast", "a1: 1 answer faster", 1, "look", ("q d",)),))
+    ) == ("checked: 2 projects, 1 task and 3 answers\na1: 1 answer faster: q d\na1: 1 answer gone\n    to do: ask")
+    assert described(Audit("", 0, 0, 0, (), ())).splitlines()[1:] == ["no problems found"]

@@ -33,7 +33,7 @@ def test_a_study_that_was_left_alone_shows_nothing_and_is_counted(settled: World
     steps: list[tuple[int, int | None]] = []
     found = audited(settled, steps)
     assert (found.projects, found.tasks, found.answers) == (3, 22, 22)
-    assert (found.findings, found.fast) == ((), {})
+    assert (found.findings, found.fast) == ((), ())
     assert steps[-1] == (22, 22)
     kept = json.loads((settled.ws.exports / "audit.json").read_text(encoding="utf-8"))
     assert (kept["projects"], kept["tasks"], kept["findings"]) == (3, 22, [])
@@ -96,10 +96,12 @@ def test_an_answer_changed_after_its_pair_was_settled_is_named_with_its_day(sett
 
 def test_fast_answers_of_one_person_are_counted_over_the_study(sent: World) -> None:
     made = sent.judge("a1", dict.fromkeys(sent.pairs[:3], 1))
-    for number in made.values():
-        sent.studio.annotations[number]["lead_time"] = 0.5
+    made |= sent.judge("a1", {sent.pairs[3]: 1})
+    for at, number in enumerate(made.values()):
+        sent.studio.annotations[number] |= {"lead_time": 0.5, "created_at": f"2031-03-14T09:00:0{at}.000000Z"}
+    sent.pull()
     found = audited(sent)
-    assert found.fast == {"a1": 3}
+    assert [(one.what[:3], one.pairs) for one in found.fast] == [("a1:", tuple(map(" ".join, sent.pairs[1:4])))]
     assert [one.kind for one in found.findings] == ["too fast"]
 
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 from annot.base.records import Asked, Assessor, Assignment, Judgement, Returned
+from annot.base.templating import render
 from annot.judging.exchange.servers import passwords_file
 from annot.labelstudio import server as local
 from annot.steps import invite
@@ -64,7 +65,7 @@ def served(monkeypatch: pytest.MonkeyPatch) -> Server:
 
 
 def letters(ws: Workspace, *names: str, **of: Any) -> list[Letter]:
-    usual: dict[str, Any] = {"contact": None, "until": None, "out": None}
+    usual: dict[str, Any] = {"contact": None, "days": {"judge": None, "adjudicate": None}, "out": None}
     return list(invite.invite(ws, names, **(usual | of)))
 
 
@@ -131,6 +132,9 @@ def test_with_servers_of_their_own_each_persons_is_asked(ws: Workspace, served: 
     assert served.asked == ["a1", "a2"]
 
 
+LEFT_OPEN = {"whom": "Ada", "until": None, "asked": "facets"}
+
+
 def values(ws: Workspace, one: Addressee, known: invite._Server | None = None) -> dict[str, Any]:
     return invite._values(ws, one, known)
 
@@ -139,9 +143,12 @@ def test_what_a_letter_is_made_from(ws: Workspace) -> None:
     work = Workload(40, 10, seconds=60.0, timed=True)
     project = sent(ws, "a1")
     known = invite._Server("http://known", frozenset({"ann@example.org"}), "http://known/sign-up")
-    found = values(ws, Addressee(ANN, "judge", work, project, 3, project), known)
+    found = values(ws, Addressee(ANN, "judge", work, project, 3, project, 2), known)
     assert (found["server"], found["sign_up"], found["last"], found["training"]) == ("http://known", None, 40, 3)
     assert found["link"] == found["training_link"] == "http://known/projects/71/data?labeling=1"
+    letter = " ".join(render("letter.txt.j2", {**found, **LEFT_OPEN}, overrides=None).split())
+    assert "You start with 2 training pairs, here: http" in letter
+    assert "what the grades mean. 1 more follows once you have answered these." in letter
     assert (found["shared"], found["shown"]) == (True, True)
     assert found["their_words"] == "the comments that you write"
     other = values(ws, Addressee(replace(ANN, account="b@example.org"), "adjudicate", None, None, 0, None), known)
@@ -201,7 +208,7 @@ def test_letters_go_to_files_that_their_owner_alone_can_read(ws: Workspace, serv
 
 
 def test_who_is_asked_and_until_when_is_in_the_letter(ws: Workspace, served: Server) -> None:
-    (one,) = letters(ws, "a1", contact="lee@example.org", until=date(2031, 4, 5))
+    (one,) = letters(ws, "a1", contact="lee@example.org", days={"judge": date(2031, 4, 5), "adjudicate": None})
     assert ("lee@example.org" in one.text, "5 April 2031" in one.text, one.contact) == (True, True, "lee@example.org")
     (plain,) = letters(ws, "a1")
     assert (invite.SENDER in plain.text, plain.contact) == (True, "")

@@ -187,7 +187,7 @@ def test_a_status_page_is_written_at_the_end_only_if_something_came(ws: Workspac
     page.finish()
     assert not page.path.exists()
     page.renew(news=True)
-    assert page.line.endswith("0 disputes open  a1 10/40, a2 10/40")
+    assert page.line.endswith("0 open disputes  a1 10/40, a2 10/40")
     page.path.unlink()
     page.finish()
     assert not page.path.exists()

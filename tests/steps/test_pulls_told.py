@@ -97,7 +97,7 @@ def test_a_pull_is_told_in_one_line() -> None:
     now = datetime(2031, 3, 14, 9, 5, 7)
     assert pull.told(brought(), now=now) == ""
     found = pull.told(brought(row("a1", new=2), row("a2", changed=3), open=4), now=now)
-    assert found == "09:05:07  a1 2 new, a2 0 new and 3 changed; 4 to come"
+    assert found == "09:05:07  a1 2 new, a2 0 new and 3 changed; 4 answers to come"
 
 
 # -- several rounds ----------------------------------------------------------------------------------------------------

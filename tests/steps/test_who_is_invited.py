@@ -145,8 +145,10 @@ def test_gold_pairs_come_first_until_they_are_passed(tmp_path: Path) -> None:
             session, round="train", assessor="a1", server="s", url="http://s", version="1", account_id=1
         )
         projects.set_remote_project(session, project.project, 9)
+        projects.record_tasks(session, project.project, {one.asked: at for at, one in enumerate(gold[:2], start=1)})
     first, second, _ = found(ws)
     assert (first.training, second.training) == (3, 0)
+    assert first.training_sent == 2, "the letter speaks of the pairs that the link opens"
     assert first.training_project is not None
     assert first.training_project.remote_id == 9
     assert second.training_project is None

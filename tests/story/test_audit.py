@@ -139,7 +139,7 @@ def test_a_study_judged_as_planned_has_no_finding_and_every_breach_is_one(settle
         return answer
 
     others = [key for key in pairs if key != last]
-    # The administrator answers a task of a1; a2 changes an answer of a1; a2 answers three tasks at once.
+    # The administrator answers a task of a1; a2 changes an answer of a1; a2 answers three tasks again.
     with settled.studio.gateway() as administrator:
         administrator.annotate(tasks["a1"][others[0]]["id"], write_result({}, grade=0), lead_time=9.0)
     with settled.as_person("a2") as second:
@@ -176,7 +176,6 @@ def test_a_study_judged_as_planned_has_no_finding_and_every_breach_is_one(settle
         "a1: 1 answer last changed by an account other than the author's (by a2): "
     )
     assert any(text.startswith("a2: ") and last.replace("/", " ") in text for text in kinds["after adjudication"])
-    assert kinds["too fast"][0].startswith("a2: 3 answers given in less than 2 s")
     assert kinds["task gone"] == [f"a2: 1 task missing from the server: {others[5].replace('/', ' ')}"]
     assert kinds["task changed"] == [
         f"a1: 1 task showing content that was never sent: {others[3].replace('/', ' ')}",
@@ -235,6 +234,5 @@ def test_a_hidden_repeat_may_come_after_its_pair_was_settled() -> None:
             own=own,
             planned=frozenset(own),
             changed=(),
-            graded=True,
         )
         assert [finding.kind for finding in of_project(met, settled_at)] == expected

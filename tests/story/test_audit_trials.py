@@ -14,7 +14,7 @@ from command_line import annot_done
 from complete_study import http
 from fixtures_studio import Studio
 from studies import Study, add_people, make_study
-from study_stages import quietly
+from study_stages import give_reasons, quietly
 
 
 def found(study: Study) -> dict[str, list[str]]:
@@ -43,6 +43,7 @@ def test_breaches_in_training_and_substudy_are_found(memory: Studio, tmp_path: P
     ws = study.workspace
     add_people(ws, [("a3", False)])
     gold_pairs.make(ws.replaced("training", per_facet=2), None, dry_run=False)
+    give_reasons(study.folder)
     push.push(ws, round="training", wishes=Wishes(assessor=("a3",)), dry_run=False, advance=quietly)
     for _ in range(2):
         answer_all(study, "a3", "train")

@@ -18,7 +18,7 @@ from fixtures_studio import Studio
 from memory_studio import StudioAtASocket, studio_at_a_socket
 from studies import PEOPLE, Study, address_of, ready
 from studio_contents import LEAD
-from study_stages import quietly
+from study_stages import give_reasons, quietly
 
 NAMES = tuple(name for name, _ in PEOPLE)
 ISOLATED = '\n[judging]\nisolation = "server"\n'
@@ -120,6 +120,7 @@ def test_disputes_go_to_the_adjudicators_server_alone(at: At) -> None:
 def test_training_goes_to_the_persons_own_server(at: At) -> None:
     first, judge = at("a1"), at("j1")
     annot_done("train", "gold", "--per-facet", "1", folder=first.folder)
+    give_reasons(first.folder)
     annot_done("push", "training", "--assessor", "j1", folder=first.folder)
     (task,) = judge.on_server("j1", "train")
     judge.judge("j1", {tuple(task["data"]["pair_id"].split("/")): 1}, "train")

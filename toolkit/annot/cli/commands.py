@@ -353,6 +353,7 @@ def _with_shared_options(
         if hand_down(ctx):
             return
         arguments = {name: given[name] for name in own if name != "ws"}
+        WAITING.command, WAITING.far = f"annot {words}", ""
         if "ws" in own:
             from annot.study.workspace import SETTINGS_FILE, Workspace, study_folder
 

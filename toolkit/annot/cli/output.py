@@ -145,5 +145,10 @@ def progress(what: str, *, forecast: bool = False) -> Iterator[Advance]:
     WAITING.stop()
     with bars.Progress(name, *done, *left, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task(what, total=None)
-        yield lambda done, total: bar.update(task, completed=done, total=total)
+
+        def advance(done: int, total: int | None) -> None:
+            bar.update(task, completed=done, total=total)
+            WAITING.far = f"{what}: {done:,}" + (f" of {total:,}" if total else "")
+
+        yield advance
     WAITING.__enter__()

@@ -1,6 +1,6 @@
 """People: add, list and change assessors, and invite them."""
 
-from datetime import datetime
+from datetime import date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -103,7 +103,10 @@ def invite(
     ws: "Workspace",
     assessors: Annotated[list[str] | None, argument("People to invite.", shown="everyone")] = None,
     contact: Annotated[str | None, option("Who answers questions.", shown="collection.contact in annot.toml")] = None,
-    until: Annotated[datetime | None, option("Day to be finished by.", shown="none", formats=["%Y-%m-%d"])] = None,
+    until: Annotated[datetime | None, option("Day to finish judging by.", shown="none", formats=["%Y-%m-%d"])] = None,
+    settle_by: Annotated[
+        datetime | None, option("For adjudicators: day to finish by.", shown="none", formats=["%Y-%m-%d"])
+    ] = None,
     out: Annotated[Path | None, option("Folder for one file per person.", "--out", "-o", shown="the terminal")] = None,
 ) -> Output:
     """Write a letter to each person, ready to send: how much work there is, how to start, and what is published.
@@ -113,6 +116,6 @@ def invite(
     """
     from annot.steps import invite as step
 
-    day = None if until is None else until.date()
-    made = step.invite(ws, tuple(assessors or ()), contact=contact, until=day, out=out)
+    days: dict[step.Role, date | None] = {"judge": until and until.date(), "adjudicate": settle_by and settle_by.date()}
+    made = step.invite(ws, tuple(assessors or ()), contact=contact, days=days, out=out)
     return Output(made, step.describe(made), step.notes(made))

@@ -16,7 +16,8 @@ ERASE = "\r\x1b[K"
 
 
 class Waiting:
-    """While it is entered and stderr is a terminal, silence is broken by a line `working, 12 s` that erases itself."""
+    """While it is entered and stderr is a terminal, silence is broken by a line that erases itself, such as
+    `annot pull: working, 12 s (reading answers: 186 of 186)`."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -24,6 +25,8 @@ class Waiting:
         self._over.set()
         self._quiet_since = self._begun = 0.0
         self._shown = False
+        self.command = self.far = ""
+        """What works, and how far it was when it last said so."""
 
     def __enter__(self) -> None:
         if sys.stderr.isatty():
@@ -54,18 +57,20 @@ class Waiting:
         """Show a line until something is to be printed or the next line comes; nothing without a terminal."""
         if sys.stderr.isatty():
             with self._lock:
-                sys.stderr.write(f"{ERASE}{text[: shutil.get_terminal_size().columns - 1]}")
-                sys.stderr.flush()
-                self._shown = True
+                self._write(text)
+
+    def _write(self, text: str) -> None:
+        sys.stderr.write(f"{ERASE}{text[: shutil.get_terminal_size().columns - 1]}")
+        sys.stderr.flush()
+        self._shown = True
 
     def _show(self) -> None:
         while not self._over.wait(STEP):
             with self._lock:
                 now = time.monotonic()
                 if now - self._quiet_since >= PATIENCE and not self._over.is_set():
-                    sys.stderr.write(f"{ERASE}working, {now - self._begun:.0f} s")
-                    sys.stderr.flush()
-                    self._shown = True
+                    so_far = f" ({self.far})" if self.far else ""
+                    self._write(f"{self.command}: working, {now - self._begun:.0f} s{so_far}")
 
 
 WAITING = Waiting()

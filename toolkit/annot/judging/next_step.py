@@ -176,7 +176,7 @@ WAY: tuple[Rule, ...] = (
     # Training, where there are gold pairs.
     Rule(lambda f: f.to_train, "annot push training", "gold pairs for {to_train}"),
     Rule(lambda f: f.training and f.without_letter, "annot invite", LETTER),
-    Rule(lambda f: f.training, "annot pull training", "these have gold pairs to judge first: {training}", "{training}"),
+    Rule(lambda f: f.training, "annot pull training", "training comes first for {training}", "{training}"),
     # Out to the people who judge, and back.
     Rule(
         lambda f: f.uncorrected,
@@ -196,20 +196,20 @@ WAY: tuple[Rule, ...] = (
     Rule(lambda f: f.changed, 'annot push --changed "WHY"', "{changed}; until then, what was sent counts"),
     Rule(lambda f: f.to_send, "annot push", "{to_send} to send, withdraw or update on the server"),
     Rule(lambda f: f.without_letter, "annot invite", LETTER),
-    Rule(lambda f: f.signing_up, "annot push", "these have to sign up first: {signing_up}", "{signing_up}"),
+    Rule(lambda f: f.signing_up, "annot push", "waiting for these people to sign up: {signing_up}", "{signing_up}"),
     Rule(
         lambda f: f.to_judge,
         "annot pull",
-        "these have pairs to judge first: {to_judge}; --watch pulls until all is judged",
+        "pairs still to judge: {to_judge}; --watch pulls until all are judged",
         "{judges}",
     ),
-    Rule(lambda f: f.missing and f.elsewhere, "annot import FILE --as judgements", "{missing} not on record"),
+    Rule(lambda f: f.missing and f.elsewhere, "annot import FILE --as judgements", "{missing} still missing"),
     Rule(
         lambda f: f.leavers,
         "annot assessor leave {leaver}",
         "once more: pairs of {leavers} have no answer that counts any more, and can go to others",
     ),
-    Rule(lambda f: f.missing, "annot pull", "{missing} not on record"),
+    Rule(lambda f: f.missing, "annot pull", "{missing} still missing"),
     Rule(
         lambda f: f.vacant,
         "annot assessor add NAME --account EMAIL",
@@ -234,16 +234,16 @@ WAY: tuple[Rule, ...] = (
     Rule(
         lambda f: f.adjudicators_signing_up,
         "annot push adjudication",
-        "these have to sign up first: {adjudicators_signing_up}",
+        "waiting for these people to sign up: {adjudicators_signing_up}",
         "{adjudicators_signing_up}",
     ),
     Rule(
         lambda f: f.to_settle,
         "annot pull adjudication",
-        "these have disputes to settle first: {to_settle}",
+        "disputes still to settle: {to_settle}",
         "{adjudicators}",
     ),
-    Rule(lambda f: f.open, "annot pull adjudication", "{open} in dispute not settled on record"),
+    Rule(lambda f: f.open, "annot pull adjudication", "{open} in dispute and not settled yet"),
     # The next batch, where the plan had only some of the queries.
     Rule(
         lambda f: f.batch and not f.elsewhere,

@@ -274,10 +274,6 @@ def by_day(snapshot: Snapshot, *, now: datetime, zone: tzinfo | None = None) -> 
     days = tuple(today - timedelta(days=back) for back in reversed(range(DAYS)))
     outcome = snapshot.outcome
     answers = [answer for answer in outcome.everything if answer.counts]
-    rulings = [
-        *outcome.adjudications.values(),
-        *(said for several in (*outcome.unjudgeable.values(), *outcome.passed_on.values()) for said in several),
-    ]
 
     def local(text: str | None) -> datetime | None:
         moment = moment_of(text)
@@ -290,7 +286,7 @@ def by_day(snapshot: Snapshot, *, now: datetime, zone: tzinfo | None = None) -> 
     return ByDay(
         days=days,
         assessors=of_people((answer.assessor, answer.judged_at) for answer in answers),
-        adjudicators=of_people((ruling.adjudicator, ruling.judged_at) for ruling in rulings),
+        adjudicators=of_people((ruling.adjudicator, ruling.judged_at) for ruling in outcome.rulings),
         undated=sum(moment_of(answer.judged_at) is None for answer in answers),
     )
 

@@ -24,6 +24,8 @@ FEEDBACK: StoredRound = "train-feedback"
 HIDDEN: StoredRound = "hidden-gold"
 TOO_LATE = "train-after-feedback"
 """The source of answers that were changed once the gold grade could be seen; kept, and never looked at."""
+AGREED = "the assessors agreed"
+"""The reason that a drawn gold pair has until somebody writes one, unless an assessor wrote a comment."""
 GATE = "kappa_quadratic"
 FIGURES = (GATE, *HEADLINE)
 NO_GRADE = "no grade"

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 from urllib.parse import unquote
 
-from annot.base.records import Asked, Judgement, Paper, Query, Topic
+from annot.base.records import Adjudication, Asked, Judgement, Paper, Query, Topic
 from annot.labelstudio.columns import (
     Layout,
     cleaned,
@@ -45,7 +45,7 @@ LABELS_SHOWN = "labels"
 
 HOW_TO_CORRECT = (
     "To correct a label, click its sentence (or press Alt and full stop), then press the right label's key. "
-    "Deleting one changes nothing."
+    "Do not delete labels."
 )
 
 
@@ -194,7 +194,7 @@ def opinions_in(data: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in data.items() if name.startswith(("rating_", "comment_"))}
 
 
-def opinion_text(opinion: Judgement, scale_names: Sequence[str]) -> str:
+def opinion_text(opinion: Judgement | Adjudication, scale_names: Sequence[str]) -> str:
     """`1 Related`, or why it could not be judged."""
     if opinion.grade is None:
         return f"Could not judge: {opinion.cannot_judge}" if opinion.cannot_judge else "Did not judge"

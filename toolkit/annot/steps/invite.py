@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from pathlib import Path
@@ -68,11 +69,11 @@ class _Server:
 
 
 def invite(
-    ws: Workspace, names: tuple[str, ...], *, contact: str | None, until: date | None, out: Path | None
+    ws: Workspace, names: tuple[str, ...], *, contact: str | None, days: Mapping[Role, date | None], out: Path | None
 ) -> tuple[Letter, ...]:
     """Write the letters of these people, or of everyone who has not left and has an account.
 
-    until: the day by which the pairs are wanted. Raises InputError for people who have left or have no account,
+    days: by role, the day by which the work is wanted. Raises InputError for people who have left or have no account,
     MissingInput when there is no one.
     """
     with ws.reading() as session:
@@ -90,10 +91,11 @@ def invite(
     made = []
     for one in found:
         name = one.person.assessor
+        day = days[one.role]
         known = servers.get(own[name])
         values = _values(ws, one, known) | {
             "whom": whom or SENDER,
-            "until": until and f"{until.day} {until:%B %Y}",
+            "until": day and f"{day.day} {day:%B %Y}",
             "asked": "both" if asked_both else ws.settings.kind,
         }
         text = render(TEMPLATES[one.role], values, overrides=ws.root / "templates")
@@ -182,6 +184,7 @@ def _values(ws: Workspace, one: Addressee, known: _Server | None) -> dict[str, A
         "work": one.work,
         "last": "N" if one.work is None else one.work.pairs,
         "training": one.training,
+        "training_sent": one.training_sent or one.training,
         "training_link": link_to(one.training_project),
         "published": _words(ws, one.role)[1] != "left out",
         "their_words": THEIR_WORDS[one.role],
@@ -245,6 +248,8 @@ class Addressee(NamedTuple):
     training: int
     """Gold pairs that come first, while they are not passed."""
     training_project: Project | None
+    training_sent: int = 0
+    """How many of them are on the server: they are sent batch by batch."""
 
 
 def addressees(session: Session, ws: Workspace) -> list[Addressee]:
@@ -263,7 +268,8 @@ def addressees(session: Session, ws: Workspace) -> list[Addressee]:
             training = 0 if passed else len(trials.read_assignments(session, TRAIN, name))
             work = _judging(session, snapshot, name)
             project, first = there.get((name, "judge")), there.get((name, TRAIN)) if training else None
-            told.append(Addressee(person, "judge", work, project, training, first))
+            batch = len(projects.read_tasks(session, first.project)) if first else 0
+            told.append(Addressee(person, "judge", work, project, training, first, batch))
         if person.adjudicator:
             project = there.get((name, "adjudicate"))
             work = project and _settling(session, snapshot, project)

@@ -10,12 +10,16 @@ from dataclasses import replace
 from datetime import datetime
 
 from annot.base.errors import AnnotError, BusyError, MissingInput, StudioError
+from annot.base.names import counted
 from annot.base.records import Advance
 from annot.judging.exchange.collecting import Seen
 from annot.judging.exchange.recording import Pulled, pull_round
 from annot.judging.exchange.rounds import NO_WISHES, Round, Wishes
 from annot.judging.rounds import ROUNDS, check_wishes, round_of
+from annot.judging.rushed import rushed_of
+from annot.steps.so_far import write_pages
 from annot.store import projects
+from annot.study.outcome import outcome_of
 from annot.study.workspace import Workspace
 
 WATCHED = (ROUNDS["judging"], ROUNDS["adjudication"])
@@ -54,7 +58,7 @@ def pull_sent(
     Raises what was refused if nothing came.
     """
     if named is not None:
-        return pull(ws, round=named, advance=advance, wishes=wishes, seen=seen), ()
+        return _with_pages(ws, pull(ws, round=named, advance=advance, wishes=wishes, seen=seen), wishes), ()
     check_wishes(wishes, allowed={"accept_deletions"}, command="annot pull")
     came: list[tuple[Round, Pulled]] = []
     refused: list[AnnotError] = []
@@ -68,8 +72,25 @@ def pull_sent(
         raise refused[0]
     if seen is not None and any(pulled.assessors for _, pulled in came):
         came = [(round, _with_open(ws, round, pulled)) for round, pulled in came]
+    pulled = _with_pages(ws, _together(came), wishes)
     # On a server that has only some of the rounds, the others are not missed.
-    return _together(came), tuple(error for error in refused if not isinstance(error, MissingInput))
+    return pulled, tuple(error for error in refused if not isinstance(error, MissingInput))
+
+
+def _with_pages(ws: Workspace, pulled: Pulled, wishes: Wishes) -> Pulled:
+    """The same, with a note on answers that came faster than anyone can read. Writes the pages of what people decided
+    so far; a page that cannot be written is a note, and the answers are in all the same."""
+    if wishes.dry_run or not pulled.assessors:
+        return pulled
+    notes = list(pulled.notes)
+    with ws.opened() as held:
+        with held.reading() as session:
+            notes += [f"{found}; {found.do}" for found in rushed_of(session, outcome_of(session, held.settings))]
+        try:
+            write_pages(held, now=datetime.now().astimezone())
+        except (AnnotError, OSError) as error:
+            notes.append(f"the pages of grades so far are not written: {error}")
+    return replace(pulled, notes=tuple(notes))
 
 
 def watch(
@@ -129,7 +150,7 @@ def told(pulled: Pulled, *, now: datetime) -> str:
         f"{row.assessor} {row.new} new" + (f" and {row.changed} changed" if row.changed else "")
         for row in pulled.assessors
     )
-    return f"{now:%H:%M:%S}  {', '.join(brought)}; {pulled.open} to come"
+    return f"{now:%H:%M:%S}  {', '.join(brought)}; {counted(pulled.open or 0, 'answer')} to come"
 
 
 def _sent(ws: Workspace, rounds: Sequence[Round]) -> tuple[Round, ...]:

@@ -63,6 +63,8 @@ class Status:
     """Pairs of the pools that the sample leaves out: nobody is asked about them."""
     to_withdraw: int
     """Unanswered tasks on the server for people who do not have the pairs any more."""
+    rushed: tuple[str, ...]
+    """Answers that came faster than anyone can read, a line for each person."""
     next_command: str
     """Words in capitals stand for what a person decides; empty if nothing is left to do."""
     next_why: str
@@ -108,7 +110,12 @@ def status(ws: Workspace) -> Status:
         stage = Stage(session, ws)
         coming = next_step(stage.facts())
         changed, not_as_they_were = changed_after_adjudication(session), withdrawn_of(session)
-        outcome = stage.outcome
+        outcome, rushed = stage.outcome, tuple[str, ...]()
+        if outcome.everything:
+            # Only once there are answers.
+            from annot.judging.rushed import rushed_of
+
+            rushed = tuple(map(str, rushed_of(session, outcome)))
         return Status(
             labelled_papers=stage.labelled if ws.settings.faceted else None,
             queries=len(stage.queries),
@@ -136,6 +143,7 @@ def status(ws: Workspace) -> Status:
             accepted=len(outcome.accepted),
             not_drawn=stage.not_drawn,
             to_withdraw=stage.to_withdraw,
+            rushed=rushed,
             next_command=coming.command,
             next_why=coming.why,
             next_who=coming.who,

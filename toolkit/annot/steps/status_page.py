@@ -11,6 +11,7 @@ from dataclasses import replace
 from datetime import datetime, tzinfo
 from pathlib import Path
 
+from annot.base.names import counted
 from annot.judging.progress import AgreementSoFar, Look, by_day, papers_with_complete_pairs, progress_of
 from annot.judging.state_memory import remembered_findings
 from annot.publishing.neighbours import pages_in, with_links
@@ -108,5 +109,5 @@ def line(look: Look) -> str:
     """The study in one line."""
     share = share_done(look.judged, look.planned)
     people = ", ".join(f"{one.assessor} {one.judged}/{one.assigned}" for one in look.assessors)
-    done = f"{bar(look.judged, look.planned)} {look.judged} of {look.planned} ({share})"
-    return f"{done}  {look.settling.open} disputes open  {people}"
+    done = f"{bar(look.judged, look.planned)} {look.judged} of {counted(look.planned, 'answer')} ({share})"
+    return f"{done}  {counted(look.settling.open, 'open dispute')}  {people}"

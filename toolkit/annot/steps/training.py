@@ -12,6 +12,7 @@ from annot.formats.spreadsheet import GoldLine, read_gold, write_gold
 from annot.judging.exchange.outgoing import material_of
 from annot.judging.plan_on_record import adjudicators_of
 from annot.judging.trial_answers import (
+    AGREED,
     FIGURES,
     HIDDEN,
     TRAIN,
@@ -124,7 +125,7 @@ def make(ws: Workspace, file: Path | None, *, dry_run: bool) -> GoldSet:
         pairs=len(made),
         by_facet=dict(sorted(Counter(known[one.query_id].facet for one in made).items())),
         by_grade=dict(sorted(Counter(one.grade for one in made).items())),
-        without_reason=sum(not one.why for one in made),
+        without_reason=sum(one.why in ("", AGREED) for one in made),
         added=len({one.pair for one in made} - {one.pair for one in standing}),
         path=path,
     )
@@ -181,7 +182,7 @@ def _why(outcome: Outcome, query_id: str, doc_id: str) -> str:
     if settled is not None:
         said = [settled.reason, settled.comment]
     else:
-        said = ["the assessors agreed", *(one.comment for one in outcome.judgements if one.pair == (query_id, doc_id))]
+        said = [AGREED, *(one.comment for one in outcome.judgements if one.pair == (query_id, doc_id))]
     return ": ".join(filter(None, said))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from operator import attrgetter
 from typing import NamedTuple
 
 from annot.base.errors import InputError
@@ -16,6 +17,7 @@ from annot.base.records import (
     Decision,
     Judgement,
     OfPair,
+    Query,
     Returned,
     grouped,
     nested,
@@ -243,9 +245,11 @@ def shown_order(dispute: Dispute, *, seed: int) -> tuple[Judgement, ...]:
     return tuple(by_assessor[name] for name in order)
 
 
-def queue(disputes: Iterable[Dispute]) -> tuple[Dispute, ...]:
-    """Disputes by their gap, the widest first: what tells most while fresh. Of one gap, query by query."""
-    return tuple(sorted(disputes, key=lambda one: (-one.gap, one.query_id, one.doc_id)))
+def queue(disputes: Iterable[Dispute], queries: Mapping[str, Query]) -> tuple[Dispute, ...]:
+    """Disputes topic by topic, and of one topic facet by facet. The place of a pair says nothing of its grades."""
+
+    places = {name: (query.topic_id, query.facet) for name, query in queries.items()}
+    return tuple(sorted(disputes, key=lambda dispute: (places[dispute.query_id], dispute.pair)))
 
 
 def assign_adjudicators(
@@ -268,7 +272,8 @@ def assign_adjudicators(
         raise InputError("no adjudicator", hint="add one with `annot assessor add NAME --account EMAIL --adjudicator`")
     given = dict(current)
     load: Counter[str] = Counter(given.values())
-    queries_of = grouped((one.query_id, one) for one in queue(disputes) if one.pair not in given)
+    new = sorted((dispute for dispute in disputes if dispute.pair not in given), key=attrgetter("pair"))
+    queries_of = grouped((dispute.query_id, dispute) for dispute in new)
     from annot.base.stats.seeding import generator
 
     stuck: list[str] = []

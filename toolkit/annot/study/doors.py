@@ -96,7 +96,7 @@ def check_links(root: Path) -> None:
             hint="replace each link with a copy of the file; only corpus/ and weights/ may hold links",
         )
     kept = root / KEPT_BESIDE
-    beside = [kept, *kept.glob("*"), *kept.glob("studios/*"), *kept.glob("studios/*/*")]
+    beside = [kept, *(link for at in ("*", "people/*", "studios/*", "studios/*/*") for link in kept.glob(at))]
     for link in filter(Path.is_symlink, beside):
         if not is_inside(link, root):
             check_door(root, str(link.resolve()), asked_by=f"{link.relative_to(root)}, a link,")

@@ -85,6 +85,12 @@ class Outcome:
         return {(one.assessor, one.asked) for one in self.everything if one.counts}
 
     @property
+    def rulings(self) -> tuple[Adjudication, ...]:
+        """What adjudicators said, grade or not, of the pairs that wait for no new answer."""
+        ended = (said for several in (*self.unjudgeable.values(), *self.passed_on.values()) for said in several)
+        return (*self.adjudications.values(), *ended)
+
+    @property
     def people(self) -> set[str]:
         """Everyone who has an answer on record."""
         return {one.assessor for one in self.everything} | {one.adjudicator for one in self.adjudications.values()}

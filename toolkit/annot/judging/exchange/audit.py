@@ -16,14 +16,11 @@ from annot.judging.exchange.findings import (
     FAST_ANSWERS,
     NOT_LOOKED_AT,
     PROJECT_GONE,
-    TOO_FAST,
     UNKNOWN_GUIDELINES,
     VERSION,
     Audited,
     AuditFinding,
-    fast_answers,
     of_accounts,
-    of_fast,
     of_markers,
     of_project,
 )
@@ -32,6 +29,7 @@ from annot.judging.exchange.sending import counting
 from annot.judging.exchange.server_projects import changed_by_hand
 from annot.judging.exchange.servers import isolated, on_servers
 from annot.judging.exchange.shown import changed_tasks
+from annot.judging.rushed import rushed_of
 from annot.labelstudio.gateway import Gateway
 from annot.labelstudio.studio_records import IN_WORDS
 from annot.labelstudio.task_lint import is_prediction_of_ours
@@ -55,8 +53,8 @@ class Audit:
     tasks: int
     answers: int
     findings: tuple[AuditFinding, ...]
-    fast: dict[str, int]
-    """By person, the answers that were given faster than anyone can read."""
+    fast: tuple[AuditFinding, ...]
+    """By person, the answers that came faster than anyone can read, as far as they were pulled."""
 
 
 def audit(ws: Workspace, *, advance: Advance) -> Audit:
@@ -71,8 +69,8 @@ def audit(ws: Workspace, *, advance: Advance) -> Audit:
 def _audit(ws: Workspace, *, advance: Advance) -> Audit:
     looked = tasks = answers = 0
     findings: list[AuditFinding] = []
-    fast: defaultdict[str, dict[tuple[str, str], str]] = defaultdict(dict)
     with ws.reading() as session:
+        fast = rushed_of(session, outcome_of(session, ws.settings))
         sent = [project for project in projects.read_projects(session) if project.remote_id is not None]
         total = sum(len(projects.read_tasks(session, project.project)) for project in sent)
     more = counting(advance, total=total)
@@ -104,7 +102,6 @@ def _audit(ws: Workspace, *, advance: Advance) -> Audit:
             tasks += len(audited.tasks)
             answers += sum(len(task.annotations) for task in audited.tasks)
             findings.extend(of_project(audited, _settled(ws, project)))
-            fast[project.assessor] |= fast_answers(audited)
             findings.extend(_of_guidelines(ws, project, audited))
             more(len(audited.planned))
 
@@ -112,11 +109,10 @@ def _audit(ws: Workspace, *, advance: Advance) -> Audit:
     if not everyone and isolated(ws):
         raise MissingInput("nothing was sent", hint="send the tasks with `annot push`")
     away = on_servers(ws, everyone, look)
-    findings += [finding for person, answers in sorted(fast.items()) for finding in of_fast(person, answers)]
+    findings += [finding for finding in fast if finding.count >= FAST_ANSWERS]
     kind = NOT_LOOKED_AT
     findings += [AuditFinding("not looked at", f"{one.assessor}: {kind.what}", 1, kind.do) for one in away]
-    often = {person: len(own) for person, own in sorted(fast.items()) if own}
-    found = Audit(judgements_sha256(ws), looked, tasks, answers, tuple(findings), often)
+    found = Audit(judgements_sha256(ws), looked, tasks, answers, tuple(findings), fast)
     write_file(ws.exports / AUDIT_FILE, as_text(found))
     return found
 
@@ -187,10 +183,7 @@ def described(found: Audit) -> str:
     """What was looked at and found, in words."""
     tasks, answers = counted(found.tasks, "task"), counted(found.answers, "answer")
     lines = [f"checked: {counted(found.projects, 'project')}, {tasks} and {answers}"]
-    if found.fast:
-        each = ", ".join(f"{person} {count}" for person, count in found.fast.items())
-        total = counted(sum(found.fast.values()), TOO_FAST.noun)
-        lines.append(f"{total} {TOO_FAST.what} ({each}); {FAST_ANSWERS} or more by one person are reported below")
+    lines += [str(finding) for finding in found.fast if finding.count < FAST_ANSWERS]
     for one in found.findings:
         lines += (str(one), f"    to do: {one.do}")
     return "\n".join(lines if found.findings else [*lines, "no problems found"])
@@ -271,7 +264,6 @@ def audited_project(
             *changed_tasks(ws, project, tasks, may_stand),
             *(task.key for task in tasks if task.key in may_stand and task.task_id in filled_in),
         },
-        graded=PARTS[project.round].graded,
         settings=_in_words(changed_by_hand(there, project)),
         people=people,
         set_back={name: at[:10] for at, found in project.set_back for name in _in_words(found)},

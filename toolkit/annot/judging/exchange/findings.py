@@ -16,10 +16,8 @@ from annot.base.records import Asked, grouped
 from annot.labelstudio.annotations import id_of
 from annot.labelstudio.studio_records import Payload, PulledTask
 
-FASTEST_SECONDS = 2.0
-"""Nobody reads the marked sentences of two abstracts and presses two keys in less."""
 FAST_ANSWERS = 3
-"""So many answers faster than that are no slip any more."""
+"""So many answers of one person that came too fast are no slip any more."""
 SHOWN = 3
 """Pairs that a finding names."""
 
@@ -80,7 +78,7 @@ PROJECT_GONE = Kind(
     "`{push}` creates it again with its open tasks; answers still count, and the next pull asks you to decide; "
     "Label Studio's free edition does not record who deleted it",
 )
-TOO_FAST = Kind(f"given in less than {FASTEST_SECONDS:g} s", "look at the pairs with the person", "answer")
+TOO_FAST = Kind("faster than anyone can read", "look at the pairs with the person", "answer")
 VERSION = Kind("", "look at a task of each screen, then run `{push}`")
 STRANGE_ACCOUNT = Kind("is on their server", "delete it there, and reset the invitation link under Organization")
 STRANGE_PROJECT = Kind("on their server", "pull its answers, then delete it there", "project")
@@ -157,8 +155,6 @@ class Audited(NamedTuple):
     """The keys of what was sent."""
     changed: Collection[str | None]
     """The keys of the tasks that show something else than they were sent with."""
-    graded: bool
-    """Whether its answers are grades: to look at gold grades takes no time."""
     settings: Collection[str] = ()
     """What was changed of the project itself, in words."""
     set_back: Mapping[str, str] = {}
@@ -196,27 +192,6 @@ def of_project(audited: Audited, adjudicated: Mapping[tuple[str, str], str]) -> 
                 answers.setdefault(kind, {})[key] = day
     for kind, of_kind in ANSWERS.items():
         yield from _findings(kind, of_kind, audited, answers.get(kind, {}))
-
-
-def fast_answers(audited: Audited) -> dict[tuple[str, str], str]:
-    """The day of each answer that was given faster than anybody reads, by pair."""
-    found: dict[tuple[str, str], str] = {}
-    for task in audited.tasks if audited.graded else ():
-        for annotation in _given(task):
-            seconds = annotation.get("lead_time")
-            fast = isinstance(seconds, int | float) and seconds < FASTEST_SECONDS
-            if fast and task.key is not None and task.key in audited.own:
-                pair = audited.own[task.key].pair
-                found[pair] = max(found.get(pair, ""), _day(annotation))
-    return found
-
-
-def of_fast(person: str, fast: Mapping[tuple[str, str], str]) -> Iterator[AuditFinding]:
-    """One person's answers of `fast_answers`, in all their projects, where they are more than a slip."""
-    if len(fast) >= FAST_ANSWERS:
-        pairs = tuple(sorted(map(" ".join, fast)))
-        what, last = TOO_FAST.of(person, len(fast)), max(fast.values()) or None
-        yield AuditFinding("too fast", what, len(fast), TOO_FAST.do, pairs, last)
 
 
 def _given(task: PulledTask) -> list[Payload]:

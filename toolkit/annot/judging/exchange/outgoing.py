@@ -187,7 +187,7 @@ def _not_to_be_known(
 ) -> tuple[Mapping[tuple[str, str], tuple[str, float]], str]:
     """What the order of a round must not follow: of each pair its group and its value, and what that is in words.
 
-    Disputes stand by their gap, and pairs that are looked at again with their grade have nothing to hide.
+    Disputes come query by query, and pairs that are looked at again with their grade have nothing to hide.
     """
     if part.stored == "judge":
         drawn = pools.documents_by_query(session)

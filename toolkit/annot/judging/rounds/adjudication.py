@@ -48,7 +48,7 @@ class AdjudicationRound(Round):
     noted_as = "push adjudication"
 
     def prepare(self, ws: Workspace, wishes: Wishes, *, dry_run: bool) -> Prepared:
-        """Every pair in dispute, in the order of its gap."""
+        """Every pair in dispute, query by query."""
         with ws.reading() as session:
             outcome = outcome_of(session, ws.settings)
         if not outcome.judgements:
@@ -118,7 +118,7 @@ def outgoing_of(ws: Workspace) -> list[Outgoing]:
     form = form_of(ws, PART, material)
     found: list[Outgoing] = []
     for person in sorted({given[one.pair] for one in disputes} | sent_before):
-        mine = [one for one in queue(disputes) if given[one.pair] == person]
+        mine = [one for one in queue(disputes, material.queries) if given[one.pair] == person]
         # A pair that came back to an assessor after it was settled is another task: the first one keeps its answer.
         asked_of = {one.pair: Asked(*one.pair, 1 + outcome.reopened.get(one.pair, 0)) for one in mine}
         tasks = tasks_of(ws, material, list(asked_of.values()))

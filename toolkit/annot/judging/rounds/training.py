@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
-from typing import Any
 
 from sqlmodel import Session
 
-from annot.base.errors import MissingInput
+from annot.base.errors import InputError, MissingInput
 from annot.base.names import check_name, counted
 from annot.base.records import WHOLE, Asked, Judgement
 from annot.judging.exchange.collecting import Collected
@@ -17,6 +16,7 @@ from annot.judging.exchange.outgoing import Outgoing, form_of, material_of, task
 from annot.judging.exchange.recording import RecordedProject, record_beside
 from annot.judging.exchange.rounds import PARTS, Afterwards, Prepared, Round, Wishes
 from annot.judging.trial_answers import (
+    AGREED,
     FEEDBACK,
     HIDDEN,
     TOO_LATE,
@@ -77,6 +77,7 @@ class TrainingRound(Round):
             sequence = sequence_of(name, free, facet_of, mine, facets=facets, seed=ws.settings.seed)
             if sequence:
                 sequences[name] = sequence
+        _refuse_placeholders(golden[pair] for pair in sorted({pair for own in sequences.values() for pair in own}))
         if not dry_run:
             with ws.writing() as session:
                 rows = [one for name, sequence in sequences.items() for one in assigned(name, sequence)]
@@ -124,27 +125,43 @@ def _outgoing(
     """What everyone is to judge, up to the first batch not answered; and the answered ones with gold and why."""
     material = material_of(ws, set(golden))
     forms = [form_of(ws, part, material) for part in (JUDGED, LOOKED_AT)]
+    names = ws.settings.scale.names
     judging: list[Outgoing] = []
     again: list[Outgoing] = []
     for name, sequence in sequences.items():
-        tasks = tasks_of(ws, material, [Asked(*pair) for pair in sequence])
         done = {Asked(*pair): one for pair, one in answers.get(name, {}).items() if one.counts}
-        sent: dict[Asked, dict[str, Any]] = {}
-        shown: dict[Asked, dict[str, Any]] = {}
+        sent: list[Asked] = []
+        finished: list[Asked] = []
         for batch in batches_of(sequence, facet_of):
-            own = {Asked(*pair): tasks[Asked(*pair)] for pair in batch}
-            sent |= own
-            if not own.keys() <= done.keys():
+            sent += [Asked(*pair) for pair in batch]
+            if not done.keys() >= set(sent):
                 break
-            for asked, task in own.items():
-                gold = golden[asked.pair]
-                shown[asked] = feedback_task(
-                    task, done[asked], gold=gold.grade, why=gold.why, scale_names=ws.settings.scale.names
-                )
-        judging.append(Outgoing(forms[0], name, sent, whole=tuple(tasks)))
+            finished = list(sent)
+        # Each project counts what is in it: the next batch comes when this one is answered.
+        whole = tuple(Asked(*pair) for pair in sequence)
+        judging.append(Outgoing(forms[0], name, tasks_of(ws, material, sent), whole=whole))
+        shown = {}
+        for asked, task in tasks_of(ws, material, finished).items():
+            gold = golden[asked.pair]
+            shown[asked] = feedback_task(task, done[asked], gold=gold.grade, why=gold.why, scale_names=names)
         if shown:
             again.append(Outgoing(forms[1], name, shown))
     return [*judging, *again]
+
+
+def _refuse_placeholders(golden: Iterable[Gold]) -> None:
+    """Raise InputError if people would read the words of the draw in place of a reason."""
+    faults = [
+        f"training/gold.tsv: {one.query_id} {one.doc_id}: the reason is {one.why!r}"
+        for one in golden
+        if one.why.strip() == AGREED
+    ]
+    if faults:
+        raise InputError(
+            f"{counted(len(faults), 'gold pair')} without a reason that explains the grade; nothing was sent",
+            faults=faults,
+            hint="write why the grade is right, then run `annot train gold training/gold.tsv`",
+        )
 
 
 def _in_time(name: str, session: Session) -> Callable[[Reading], str]:

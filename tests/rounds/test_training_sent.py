@@ -1,0 +1,26 @@
+"""A push of training: what people would read in place of a reason is refused before anything is sent."""
+
+from __future__ import annotations
+
+import pytest
+from annot.base.errors import InputError
+from annot.store import trials
+from annot.store.trials import Gold
+from worlds import QUERY, World
+
+REASONS = ("the assessors agreed", "Both count cells.", "the assessors agreed: same sensor", " the assessors agreed ")
+"""The words of the draw alone, twice; a sentence of the lead, and an assessor's comment behind the words."""
+
+
+def test_gold_with_the_words_of_the_draw_is_not_sent_and_all_such_pairs_are_listed(sent: World) -> None:
+    golden = [Gold(QUERY, f"d0{at}", at, why, at + 1) for at, why in enumerate(REASONS)]
+    with sent.ws.writing() as session:
+        trials.replace_gold(session, golden)
+    with pytest.raises(InputError, match="2 gold pairs") as refused:
+        sent.push("training", assessor=("j1",))
+    assert [fault.split(":")[1].strip() for fault in refused.value.faults] == [f"{QUERY} d00", f"{QUERY} d03"]
+    assert not sent.studio.projects_of("/train/"), "nothing was sent"
+    with sent.ws.writing() as session:
+        trials.replace_gold(session, [one._replace(why="Because.") for one in golden])
+    (judged,) = sent.push("training", assessor=("j1",)).projects
+    assert judged.sent == 4

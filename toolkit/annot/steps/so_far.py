@@ -1,0 +1,154 @@
+"""A page for each person with what they decided so far: an assessor's grades, and an adjudicator's page for each query.
+
+They are in the folder of what can be made again, so they are in no backup and no release, and git ignores them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence, Set
+from datetime import datetime
+from typing import Any
+from urllib.parse import quote
+
+import numpy as np
+from sqlmodel import Session
+
+from annot.base.errors import LeakError
+from annot.base.names import moment_of
+from annot.base.records import WHOLE, Adjudication, Asked, Assessor, Judgement, grouped
+from annot.base.stats.medians import winsorised
+from annot.base.templating import render
+from annot.judging.rushed import BESIDE, answers_of
+from annot.labelstudio.studio_records import project_url
+from annot.labelstudio.tasks import opinion_text
+from annot.measuring.forecast.hours import HOUR
+from annot.publishing.release.leaks import Secret, leaks
+from annot.store import people, projects, trials
+from annot.store.papers import find_papers
+from annot.store.queries import read_queries, read_topics
+from annot.study.outcome import Outcome, outcome_of, texts_of
+from annot.study.workspace import Workspace, write_file
+
+FOLDER = "people"
+"""Where the pages are, below `.annot/`: a folder for each person."""
+TEMPLATE = "so-far.html.j2"
+Task = tuple[str, Asked]
+"""The round of a task, and what it asks."""
+Decided = Mapping[str, Sequence[Judgement | Adjudication]]
+"""The answers or decisions on a page, by query."""
+
+
+def write_pages(ws: Workspace, *, now: datetime) -> None:
+    """Write everyone's pages, and remove those that have nothing to show any more. now: in the lead's time zone.
+
+    Raises LeakError, and writes nothing, if a page would name another person or an account.
+    """
+    folder = ws.cache / FOLDER
+    with ws.reading() as session:
+        pages = {folder / quote(person, safe="") / file: text for person, file, text in _pages(ws, session, now)}
+    for path, text in pages.items():
+        write_file(path, text, private=True)
+    for path in {*folder.glob("*/*.html")} - pages.keys():
+        path.unlink()
+
+
+def _pages(ws: Workspace, session: Session, now: datetime) -> Iterator[tuple[str, str, str]]:
+    """Person, file and content of each page."""
+    outcome, everyone = outcome_of(session, ws.settings), people.read_assessors(session)
+    everything, repeats = answers_of(session, outcome), set(outcome.repeats)
+    said = {(answer.pair, answer.assessor): answer for answer in outcome.current}
+    common = {
+        **_texts(ws, session, outcome),
+        "whole": WHOLE,
+        "now": now,
+        "grade": lambda answer: opinion_text(answer, ws.settings.scale.names),
+        "seen": lambda ruling: [said[ruling.pair, who] for who in ruling.shown if (ruling.pair, who) in said],
+    }
+    for name in (person.assessor for person in everyone if person.left_on is None):
+        own = [(round, answer) for round, answer in everything if answer.assessor == name]
+        rulings = [ruling for ruling in outcome.rulings if ruling.adjudicator == name]
+        took: list[Judgement | Adjudication] = [*rulings, *(answer for _, answer in own)]
+        times = np.array([answer.lead_time for answer in took if answer.lead_time])
+        moments = [moment.astimezone(now.tzinfo) for answer in took if (moment := moment_of(answer.judged_at))]
+        links = _links(session, name)
+        values = {
+            **common,
+            "person": name,
+            "answers": len(took),
+            "today": sum(moment.date() == now.date() for moment in moments),
+            "hours": winsorised(times, fence=ws.settings.forecast.fence).sum() / HOUR if len(times) else None,
+        }
+        if own:
+            answered = {(round, answer.asked) for round, answer in own}
+            unfinished = _unfinished(session, name, outcome, sent=links.keys(), answered=answered)
+            judged = [answer for round, answer in own if round == "judge" and answer.query_id not in unfinished]
+            values |= {"judge": True, "link": lambda answer, links=links: links.get(("judge", answer.asked))}
+            yield name, "grades.html", _page(ws, values, _each_once(judged, repeats), everyone)
+
+        def link(ruling: Adjudication, links: Mapping[Any, str] = links) -> str | None:
+            return links.get(("adjudicate", Asked(*ruling.pair, 1 + outcome.reopened.get(ruling.pair, 0))))
+
+        for query_id, several in grouped((ruling.query_id, ruling) for ruling in rulings).items():
+            text = _page(ws, {**values, "judge": False, "link": link}, {query_id: several}, everyone)
+            yield name, f"decisions-{quote(query_id, safe='')[:150]}.html", text
+
+
+def _texts(ws: Workspace, session: Session, outcome: Outcome) -> dict[str, Any]:
+    """The queries, and the titles of topics and documents, of the study whose `title` is there too."""
+    queries = {query.query_id: query for query in read_queries(session)}
+    titles = {name: topic.title for name, topic in read_topics(session).items()}
+    asked = {doc_id for _, doc_id in outcome.planned} | {query.topic_id for query in queries.values()}
+    asked |= {doc_id for pairs in projects.read_hidden(session).values() for _, doc_id in pairs}
+    if ws.has_corpus:
+        titles |= {paper_id: paper.title for paper_id, paper in find_papers(ws.corpus, asked).items()}
+    return {"queries": queries, "titles": titles, "title": ws.settings.collection.title}
+
+
+def _links(session: Session, name: str) -> dict[Task, str]:
+    """The address of each of a person's tasks on Label Studio."""
+    return {
+        (project.round, asked): f"{project_url(project.url, project.remote_id)}?task={task}"
+        for project in projects.read_projects(session)
+        if project.assessor == name and project.remote_id is not None and project.url.startswith(("http:", "https:"))
+        for asked, task in projects.read_tasks(session, project.project).items()
+    }
+
+
+def _unfinished(session: Session, name: str, outcome: Outcome, *, sent: Set[Task], answered: Set[Task]) -> set[str]:
+    """The queries of which a person has something to answer still, or may be asked something again.
+
+    Hidden repeats and hidden gold are among it: whoever looks an earlier grade up does not judge a second time.
+    sent: what the person was sent.
+    """
+    pending = (*outcome.progress.pending, *outcome.progress.pending_repeats)
+    tasks = {("judge", asked) for who, asked in pending if who == name} | {task for task in sent if task[0] == "judge"}
+    tasks |= {("judge", Asked(*pair)) for pair in projects.read_hidden(session).get(name, ())}
+    tasks |= {(round, trial.asked) for round in BESIDE for trial in trials.read_assignments(session, round, name)}
+    waiting = {query_id for (query_id, _), text in texts_of(session).items() if text.state == "waits"}
+    return waiting | {asked.query_id for _, asked in tasks - answered}
+
+
+def _each_once(judged: Sequence[Judgement], repeats: Set[Judgement]) -> Decided:
+    """A person's answers by query, the highest grade first.
+
+    A pair that was judged twice is among them once: with the first answer if the second was to a hidden repeat, with
+    the last if the pair came back with a note. repeats: the answers to hidden repeats.
+    """
+    in_turn = sorted(judged, key=lambda answer: (answer not in repeats, answer.occasion))
+    last = {answer.pair: answer for answer in in_turn}.values()
+    ordered = sorted(last, key=lambda answer: (answer.query_id, -1 if answer.grade is None else answer.grade))
+    return grouped((answer.query_id, answer) for answer in reversed(ordered))
+
+
+def _page(ws: Workspace, values: Mapping[str, object], decided: Decided, everyone: Sequence[Assessor]) -> str:
+    """The page, if it names nobody else outside of what papers and people wrote."""
+    others = [Secret("name", person.assessor) for person in everyone if person.assessor != values["person"]]
+    others += [Secret("e-mail", person.account) for person in everyone if person.account is not None]
+    bare, whole = (
+        render(TEMPLATE, {**values, "decided": decided, "bare": bare}, overrides=ws.root / "templates")
+        for bare in (True, False)
+    )
+    if found := [leak for leak in leaks({TEMPLATE: bare.encode()}, others, allowed=()) if "a known" in leak.what]:
+        faults = [f"{values['person']}: line {leak.line} has {leak.what}, {leak.shown}" for leak in found]
+        raise LeakError("a page of grades so far would name others; no page was written", faults=faults)
+    return whole
