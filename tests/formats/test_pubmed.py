@@ -247,3 +247,14 @@ def test_memory_does_not_grow_with_the_file(tmp_path: Path) -> None:
         return most
 
     assert peak(400) < 1.5 * peak(100)
+
+
+@pytest.mark.parametrize(("own", "expected"), [("", "In English."), ("<AbstractText>Own.</AbstractText>", "Own.")])
+def test_another_abstract_counts_only_if_the_article_has_none_of_its_own(
+    tmp_path: Path, own: str, expected: str
+) -> None:
+    others = "".join(
+        f'<OtherAbstract Type="Publisher" Language="{language}"><AbstractText>{text}</AbstractText></OtherAbstract>'
+        for language, text in (("spa", "En español."), ("eng", "In English."))
+    )
+    assert one(tmp_path, article(article=f"<Abstract>{own}</Abstract>", more=others))["abstract"] == expected

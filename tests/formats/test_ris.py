@@ -349,3 +349,16 @@ def test_other_text_is_not_told_as_ris(start: str) -> None:
 def test_ris_is_read_without_any_other_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "rispy", None)
     assert [one["title"] for _, one in papers(tmp_path / "p.ris", ZOTERO)] == ["Bröd & <i>brioche</i>"]
+
+
+def test_the_type_may_come_after_other_tags_and_a_record_without_a_type_is_not_lost(tmp_path: Path) -> None:
+    text = (
+        "DB  - Cat\nTI  - Dances\nTY  - JOUR\nPY  - 2001\nER  - \n\n2.\nTI  - Walks\nTY  - BOOK\nER  - \n"
+        "TI  - No type\nAB  - It counts.\nER  - \n"
+    )
+    found = papers(tmp_path / "p.ris", text)
+    assert [(at, one["title"], one["year"]) for at, one in found] == [
+        (1, "Dances", "2001"),
+        (8, "Walks", None),
+        (11, "No type", None),
+    ]

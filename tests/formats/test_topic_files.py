@@ -39,6 +39,7 @@ Dates are not needed.
 1. firm, <i>subsidy</i>
 <fac> Factor(s):
 <nat> Nationality: U.S.
+<nat> Nationality: U.S.S.R.
 </fac>
 <def> Definition(s):
 </top>
@@ -68,7 +69,7 @@ READ = (
             "head": "Tipster Topic Description",
             "dom": "International Economics",
             "con": "1. firm, subsidy",
-            "nat": "U.S.",
+            "nat": "U.S.\n\nU.S.S.R.",
         },
     ),
     Topic("302", "Poliomyelitis &unknown; and Post-Polio", "Is the disease under control?", "It is."),

@@ -48,7 +48,7 @@ _ID_NAMES = {
     "key": ("key", "citation key", "ut (unique wos id)", "eid", "cord uid", "publication id", "lens id"),
 }
 """The first of these names that the table has counts."""
-_TAGS = {"TI": "title", "AB": "abstract", "PY": "year", "DI": "doi", "PM": "pmid", "UT": "key"}
+TAGS = {"TI": "title", "AB": "abstract", "PY": "year", "DI": "doi", "PM": "pmid", "UT": "key"}
 """Web of Science's; its ID are keywords."""
 _BETWEEN = re.compile(r"[\s;,|]+")
 _A_YEAR = re.compile(r"(?<!\d)(?:1[5-9]|20)\d\d")
@@ -64,7 +64,7 @@ def meaning(header: tuple[str, ...]) -> dict[str, str]:
     {'Article Title': 'title', 'Abstract': 'abstract', 'DOI': 'doi'}
     """
     if {"TI", "AB"} <= {*header}:
-        return {name: _TAGS[name] for name in header if name in _TAGS}
+        return {name: TAGS[name] for name in header if name in TAGS}
     found = {name: name for name in header if name in COLUMNS}
     plain = {_plain(name): name for name in reversed(header)}
     if not has_own_ids(found):

@@ -48,10 +48,12 @@ def _paper(record: Element) -> dict[str, Any]:
     data = record.find("PubmedData" if book is None else "PubmedBookData")
     none = Element("none")
     own, article, data = (none if part is None else part for part in (own, article, data))
-    abstract = article.find("Abstract")
+    parts = article.findall("Abstract/AbstractText")
+    others = own.findall("OtherAbstract") if not any(map(_text, parts)) else []
+    others.sort(key=lambda other: other.get("Language", "eng") != "eng")
     return {
         "title": _title(article),
-        **_abstract(() if abstract is None else abstract.findall("AbstractText")),
+        **_abstract(others[0].findall("AbstractText") if others else parts),
         "year": _year(article, data),
         "pmid": own.findtext("PMID"),
         "doi": _doi(own, article, data),
