@@ -1,0 +1,142 @@
+"""Notices that databases and publishers add to abstracts, cut by rules; each rule names its source.
+
+A rule cuts a text of its own kind, and only where it begins as a sentence does: `copyright` occurs in papers on law.
+Most notices are at the end of an abstract, some before its first word.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+
+class NoticeRule(NamedTuple):
+    """A kind of notice."""
+
+    name: str
+    """The words in which counts name it."""
+    source: str
+    """The databases or publishers that write it, and when."""
+    pattern: re.Pattern[str]
+
+
+_YEAR = r"(?:1[89]|20)\d\d\b"
+_SIGN = r"(?:(?:Crown )?Copyright,?\s*(?:©|\([cC]\))|©\s*(?:Copyright,?)?|(?<=[.!?)\]”]\s)\([cC]\)(?:\s*Copyright)?)"
+_HOLDER = (
+    # A name or a number, or one of the small words between names; any other word begins a sentence of the abstract.
+    r"(?:[A-Z0-9À-Þ&(][^\s]*|[&|/–-]|(?:and|of|the|for|on|behalf|by|under|in|an?|de|la|le|les|du|des|der|die|das|del|di|et"
+    r"|e|y|und|f[uü]r|van|von|voor|trading|as|published|publishing|part|licensee|licen[cs]e[ed]?|exclusive|to|all|rights?"
+    r"|reserved|authors?|author\(s\)|its|with|from|is|article|open|access|their|affiliations|holders?)(?!\w)[.,;:)]*)"
+)
+_PUBLISHER = (
+    r"(?:Elsevier|Springer|Wiley|Blackwell|Informa|Taylor|Sage|SAGE|IEEE|ACM|MDPI|Kluwer|Lippincott|Karger|Thieme|Emerald"
+    r"|Mosby|Saunders|Pergamon|Academic|BMJ|Oxford|Cambridge|\S+ Press|Publish\w+|APA\b|Ltd|Limited|Inc\b|LLC|GmbH"
+    r"|B\.V|Verlag|Societ\w+|Association|College|Academy|Institute|The Authors?\b|Authors?\b)"
+)
+_END = r"\s*\Z"
+
+
+def _rule(name: str, source: str, pattern: str, flags: int = 0) -> NoticeRule:
+    return NoticeRule(f"a notice: {name}", source, re.compile(pattern, flags))
+
+
+RULES = (
+    _rule(
+        "database record of APA",
+        "APA PsycInfo through Ovid, EBSCO, ProQuest and PsycNET, 2002 to today",
+        r"\s*[\[(]\s*PsycINFO Database Record,?\s+(?:Copyright\s+)?\(c\)\s+\d{4}[^()\[\]]{0,80}[)\]]+\.?"
+        r"(?:\s*\((?:Source: )?journal abstract\)\.?)?",
+        re.IGNORECASE,
+    ),
+    _rule(
+        "property of the publisher",
+        "EBSCO in all of its databases, 2003 to today; six sentences",
+        r"\s*Copyright of [^\n]{2,300}? (?:is|are) the property of [^\n]{2,300}? content may not be copied.*\Z",
+        re.DOTALL,
+    ),
+    _rule(
+        "origin of the abstract",
+        "EBSCO; ProQuest's Sociological Abstracts, ASSIA and IBSS; ERIC; 1990 to today",
+        r"\s*(?:[\[(](?:(?:PUBLICATION|AUTHOR|JOURNAL) ABSTRACT|ABSTRACT FROM (?:THE )?(?:AUTHOR|PUBLISHER|JOURNAL)S?"
+        r"|(?:original|author|journal) abstract|as provided|reprinted by permission[^\]\n]{0,200}"
+        r"|copyright [^\])\n]{1,120}|contains \d+ (?:tables?|figures?|(?:foot|end)?notes?)[^)\n]{0,80})[\])]\.?"
+        rf"|(?<=[.!?]\s)Adapted from the source document\.?)(?=\s*(?:[\[(]|Copyright|\Z))",
+        re.IGNORECASE,
+    ),
+    _rule(
+        "truncation",
+        "MEDLINE, 1976 to 2000 (https://www.nlm.nih.gov/bsd/mms/medlineelements.html#ab)",
+        r"\s*\(ABSTRACT TRUNCATED(?: AT \d+ WORDS)?\)" + _END,
+    ),
+    _rule(
+        "protected by copyright",
+        "Wiley's articles before their issue, as PubMed shows them, 2010 to today",
+        r"(?:\A|(?<=[.!?)\]])\s*)This article is protected by copyright\.(?:\s*All rights reserved\.?)?" + _END,
+    ),
+    _rule(
+        "open access",
+        "Hindawi, PLOS, BMC, MDPI and other publishers of open access in Scopus and PubMed, 2003 to today",
+        r"(?<=[.!?)\]]\s)(?:This (?:is an|article is an|work is) open[- ]access|This article is (?:distributed|licensed|published)"
+        r" under|This work is licensed under|Licensed under)[^\n]{0,160}(?:Creative ?Commons|CC[- ]BY)[^\n]{0,300}" + _END,
+        re.IGNORECASE,
+    ),
+    _rule(
+        "figure or supplement",
+        "Springer Nature in Scopus and PubMed, 2009 to today",
+        r"\s*(?:(?:Graphical? abstract:?\s*)?\[Figure not available: see fulltext\.?\]\.?"
+        r"|(?:(?:Electronic s|S)upplementary material:?\s+)?The online version (?:of this article )?(?:\([^()\n]{5,90}\) )?"
+        r"contains supplementary material[^\n]{0,90}?(?:authorized users|at 10\.\S+|\Z)\.?)",
+        re.IGNORECASE,
+    ),
+    _rule(
+        "copyright",
+        "publishers in Scopus, Web of Science, ScienceDirect, Ovid and IEEE Xplore, 1990 to today",
+        rf"\s*(?:{_SIGN}(?:\s*{_YEAR})?(?:[\s,;:]+{_HOLDER}){{0,60}}+{_END}"
+        rf"|{_SIGN}\s*{_YEAR}[^\n]{{0,250}}?\bAll rights? reserved\.?{_END}"
+        rf"|(?:(?<=[.!?)\]]\s)|\A)(?:Copyright,?\s+(?:{_YEAR}|{_PUBLISHER})|Published by Elsevier|All rights? reserved)"
+        rf"(?:[\s,;:.]+{_HOLDER}){{0,60}}+[.\s]*\Z)",
+    ),
+    _rule(
+        "copyright before the abstract",
+        "Scopus and IEEE Xplore, until about 2016",
+        rf"\A\s*(?:{_SIGN}(?:\s*{_YEAR})?(?:[\s,;:]+{_HOLDER}){{0,25}}(?<=\.)|All rights? reserved\.)\s*(?=[A-Z\"“])",
+    ),
+    _rule(
+        "place of the article",
+        "journals of SETAC, Wiley and the American Physiological Society in Web of Science and PubMed, 1990 to 2022",
+        r"(?<=[.!?)\]]\s)(?:[A-Z][A-Za-z.]+\s){1,6}(?:(?:19|20)\d\d;\s?\d+(?:\(\d+\))?:\s?\w+(?:[–-]\w+)?|\d+:\s?\d+[–-]\d+,"
+        r"\s(?:19|20)\d\d)\.?" + _END,
+    ),
+)
+"""In the order in which they are tried."""
+_MARKS = (
+    *("opyright", "©", "(C)", "(c)", "ABSTRACT", "bstract)", "ights reserved", "ight reserved", "see fulltext", "source document"),
+    *("atabase Record", "upplementary material", "pen access", "pen-access", "icensed under", "by permission", "(Contains"),
+)
+"""Each notice has one of these in it, or ends in numbers."""
+_PLACE = re.compile(r"\d[.]?\s*\Z")
+_LISTED = re.compile(r"\([bB]\)")
+
+
+def without_notices(text: str) -> tuple[str, tuple[tuple[str, str], ...]]:
+    """The text without notices, and what was cut, as (name of the rule, notice).
+
+    >>> without_notices("Copyright is a right. (c) 2015 Elsevier Ltd. All rights reserved.")
+    ('Copyright is a right.', (('a notice: copyright', '(c) 2015 Elsevier Ltd. All rights reserved.'),))
+    """
+    if not any(mark in text for mark in _MARKS) and not _PLACE.search(text, max(0, len(text) - 9)):
+        return text, ()
+    cut: list[tuple[str, str]] = []
+    before = None
+    while text != before:
+        before = text
+        for rule in RULES:
+            if (found := rule.pattern.search(text)) and not _is_listed(found[0], text):
+                cut.append((rule.name, found[0].strip()))
+                text = f"{text[: found.start()].rstrip()} {text[found.end() :].lstrip()}".strip()
+    return text, tuple(cut)
+
+
+def _is_listed(notice: str, text: str) -> bool:
+    """Whether the sign of copyright is the third letter of a list: (a), (b), (c)."""
+    return notice.lstrip().startswith(("(c)", "(C)")) and _LISTED.search(text) is not None
