@@ -247,6 +247,7 @@ def test_dashes_and_tildes_of_an_id_are_part_of_it() -> None:
 
 
 def test_a_field_whose_name_has_a_blank_costs_no_entry(read: Reader) -> None:
-    scopus = "@ARTICLE{Li2020,\ntitle={Thinning},\nfunding_text 1={Funded by 5 {units}.},\nfunding_text\u00a02={More},\nabstract={We cut.},\n}\n"
+    funding = "funding_text 1={Funded by 5 {units}.},\nfunding_text\u00a02={More},\n"
+    scopus = f"@ARTICLE{{Li2020,\ntitle={{Thinning}},\n{funding}abstract={{We cut.}},\n}}\n"
     (record,) = read(scopus)
     assert (record["title"], record["abstract"]) == ("Thinning", "We cut.")

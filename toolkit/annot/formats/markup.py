@@ -14,10 +14,11 @@ _LOWERED = str.maketrans("0123456789+-−–=()", "₀₁₂₃₄₅₆₇₈�
 _HAS_SIGN = re.compile(r"[0-9+\-−–=()ni]+")
 _ENDINGS = ("st", "nd", "rd", "th")
 _SCRIPT = re.compile(r"<(?:\w+:)?(su[pb])\b[^<>]*>((?:[^<]|<(?!/?(?:\w+:)?su[pb]\b))*+)</(?:\w+:)?\1\s*>")
-_MATHML = re.compile(r"<((?:\w+:)?math)\b[^<>]*>.*?</\1\s*>", re.DOTALL)
 _TAG = re.compile(r"<(/?)(?:\w+:)?(\w+)[^<>]*?(/?)>")
-_TEX_TWICE = re.compile(r"<((?:\w+:)?tex-math)\b[^<>]*>.*?</\1\s*>(?=\s*<(?:\w+:)?math\b)", re.DOTALL)
-_TEX = re.compile(r"<((?:\w+:)?tex-math)\b[^<>]*>\s*\$*(.*?)\$*\s*</\1\s*>", re.DOTALL)
+_WITHIN = r"((?:[^<]|<(?!(?:\w+:)?(?:tex-)?math\b))*?)"
+_MATHML = re.compile(rf"<((?:\w+:)?math)\b[^<>]*>{_WITHIN}</\1\s*>")
+_TEX_TWICE = re.compile(rf"<((?:\w+:)?tex-math)\b[^<>]*>{_WITHIN}</\1\s*>(?=\s*<(?:\w+:)?math\b)")
+_TEX = re.compile(rf"<((?:\w+:)?tex-math)\b[^<>]*>{_WITHIN}</\1\s*>")
 
 
 def raised(text: str) -> str:
@@ -44,7 +45,7 @@ def signs_of(text: str) -> str:
     An index has signs of its own only beside a digit, so that `CO2` is the same word however it was written.
     """
     if "math" in text:
-        text = _TEX.sub(r"$\2$", _TEX_TWICE.sub("", text))
+        text = _TEX.sub(lambda found: f"${found[2].strip().strip('$')}$", _TEX_TWICE.sub("", text))
         text = _MATHML.sub(lambda found: _math_of(found[0]), text)
     return _SCRIPT.sub(_script, text)
 
@@ -61,7 +62,7 @@ def _script(found: re.Match[str]) -> str:
 def _math_of(markup: str) -> str:
     try:
         return math_text(ElementTree.fromstring(_TAG.sub(r"<\1\2\3>", markup)))
-    except ElementTree.ParseError:
+    except (ElementTree.ParseError, RecursionError):
         return _TAG.sub(" ", markup)
 
 

@@ -21,17 +21,21 @@ class NoticeRule(NamedTuple):
 
 
 _YEAR = r"(?:1[89]|20)\d\d\b"
-_SIGN = r"(?:(?:Crown )?Copyright,?\s*(?:©|\([cC]\))|©\s*(?:Copyright,?)?|(?<=[.!?)\]”]\s)\([cC]\)(?:\s*Copyright)?)"
-_HOLDER = (
-    # A name or a number, or one of the small words between names; any other word begins a sentence of the abstract.
-    r"(?:[A-Z0-9À-Þ&(][^\s]*|[&|/–-]|(?:and|of|the|for|on|behalf|by|under|in|an?|de|la|le|les|du|des|der|die|das|del|di|et"
-    r"|e|y|und|f[uü]r|van|von|voor|trading|as|published|publishing|part|licensee|licen[cs]e[ed]?|exclusive|to|all|rights?"
-    r"|reserved|authors?|author\(s\)|its|with|from|is|article|open|access|their|affiliations|holders?)(?!\w)[.,;:)]*)"
-)
 _PUBLISHER = (
     r"(?:Elsevier|Springer|Wiley|Blackwell|Informa|Taylor|Sage|SAGE|IEEE|ACM|MDPI|Kluwer|Lippincott|Karger|Thieme|Emerald"
     r"|Mosby|Saunders|Pergamon|Academic|BMJ|Oxford|Cambridge|\S+ Press|Publish\w+|APA\b|Ltd|Limited|Inc\b|LLC|GmbH"
     r"|B\.V|Verlag|Societ\w+|Association|College|Academy|Institute|The Authors?\b|Authors?\b)"
+)
+_SIGN = (
+    r"(?:(?:Crown )?Copyright,?\s*(?:©|\([cC]\))|©\s*(?:Copyright,?)?"
+    rf"|(?<=[.!?)\]”]\s)\([cC]\)(?:\s*Copyright)?|\([cC]\)(?=\s*{_YEAR}[\s,]+{_PUBLISHER}))"
+)
+_HOLDER = (
+    # A name or a number, or one of the small words between names; any other word begins a sentence of the abstract.
+    r"(?:[A-Z0-9À-Þ&(][^\s]*|[&|/–-]|(?:and|or|of|the|for|on|behalf|by|under|in|an?|de|la|le|les|du|des|der|die|das|del|di"
+    r"|et|al|e|y|und|f[auü]r|van|von|voor|trading|as|published|publish(?:ing|ers?)|part|licensee|licensor|licen[cs]e[ed]?"
+    r"|exclusive|to|all|rights?|reserved|authors?|author\(s\)|its|other|with|from|is|article|open|access|their"
+    r"|affiliations|holders?)(?!\w)[.,;:)]*)"
 )
 _END = r"\s*\Z"
 
@@ -45,7 +49,8 @@ RULES = (
         "database record of APA",
         "APA PsycInfo through Ovid, EBSCO, ProQuest and PsycNET, 2002 to today",
         r"\s*[\[(]\s*PsycINFO Database Record,?\s+(?:Copyright\s+)?\(c\)\s+\d{4}[^()\[\]]{0,80}[)\]]+\.?"
-        r"(?:\s*\((?:Source: )?journal abstract\)\.?)?",
+        r"(?:\s*\((?:Source: )?journal abstract\)\.?)?"
+        r"|\s*(?:Copyright )?PsycINFO Database Record \(c\) \d{4} APA, all rights reserved\.?\s*\Z",
         re.IGNORECASE,
     ),
     _rule(
@@ -60,7 +65,7 @@ RULES = (
         r"\s*(?:[\[(](?:(?:PUBLICATION|AUTHOR|JOURNAL) ABSTRACT|ABSTRACT FROM (?:THE )?(?:AUTHOR|PUBLISHER|JOURNAL)S?"
         r"|(?:original|author|journal) abstract|as provided|reprinted by permission[^\]\n]{0,200}"
         r"|copyright [^\])\n]{1,120}|contains \d+ (?:tables?|figures?|(?:foot|end)?notes?)[^)\n]{0,80})[\])]\.?"
-        rf"|(?<=[.!?]\s)Adapted from the source document\.?)(?=\s*(?:[\[(]|Copyright|\Z))",
+        r"|(?<=[.!?]\s)Adapted from the source document\.?)(?=\s*(?:[\[(]|Copyright|\Z))",
         re.IGNORECASE,
     ),
     _rule(
@@ -70,22 +75,29 @@ RULES = (
     ),
     _rule(
         "protected by copyright",
-        "Wiley's articles before their issue, as PubMed shows them, 2010 to today",
-        r"(?:\A|(?<=[.!?)\]])\s*)This article is protected by copyright\.(?:\s*All rights reserved\.?)?" + _END,
+        "Wiley before an article's issue, Wolters Kluwer, Elsevier's proceedings, offices of the United States; 2009 to today",
+        r"(?:\A|(?<=[.!?)\]])\s*)(?:This article is protected by copyright\.(?:\s*All rights reserved\.?)?"
+        r"|Unauthorized reproduction of this article is prohibited\.?"
+        r"|Selection and(?:/or)? peer[- ]review under responsibility of[^\n]{0,150}"
+        r"|(?:©[\s\d,]{0,8})?This is a U\.?S\.? Government work and not under copyright[^\n]{0,90})" + _END,
     ),
     _rule(
         "open access",
         "Hindawi, PLOS, BMC, MDPI and other publishers of open access in Scopus and PubMed, 2003 to today",
-        r"(?<=[.!?)\]]\s)(?:This (?:is an|article is an|work is) open[- ]access|This article is (?:distributed|licensed|published)"
-        r" under|This work is licensed under|Licensed under)[^\n]{0,160}(?:Creative ?Commons|CC[- ]BY)[^\n]{0,300}" + _END,
+        r"(?<=[.!?)\]]\s)(?:This is an open[- ]access article, free of all copyright[^\n]{0,400}\Z"
+        r"|(?:This (?:is an|article is an|work is) open[- ]access"
+        r"|This article is (?:distributed|licensed)"
+        r" under|This work is licensed under|Licensed under)[^\n]{0,160}(?:Creative ?Commons|CC[- ]BY)[^\n]{0,300})"
+        + _END,
         re.IGNORECASE,
     ),
     _rule(
         "figure or supplement",
         "Springer Nature in Scopus and PubMed, 2009 to today",
         r"\s*(?:(?:Graphical? abstract:?\s*)?\[Figure not available: see fulltext\.?\]\.?"
-        r"|(?:(?:Electronic s|S)upplementary material:?\s+)?The online version (?:of this article )?(?:\([^()\n]{5,90}\) )?"
-        r"contains supplementary material[^\n]{0,90}?(?:authorized users|at 10\.\S+|\Z)\.?)",
+        r"|(?:(?:Electronic s|S)upplementary material:?\s+)?The online version (?:of this article )?"
+        r"(?:\([^()\n]{5,90}\) )?contains supplementary material[^\n]{0,90}?(?:authorized users|at 10\.\S+|\Z)\.?"
+        r"|(?<=[.!?]\s)Supplementary materials? (?:accompanying this paper|for this article)[^\n]{0,200}\Z)",
         re.IGNORECASE,
     ),
     _rule(
@@ -93,13 +105,13 @@ RULES = (
         "publishers in Scopus, Web of Science, ScienceDirect, Ovid and IEEE Xplore, 1990 to today",
         rf"\s*(?:{_SIGN}(?:\s*{_YEAR})?(?:[\s,;:]+{_HOLDER}){{0,60}}+{_END}"
         rf"|{_SIGN}\s*{_YEAR}[^\n]{{0,250}}?\bAll rights? reserved\.?{_END}"
-        rf"|(?:(?<=[.!?)\]]\s)|\A)(?:Copyright,?\s+(?:{_YEAR}|{_PUBLISHER})|Published by Elsevier|All rights? reserved)"
+        rf"|(?:(?<=[.!?)\]]\s)|\A)(?:Copyright,?\s+(?:{_YEAR}|{_PUBLISHER})|Published by (?:\S+ ){{0,5}}?{_PUBLISHER}|All rights? reserved)"
         rf"(?:[\s,;:.]+{_HOLDER}){{0,60}}+[.\s]*\Z)",
     ),
     _rule(
-        "copyright before the abstract",
-        "Scopus and IEEE Xplore, until about 2016",
-        rf"\A\s*(?:{_SIGN}(?:\s*{_YEAR})?(?:[\s,;:]+{_HOLDER}){{0,25}}(?<=\.)|All rights? reserved\.)\s*(?=[A-Z\"“])",
+        "copyright before or within the abstract",
+        "Scopus and IEEE Xplore until about 2016; journals with two abstracts in Web of Science",
+        rf"(?:\A|(?<=[.!?)\]])\s)\s*(?:{_SIGN}\s*{_YEAR}(?:[\s,;:]+{_HOLDER}){{0,25}}(?<=\.)|(?<!.)All rights? reserved\.)\s*(?=[A-Z\"“])",
     ),
     _rule(
         "place of the article",
@@ -110,12 +122,13 @@ RULES = (
 )
 """In the order in which they are tried."""
 _MARKS = (
-    *("opyright", "©", "(C)", "(c)", "ABSTRACT", "bstract)", "ights reserved", "ight reserved", "see fulltext", "source document"),
-    *("atabase Record", "upplementary material", "pen access", "pen-access", "icensed under", "by permission", "(Contains"),
-)
+    "opyright", "©", "(C)", "(c)", "bstract)", "BSTRACT", "ights reserved", "ight reserved", "see fulltext", "(Contains",
+    "source document", "atabase Record", "upplementary material", "pen access", "pen-access", "icensed under", "(As Provided",
+    "by permission", "Published by", "responsibility of", "of this article is prohib",
+)  # fmt: skip
 """Each notice has one of these in it, or ends in numbers."""
 _PLACE = re.compile(r"\d[.]?\s*\Z")
-_LISTED = re.compile(r"\([bB]\)")
+_LISTED = (("(b)", "(c)"), ("(B)", "(C)"))
 
 
 def without_notices(text: str) -> tuple[str, tuple[tuple[str, str], ...]]:
@@ -139,4 +152,4 @@ def without_notices(text: str) -> tuple[str, tuple[tuple[str, str], ...]]:
 
 def _is_listed(notice: str, text: str) -> bool:
     """Whether the sign of copyright is the third letter of a list: (a), (b), (c)."""
-    return notice.lstrip().startswith(("(c)", "(C)")) and _LISTED.search(text) is not None
+    return any(notice.lstrip().startswith(third) and second in text for second, third in _LISTED)

@@ -58,6 +58,7 @@ def _paper(record: Element) -> dict[str, Any]:
         "pmid": own.findtext("PMID"),
         "doi": _doi(own, article, data),
         "cited": list(_cited(own, data)),
+        "retracted": any(_text(kind) == "Retracted Publication" for kind in article.iter("PublicationType")),
     }
 
 

@@ -18,7 +18,6 @@ from pathlib import Path
 from typing import Any
 
 from annot.formats.corpora.cutting import Broken, Format, Head, Piece, Records, in_one_piece
-from annot.formats.corpora.headings import parts_of
 from annot.formats.corpora.tagged import no_record, tagged_records
 
 _BEGINS = re.compile(r"([\s\ufeff]*)(TY)(\s{1,2})-\s*[\w./ ,:()&-]{0,60}$", re.IGNORECASE)
@@ -119,17 +118,19 @@ def _values(block: list[str]) -> dict[str, list[str]]:
 def paper(record: Mapping[str, Any]) -> dict[str, Any]:
     """The title of a book is `BT` in old files; a key is the reference's own id, or its number in the database."""
     books = ("BT",) if record["TY"][0].upper() in ("BOOK", "UNPB") else ()
-    texts = [part for text in _first(record, _ABSTRACTS) for part in _paragraphs(text.strip())]
+    several = [text.strip() for text in _first(record, _ABSTRACTS)]
+    texts = [part for text in several for part in _paragraphs(text)]
     abstract = "\n\n".join(" ".join(text.split()) for text in dict.fromkeys(texts) if not _NO_ABSTRACT.fullmatch(text))
-    parts = parts_of(abstract)
     dates = (date for tag in _DATES for date in record.get(tag, ()))
     years = (found[0] for date in dates if (found := _YEAR.search(date.strip("/ "))))
     return {
         "title": " ".join(_one(record, (*_TITLES[:3], *books, *_TITLES[3:])).split()) or None,
-        **({"sections": parts} if parts else {"abstract": abstract or None}),
+        "abstract": abstract or None,
         "year": next(years, None),
         "doi": _one(record, ("DO",)).partition("\n")[0] or _matched(record, _DOIS).rstrip(".,;") or None,
         "pmid": _pmid(record) or None,
+        "retracted": "Retracted" in _one(record, ("M3",)),
+        "noted": [("several lines of abstract were joined", text) for text in list(dict.fromkeys(several))[1:2]],
         "key": _one(record, _KEYS).partition("\n")[0] or None,
     }
 
