@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import re
+import time
 
 import pytest
 from annot.formats.notices import RULES, without_notices
@@ -11,10 +12,10 @@ from annot.formats.paper_text import split_sentences
 
 EBSCO = (
     "Copyright of Journal of Bees is the property of Bee Press Ltd. and its content may not be copied or emailed to "
-    "multiple sites or posted to a listserv without the copyright holder's express written permission. However, users may "
-    "print, download, or email articles for individual use. This abstract may be abridged. No warranty is given about the "
-    "accuracy of the copy. Users should refer to the original published version of the material for the full abstract. "
-    "(Copyright applies to all Abstracts.)"
+    "multiple sites or posted to a listserv without the copyright holder's express written permission. However, users "
+    "may print, download, or email articles for individual use. This abstract may be abridged. No warranty is given "
+    "about the accuracy of the copy. Users should refer to the original published version of the material for the full "
+    "abstract. (Copyright applies to all Abstracts.)"
 )
 AT_THE_END = {
     "database record of APA": [
@@ -32,8 +33,7 @@ AT_THE_END = {
     "truncation": ["(ABSTRACT TRUNCATED AT 250 WORDS)"],
     "protected by copyright": [
         "This article is protected by copyright. All rights reserved.",
-        "© 2019, This is a U.S. Government work and not under copyright protection in the US; foreign copyright protection "
-        "may apply.",
+        "© 2019, This is a U.S. Government work and not under copyright in the US; foreign copyright may apply.",
     ],
     "open access": [
         "This is an open access article under the CC BY-NC-ND license (http://creativecommons.org/licenses/by-nc-nd/4.0/).",
@@ -50,10 +50,10 @@ AT_THE_END = {
         "© 2009.",
         "© 2017 by the authors. Licensee MDPI, Basel, Switzerland.",
         "© 2020, © 2020 Informa UK Limited, trading as Taylor & Francis Group.",
-        "© 2021, The Author(s), under exclusive licence to Springer Science+Business Media, LLC, part of Springer Nature.",
+        "© 2021, The Author(s), under exclusive licence to Springer-Verlag GmbH, part of Springer Nature.",
         "Copyright © 2014 John Wiley & Sons, Ltd.",
         "Copyright 2012, Elsevier Inc. All rights reserved.",
-        "(c) 2019 The Authors. Journal of Wildlife Management Published by Wiley Periodicals, Inc. on behalf of The Society.",
+        "(c) 2019 The Authors. Journal of Wildlife published by Wiley Periodicals, Inc. on behalf of The Society.",
         "© 2015 Ferlatte et al.",
         "Published by Elsevier B.V.",
     ],
@@ -170,8 +170,9 @@ def test_no_sentence_of_200_made_abstracts_is_cut_though_many_speak_of_copyright
         assert len(split_sentences(rest)) >= 3
 
 
-@pytest.mark.parametrize(
-    "text", ["© " * 20_000, "(c) 2019 Elsevier " * 5_000, "Copyright of " * 10_000, "[" * 50_000 + "©"]
-)
-def test_a_hostile_text_costs_no_more_than_a_long_one(text: str) -> None:
-    without_notices(text)
+@pytest.mark.parametrize("unit", ["© ", "(c) 2019 Elsevier ", "Copyright of ", "[", "(PsycINFO Database Record "])
+def test_a_hostile_text_costs_no_more_than_a_long_one(unit: str) -> None:
+    began = time.process_time()
+    without_notices(unit * (3_000 // len(unit)))
+    without_notices(unit * 50_000)
+    assert time.process_time() - began < 3

@@ -107,7 +107,7 @@ def test_an_article_of_today(tmp_path: Path) -> None:
     labels = SectionLabels.of(("aim", "how"), {"aim": ["aims", "data"], "how": ["methods"]}, faceted=True)
     paper = document_of_record(labels.applied(fields | {"paper_id": "p"})[0], ("aim", "how"))
     assert paper.title == "Uptake of CO2 by Zostera marina at 4 < pH < 9: Größe zählt."
-    assert paper.sentences == ("We asked.", "Why?", "We k =2 looked.", "Open.")
+    assert paper.sentences == ("We asked.", "Why?", "We k=2 looked.", "Open.")
     assert paper.labels == ("aim", "aim", "how", "aim")
 
 

@@ -13,6 +13,7 @@ import pytest
 import rispy
 from annot.formats.corpora import tagged
 from annot.formats.corpora.cutting import Broken, Head, Piece
+from annot.formats.corpora.readable import readable
 from annot.formats.corpora.ris import RIS
 
 
@@ -201,15 +202,17 @@ def test_other_ids_are_found_where_programs_put_them(paper: Any, lines: str, pmi
 def test_an_abstract_may_be_in_several_places_and_is_taken_once(paper: Any) -> None:
     assert paper("N2  - Two.")["abstract"] == "Two."
     assert paper("N2  - Two.", "AB  - One.")["abstract"] == "One."
-    assert paper("AB  - One.", "AB  - One.", "AB  - More.")["abstract"] == "One.\n\nMore."
+    several = paper("AB  - One.", "AB  - One.", "AB  - More.")
+    assert several["abstract"] == "One.\n\nMore."
+    assert several["noted"] == [("several lines of abstract were joined", "More.")]
+    assert "noted" not in paper("AB  - One.", "AB  - One.")
     assert paper("AB  - ", "N2  - Two.")["abstract"] == "Two."
     assert paper("TI  - T")["abstract"] is None
     assert paper("AB  - [No abstract available]")["abstract"] is None
 
 
 def test_a_structured_abstract_comes_in_its_parts(paper: Any) -> None:
-    found = paper("AB  - OBJECTIVE: To see. MAIN OUTCOME MEASURES: Light.", "CONCLUSION: It is dark.")
-    assert "abstract" not in found
+    found = readable(paper("AB  - OBJECTIVE: To see. MAIN OUTCOME MEASURES: Light.", "CONCLUSION: It is dark.")).record
     assert found["sections"] == [
         ("OBJECTIVE", "OBJECTIVE", "To see."),
         ("MAIN OUTCOME MEASURES", "METHODS", "Light."),

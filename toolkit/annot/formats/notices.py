@@ -32,7 +32,7 @@ _SIGN = (
 )
 _HOLDER = (
     # A name or a number, or one of the small words between names; any other word begins a sentence of the abstract.
-    r"(?:[A-Z0-9À-Þ&(][^\s]*|[&|/–-]|(?:and|or|of|the|for|on|behalf|by|under|in|an?|de|la|le|les|du|des|der|die|das|del|di"
+    r"(?:[A-Z0-9À-Þ&(][^\s]*|[&|/©–-]|(?:and|or|of|the|for|on|behalf|by|under|in|an?|de|la|le|les|du|des|der|die|das|del|di"
     r"|et|al|e|y|und|f[auü]r|van|von|voor|trading|as|published|publish(?:ing|ers?)|part|licensee|licensor|licen[cs]e[ed]?"
     r"|exclusive|to|all|rights?|reserved|authors?|author\(s\)|its|other|with|from|is|article|open|access|their"
     r"|affiliations|holders?)(?!\w)[.,;:)]*)"
@@ -75,7 +75,7 @@ RULES = (
     ),
     _rule(
         "protected by copyright",
-        "Wiley before an article's issue, Wolters Kluwer, Elsevier's proceedings, offices of the United States; 2009 to today",
+        "Wiley, Wolters Kluwer, Elsevier's proceedings and U.S. offices in PubMed and Scopus, 2009 to today",
         r"(?:\A|(?<=[.!?)\]])\s*)(?:This article is protected by copyright\.(?:\s*All rights reserved\.?)?"
         r"|Unauthorized reproduction of this article is prohibited\.?"
         r"|Selection and(?:/or)? peer[- ]review under responsibility of[^\n]{0,150}"
@@ -105,13 +105,15 @@ RULES = (
         "publishers in Scopus, Web of Science, ScienceDirect, Ovid and IEEE Xplore, 1990 to today",
         rf"\s*(?:{_SIGN}(?:\s*{_YEAR})?(?:[\s,;:]+{_HOLDER}){{0,60}}+{_END}"
         rf"|{_SIGN}\s*{_YEAR}[^\n]{{0,250}}?\bAll rights? reserved\.?{_END}"
-        rf"|(?:(?<=[.!?)\]]\s)|\A)(?:Copyright,?\s+(?:{_YEAR}|{_PUBLISHER})|Published by (?:\S+ ){{0,5}}?{_PUBLISHER}|All rights? reserved)"
+        rf"|(?:(?<=[.!?)\]]\s)|\A)(?:Copyright,?\s+(?:{_YEAR}|{_PUBLISHER})"
+        rf"|Published by (?:\S+ ){{0,5}}?{_PUBLISHER}|All rights? reserved)"
         rf"(?:[\s,;:.]+{_HOLDER}){{0,60}}+[.\s]*\Z)",
     ),
     _rule(
         "copyright before or within the abstract",
         "Scopus and IEEE Xplore until about 2016; journals with two abstracts in Web of Science",
-        rf"(?:\A|(?<=[.!?)\]])\s)\s*(?:{_SIGN}\s*{_YEAR}(?:[\s,;:]+{_HOLDER}){{0,25}}(?<=\.)|(?<!.)All rights? reserved\.)\s*(?=[A-Z\"“])",
+        rf"(?:\A|(?<=[.!?)\]])\s)\s*(?:{_SIGN}\s*{_YEAR}(?:[\s,;:]+{_HOLDER}){{0,25}}(?<=\.)"
+        r"|(?<!.)All rights? reserved\.)\s*(?=[A-Z\"“])",
     ),
     _rule(
         "place of the article",
@@ -122,12 +124,16 @@ RULES = (
 )
 """In the order in which they are tried."""
 _MARKS = (
-    "opyright", "©", "(C)", "(c)", "bstract)", "BSTRACT", "ights reserved", "ight reserved", "see fulltext", "(Contains",
-    "source document", "atabase Record", "upplementary material", "pen access", "pen-access", "icensed under", "(As Provided",
-    "by permission", "Published by", "responsibility of", "of this article is prohib",
+    "opyright", "©", "(C)", "(c)", "bstract)", "BSTRACT", "ights reserved", "ight reserved", "see fulltext",
+    "(Contains", "source document", "atabase Record", "upplementary material", "pen access", "pen-access",
+    "icensed under", "(As Provided", "by permission", "Published by", "responsibility of", "of this article is prohib",
 )  # fmt: skip
 """Each notice has one of these in it, or ends in numbers."""
 _PLACE = re.compile(r"\d[.]?\s*\Z")
+_LONGEST = 20_000
+"""Characters of an abstract; a longer text is none."""
+_MOST = 10
+"""Notices of an abstract: no more are looked for."""
 _LISTED = (("(b)", "(c)"), ("(B)", "(C)"))
 
 
@@ -137,11 +143,12 @@ def without_notices(text: str) -> tuple[str, tuple[tuple[str, str], ...]]:
     >>> without_notices("Copyright is a right. (c) 2015 Elsevier Ltd. All rights reserved.")
     ('Copyright is a right.', (('a notice: copyright', '(c) 2015 Elsevier Ltd. All rights reserved.'),))
     """
-    if not any(mark in text for mark in _MARKS) and not _PLACE.search(text, max(0, len(text) - 9)):
+    may_have = any(mark in text for mark in _MARKS) or _PLACE.search(text, max(0, len(text) - 9))
+    if not may_have or len(text) > _LONGEST:
         return text, ()
     cut: list[tuple[str, str]] = []
     before = None
-    while text != before:
+    while text != before and len(cut) < _MOST:
         before = text
         for rule in RULES:
             if (found := rule.pattern.search(text)) and not _is_listed(found[0], text):

@@ -13,10 +13,11 @@ _TITLE = re.compile(
     rf"\A\W*(?:(?i:(?:retracted|retraction){_OF_WHAT})|WITHDRAWN(?i:{_OF_WHAT}))\s*[:\])—–]"
     rf"|(?i:[\[(](?:retracted|withdrawn){_OF_WHAT}\b[^\[\]]{{0,200}}[\])]\.?\Z)"
 )
-"""`RETRACTED: ...` of Elsevier, `Retracted Article: ...` of Springer, `... (Retracted article. See vol. 3)` of the Web of
-Science."""
+"""Elsevier has `RETRACTED: ...`, Springer `Retracted Article: ...`, the Web of Science `... (Retracted article. See
+vol. 3)`."""
 _ABSTRACT = re.compile(
-    r"\s*(?:This|The) (?:paper|article|submission|manuscript|work|preprint) (?:has been|is|was) (?:withdrawn|retracted)\b"
+    r"\s*(?:This|The) (?:paper|article|submission|manuscript|work|preprint) (?:has been|is|was)"
+    r" (?:withdrawn|retracted)\b"
 )
 """The sentence in place of an abstract, such as arXiv's."""
 

@@ -93,7 +93,7 @@ class AddedPapers:
         """What a person has to look at, in words; "" for nothing."""
         if self.unreadable:
             return f"{counted(self.unreadable, 'record')} cannot be read"
-        if self.read and not self.kept and not self.prisma.duplicates:
+        if self.read and not (self.kept or self.prisma.duplicates or self.corrected.papers):
             return f"no paper was kept of {counted(self.read, 'record')}"
         return ""
 

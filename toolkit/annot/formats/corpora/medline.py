@@ -86,7 +86,7 @@ def paper(record: Mapping[str, Any]) -> dict[str, Any]:
         "year": years[0] if years else None,
         "doi": dois[0] if dois else None,
         "pmid": next(iter(record.get("PMID", ())), None),
-        "retracted": "Retracted Publication" in record.get("PT", ()),
+        **({"retracted": True} if "Retracted Publication" in record.get("PT", ()) else {}),
     }
 
 

@@ -43,7 +43,7 @@ def paper(record: Mapping[str, Any]) -> dict[str, Any]:
         "title": record.get("title") or record.get("display_name"),
         "abstract": _abstract(record),
         "year": record.get("publication_year") or str(record.get("publication_date") or "")[:4] or None,
-        "retracted": record.get("is_retracted") is True,
+        **({"retracted": True} if record.get("is_retracted") is True else {}),
         "cited": [("openalex", one) for one in works if one is not None and one != DELETED],
     }
 

@@ -129,9 +129,9 @@ def paper(record: Mapping[str, Any]) -> dict[str, Any]:
         "year": next(years, None),
         "doi": _one(record, ("DO",)).partition("\n")[0] or _matched(record, _DOIS).rstrip(".,;") or None,
         "pmid": _pmid(record) or None,
-        "retracted": "Retracted" in _one(record, ("M3",)),
-        "noted": [("several lines of abstract were joined", text) for text in list(dict.fromkeys(several))[1:2]],
         "key": _one(record, _KEYS).partition("\n")[0] or None,
+        **({"retracted": True} if "Retracted" in _one(record, ("M3",)) else {}),
+        **({"noted": [("several lines of abstract were joined", several[-1])]} if len({*several}) > 1 else {}),
     }
 
 

@@ -67,7 +67,8 @@ _SIGNS = {
     "prime": "′", "circ": "∘", "bullet": "∙", "hbar": "ħ", "ell": "ℓ", "varepsilon": "ε", "varphi": "φ",
     "vartheta": "ϑ", "varsigma": "ς", "odot": "⊙", "otimes": "⊗", "oplus": "⊕", "langle": "⟨", "rangle": "⟩",
     "mid": "|", "vert": "|", "emptyset": "∅", "lesssim": "≲", "gtrsim": "≳", "mapsto": "↦", "star": "⋆",
-    "cdots": "⋯", "perp": "⊥", "wedge": "∧", "vee": "∨", "neg": "¬", "lfloor": "⌊", "rfloor": "⌋", "lceil": "⌈", "rceil": "⌉", "degree": "°",
+    "cdots": "⋯", "perp": "⊥", "wedge": "∧", "vee": "∨", "neg": "¬", "lfloor": "⌊", "rfloor": "⌋",
+    "lceil": "⌈", "rceil": "⌉", "degree": "°",
 }  # fmt: skip
 """The text of a command without an argument; None: the command itself."""
 for _name in _GREEK:

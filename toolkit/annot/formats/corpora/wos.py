@@ -62,7 +62,7 @@ def paper(record: Mapping[str, Any]) -> dict[str, Any]:
     return {field: texts.get(tag) for tag, field in TAGS.items()} | {
         "year": next(years, None),
         "cited": [("doi", found[1]) for line in record.get("CR", ()) if (found := _DOI.search(line))],
-        "retracted": "Retracted" in (texts.get("DT") or ""),
+        **({"retracted": True} if "Retracted" in (texts.get("DT") or "") else {}),
     }
 
 
