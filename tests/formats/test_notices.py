@@ -41,6 +41,7 @@ AT_THE_END = {
         "permits unrestricted use, distribution, and reproduction in any medium, provided the original work is cited.",
     ],
     "figure or supplement": [
+        "[Formula presented]",
         "Graphical abstract: [Figure not available: see fulltext.]",
         "The online version of this article (doi:10.1007/s1-2) contains supplementary material, which is available to "
         "authorized users.",
@@ -57,7 +58,7 @@ AT_THE_END = {
         "© 2015 Ferlatte et al.",
         "Published by Elsevier B.V.",
     ],
-    "place of the article": ["Environ Toxicol Chem 2019;38:1455-1466."],
+    "place of the article": ["Environ Toxicol Chem 2019;38:1455-1466.", "[Pediatr Ann. 2021;50(8):e336-e342.]."],
 }
 CASES = [(rule, notice) for rule, notices in AT_THE_END.items() for notice in notices]
 

@@ -93,8 +93,9 @@ RULES = (
     ),
     _rule(
         "figure or supplement",
-        "Springer Nature in Scopus and PubMed, 2009 to today",
-        r"\s*(?:(?:Graphical? abstract:?\s*)?\[Figure not available: see fulltext\.?\]\.?"
+        "Springer Nature in Scopus and PubMed, Elsevier in Embase, 2009 to today",
+        r"\s*(?:(?:Graphical? abstract:?\s*)?\[(?:Figure|MediaObject) not available: see fulltext\.?\]\.?"
+        r"|\[(?:figure|formula|table) presented\]\.?"
         r"|(?:(?:Electronic s|S)upplementary material:?\s+)?The online version (?:of this article )?"
         r"(?:\([^()\n]{5,90}\) )?contains supplementary material[^\n]{0,90}?(?:authorized users|at 10\.\S+|\Z)\.?"
         r"|(?<=[.!?]\s)Supplementary materials? (?:accompanying this paper|for this article)[^\n]{0,200}\Z)",
@@ -117,19 +118,19 @@ RULES = (
     ),
     _rule(
         "place of the article",
-        "journals of SETAC, Wiley and the American Physiological Society in Web of Science and PubMed, 1990 to 2022",
-        r"(?<=[.!?)\]]\s)(?:[A-Z][A-Za-z.]+\s){1,6}(?:(?:19|20)\d\d;\s?\d+(?:\(\d+\))?:\s?\w+(?:[–-]\w+)?|\d+:\s?\d+[–-]\d+,"
-        r"\s(?:19|20)\d\d)\.?" + _END,
+        "journals of SETAC, Wiley, SLACK and others in Web of Science, Embase and PubMed, 1990 to 2022",
+        r"(?<=[.!?)\]]\s)\[?(?:[A-Z][A-Za-z.]+\s){1,6}(?:(?:19|20)\d\d;\s?\d+(?:\(\d+\))?:\s?\w+(?:[–-]\w+)?|\d+:\s?\d+[–-]\d+,"
+        r"\s(?:19|20)\d\d)\.?\]?\.?" + _END,
     ),
 )
 """In the order in which they are tried."""
 _MARKS = (
     "opyright", "©", "(C)", "(c)", "bstract)", "BSTRACT", "ights reserved", "ight reserved", "see fulltext",
-    "(Contains", "source document", "atabase Record", "upplementary material", "pen access", "pen-access",
+    "presented]", "(Contains", "source document", "atabase Record", "upplementary material", "pen access", "pen-access",
     "icensed under", "(As Provided", "by permission", "Published by", "responsibility of", "of this article is prohib",
 )  # fmt: skip
 """Each notice has one of these in it, or ends in numbers."""
-_PLACE = re.compile(r"\d[.]?\s*\Z")
+_PLACE = re.compile(r"\d[.\]]{0,3}\s*\Z")
 _LONGEST = 20_000
 """Characters of an abstract; a longer text is none."""
 _MOST = 10

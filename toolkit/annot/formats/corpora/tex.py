@@ -224,7 +224,7 @@ _MARKED = re.compile(r"[\\^_{}]")
 _LETTERS = re.compile(r"[A-Za-z]{3}")
 _GROUP = re.compile(r"(\\[A-Za-z]+|[\^_])?\s*\{([^{}]*)\}")
 _FRACTION = re.compile(r"\\[dt]?frac\s*\{([^{}]*)\}\s*\{([^{}]*)\}")
-_BARE = re.compile(r"\\([A-Za-z]+)\*?\s*|\\(.)", re.DOTALL)
+_BARE = re.compile(r"\\([A-Za-z]+)\*?(\s*)|\\(.)", re.DOTALL)
 _MARK = re.compile(r"([\^_])\s*(\S)")
 _ALPHABETS = {"cal": "SCRIPT", "scr": "SCRIPT", "bb": "DOUBLE-STRUCK", "frak": "FRAKTUR"}
 _OVER = {"hat": "\u0302", "widehat": "\u0302", "tilde": "\u0303", "bar": "\u0304", "overline": "\u0304", 
@@ -292,10 +292,9 @@ def _plain(text: str) -> str:
     """Commands without an argument as their signs, or as their names: `\\log`."""
 
     def sign(found: re.Match[str]) -> str:
-        name = found[1] or found[2]
-        if name in _SIZES:
+        name = found[1] or found[3]
+        if name in _SIZES or name in _SHAPES or name.startswith("math"):
             return ""
-        known = _SIGNS.get(name, f"{name} " if len(name) > 1 else name)
-        return name if known is None else known
+        return (_SIGNS.get(name) or name) + (" " if found[2] else "")
 
     return _BARE.sub(sign, text)
