@@ -124,12 +124,14 @@ RULES = (
     ),
 )
 """In the order in which they are tried."""
-_MARKS = (
-    "opyright", "©", "(C)", "(c)", "bstract)", "BSTRACT", "ights reserved", "ight reserved", "see fulltext",
-    "presented]", "(Contains", "source document", "atabase Record", "upplementary material", "pen access", "pen-access",
-    "icensed under", "(As Provided", "by permission", "Published by", "responsibility of", "of this article is prohib",
+_MARKS = ("opyright", "©", "(C)", "(c)", "atabase Record", "see fulltext")
+"""Signs of notices that may be anywhere in an abstract."""
+_LAST = 450
+_MARKS_AT_THE_END = (
+    "bstract)", "BSTRACT", "reserved", "presented]", "(Contains", "source document", "upplementary material",
+    "pen access", "pen-access", "icensed under", "(As Provided", "by permission", "Published by", "responsibility of", "TRUNCATED",
 )  # fmt: skip
-"""Each notice has one of these in it, or ends in numbers."""
+"""Signs of those among so many last characters."""
 _PLACE = re.compile(r"\d[.\]]{0,3}\s*\Z")
 _LONGEST = 20_000
 """Characters of an abstract; a longer text is none."""
@@ -144,8 +146,9 @@ def without_notices(text: str) -> tuple[str, tuple[tuple[str, str], ...]]:
     >>> without_notices("Copyright is a right. (c) 2015 Elsevier Ltd. All rights reserved.")
     ('Copyright is a right.', (('a notice: copyright', '(c) 2015 Elsevier Ltd. All rights reserved.'),))
     """
-    may_have = any(mark in text for mark in _MARKS) or _PLACE.search(text, max(0, len(text) - 9))
-    if not may_have or len(text) > _LONGEST:
+    end = text[-_LAST:]
+    may_have = any(mark in text for mark in _MARKS) or any(mark in end for mark in _MARKS_AT_THE_END)
+    if not (may_have or _PLACE.search(end[-9:])) or len(text) > _LONGEST:
         return text, ()
     cut: list[tuple[str, str]] = []
     before = None

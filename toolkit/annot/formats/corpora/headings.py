@@ -28,7 +28,7 @@ _WORDS = {
 _CATEGORY = {word: category for category, words in _WORDS.items() for word in words.split()}
 _COLON = re.compile(r":\s+(?=\S)")
 _COLON_OR_STOP = re.compile(r"[:.]\s+(?=\S)")
-_STOPPED = re.compile("(?:ethods|ETHODS|esults|ESULTS)[.] ")
+_STOPPED = ("ethods. ", "ETHODS. ", "esults. ", "ESULTS. ")
 _BEFORE_COLON = re.compile(r"[A-Z][A-Za-z &/,()'’-]*\Z")
 _WORD = re.compile("[A-Z]+")
 _BESIDE = re.compile(
@@ -50,7 +50,7 @@ def parts_of(abstract: str) -> list[tuple[str, str, str]]:
     [('AIMS/HYPOTHESIS', 'OBJECTIVE', 'To see.'), ('METHODS', 'METHODS', 'We split DNA: twice.'), \
 ('CONCLUSION', 'CONCLUSIONS', 'It works.')]
     """
-    stopped = _STOPPED.search(abstract)
+    stopped = any(end in abstract for end in _STOPPED)
     if ":" not in abstract and not stopped:
         return []
     headings = []

@@ -26,7 +26,10 @@ _MISSING = 100
 
 
 def paper(record: Mapping[str, Any]) -> dict[str, Any]:
-    """The work's fields, or those of a record with its id that a person made. Raises InputError for what is no work, or has an abstract that is none."""
+    """The work's fields, or those of a record with its id that a person made.
+
+    Raises InputError for what is no work, or has an abstract that is none.
+    """
     ids = record["ids"] if isinstance(record.get("ids"), dict) else {}
     given = record.get("id") or ids.get("openalex")
     work = _work(given)

@@ -17,8 +17,8 @@ from annot.formats.paper_text import PARAGRAPH, without_heading
 _OWN = ("labels", "pred_labels", "paragraph_labels", "part_of")
 """Fields of records whose text stays as it came: it has labels, or is a passage of another text."""
 _HEADING = re.compile(
-    r"\s*<((?:jats:)?title|h[1-6])\b[^<>]*>\s*(?P<plain>[^<>]{1,80}?)\s*:?\s*</\1\s*>\s*:?\s*"
-    r"|\s*<(b|strong)\b[^<>]*>\s*(?P<bold>[^<>]{1,80}?)\s*(?::\s*</\3\s*>|</\3\s*>\s*:)\s*"
+    r"<((?:jats:)?title|h[1-6])\b[^<>]*>\s*(?P<plain>[^<>]{1,80}?)\s*:?\s*</\1\s*>\s*:?\s*"
+    r"|<(b|strong)\b[^<>]*>\s*(?P<bold>[^<>]{1,80}?)\s*(?::\s*</\3\s*>|</\3\s*>\s*:)\s*"
 )
 """A heading in markup: Europe PMC's `<h4>Background</h4>`, JATS, and bold letters with a colon."""
 
@@ -55,7 +55,7 @@ def readable(record: Mapping[str, Any]) -> Readable:
         notices = tuple(notice for _, several in cut for notice in several)
         fields["sections"] = [(*part[:2], text) for part, (text, _) in zip(sections, cut, strict=True)]
     elif isinstance(abstract, str) and abstract:
-        shown = _shown(_HEADING.sub(_in_line, abstract) if "<" in abstract else abstract, ways)
+        shown = _shown(_HEADING.sub(_in_line, abstract) if "</" in abstract else abstract, ways)
         had_heading, shown = without_heading(shown)
         ways |= {Way.HEADING} if had_heading else set()
         fields["abstract"], notices = without_notices(shown)
@@ -70,8 +70,10 @@ def readable(record: Mapping[str, Any]) -> Readable:
 
 
 def _shown(text: str, ways: set[Way]) -> str:
-    plain = "\n\n".join(map(clean, PARAGRAPH.split(text))) if "\n" in text else clean(text)
-    if (shown := with_signs(plain)) != plain:
+    # A text without line ends and markup is cleaned as it is cut into sentences.
+    if "\n" in text or "</" in text or "&" in text:
+        text = "\n\n".join(map(clean, PARAGRAPH.split(text)))
+    if (shown := with_signs(text)) != text:
         ways.add(Way.MATHS)
     return shown
 

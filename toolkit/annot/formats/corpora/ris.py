@@ -70,7 +70,7 @@ def begins(line: str, block: list[str]) -> bool:
 
 def ends(line: str) -> bool:
     """Whether a line ends a record."""
-    return "-" in line[:8] and _ENDS.match(line) is not None
+    return _ENDS.match(line) is not None
 
 
 def records(piece: Piece) -> Records:

@@ -11,6 +11,7 @@ from annot.formats.corpora.text_encoding import lines_in, not_utf8, text_of
 LONGEST_RECORD = 1 << 22
 """Four million characters: more than a record with thousands of authors or cited works has."""
 _SHOWN = 1_000
+_E = "Ee \t"
 
 
 def tagged_records(
@@ -23,8 +24,8 @@ def tagged_records(
     """The lines of each record, with the number of its first line.
 
     begins: whether a line begins a record, given the lines of the record that it would end; `example` is such a line.
-    ends: whether a line is the last one of its record. Lines between records are passed over; a file in which no record
-    begins is one fault.
+    ends: whether a line, which begins with E or a blank, is the last one of its record. Lines between records are
+    passed over; a file in which no record begins is one fault.
     """
     block: list[str] = []
     first = length = found = 0
@@ -36,7 +37,7 @@ def tagged_records(
                     yield first, _whole(block, length)
                 block, first, length = [line], number, len(line)
                 found += 1
-            elif block and ends(line):
+            elif line[:1] in _E and block and ends(line):
                 yield first, _whole(block, length)
                 block = []
             elif block:

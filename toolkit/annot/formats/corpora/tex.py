@@ -295,6 +295,7 @@ def _plain(text: str) -> str:
         name = found[1] or found[3]
         if name in _SIZES or name in _SHAPES or name.startswith("math"):
             return ""
-        return (_SIGNS.get(name) or name) + (" " if found[2] else "")
+        known = _SIGNS.get(name, name)
+        return (name if known is None else known) + (" " if found[2] else "")
 
     return _BARE.sub(sign, text)
