@@ -31,7 +31,7 @@ from annot.formats.corpora import Broken, format_named
 from annot.formats.corpora.cutting import PIECE_BYTES, Piece
 from annot.formats.corpora.identified import identified
 from annot.formats.corpora.plain import IDS
-from annot.formats.corpora.readable import Readable, readable
+from annot.formats.corpora.readable_texts import Readable, readable
 from annot.formats.corpora.sections import HeadingCount, Headings, SectionLabels
 from annot.formats.json_lines import AS_JSON, json_lines
 from annot.formats.paper_lines import document_of_record

@@ -129,7 +129,8 @@ _MARKS = ("opyright", "©", "(C)", "(c)", "atabase Record", "see fulltext")
 _LAST = 450
 _MARKS_AT_THE_END = (
     "bstract)", "BSTRACT", "reserved", "presented]", "(Contains", "source document", "upplementary material",
-    "pen access", "pen-access", "icensed under", "(As Provided", "by permission", "Published by", "responsibility of", "TRUNCATED",
+    "pen access", "pen-access", "icensed under", "(As Provided", "by permission", "Published by",
+    "responsibility of", "TRUNCATED",
 )  # fmt: skip
 """Signs of those among so many last characters."""
 _PLACE = re.compile(r"\d[.\]]{0,3}\s*\Z")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import shutil
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -24,18 +23,19 @@ from annot.corpus.corpus_facts import corpus_facts, write_corpus_manifest
 from annot.corpus.corpus_filters import SETTING_OF, Rejection, Tally
 from annot.corpus.correcting import Corrected, RecordCorrections
 from annot.corpus.files_read import FileRead, FilesRead, files_of, merged
+from annot.corpus.given_files import files_below, formats_of
 from annot.corpus.id_lists import REPEATED, PrismaNumbers, id_lists, prisma_of
 from annot.corpus.other_ids import BesidePapers, know_ids
 from annot.corpus.rejects import Rejects
 from annot.corpus.repeated import SentenceCount
-from annot.formats.corpora import format_named, format_of
+from annot.formats.corpora import format_named
 from annot.formats.corpora.sections import HeadingCount, SectionLabels, Structured
 from annot.formats.corpora.semantic_scholar import JOINED, SEMANTIC_SCHOLAR, Spreading, shares_of
 from annot.formats.corpora.unread import UnreadError
 from annot.store import papers
 from annot.store.paper_writing import append_parts
 from annot.store.runs import Imported, put_import, read_imports
-from annot.study.workspace import Workspace, check_files, sha256_of, write_file
+from annot.study.workspace import Workspace, sha256_of, write_file
 
 REPORTED = 10
 """How many examples of each kind are shown; all are counted."""
@@ -157,9 +157,9 @@ def add(
     it may be `partial`, more than 20 and one in twenty that cannot; the error names every such file.
     """
     by_name = form is not None and format_named(form).by_name
-    found = [(str(source), str(source)) for source in sources] if by_name else _files(map(str, sources))
+    found = [(str(source), str(source)) for source in sources] if by_name else files_below(map(str, sources))
     folders = dict(found)
-    given, unknown = _formats([*folders], form)
+    given, unknown = formats_of([*folders], form)
     readable = {folders[name] for _, name in given}
     # A file of no format is left out of a folder in which there are others.
     refused = [error for name, error in unknown.items() if folders[name] not in readable]
@@ -275,51 +275,6 @@ def _told(reason: Rejection, ws: Workspace) -> str:
 def _limit(reason: Rejection, ws: Workspace) -> str:
     value = getattr(ws.settings.corpus, SETTING_OF[reason])
     return f"{SETTING_OF[reason]} = {json.dumps(value)}"
-
-
-def _files(sources: Iterable[str]) -> list[tuple[str, str]]:
-    """The files, each with what was given: itself, or a folder that it is in, of which all that is not hidden counts.
-
-    Raises InputError with every file that is not there, and for a folder without one.
-    """
-    given = list(sources)
-    check_files(path for path in map(Path, given) if not path.is_dir())
-    found: list[tuple[str, str]] = []
-    for source in given:
-        below = _files_below(source) if Path(source).is_dir() else [source]
-        if not below:
-            raise InputError(f"{source}: an empty folder, expected files of papers")
-        found += [(name, source) for name in below]
-    return found
-
-
-def _files_below(folder: str) -> list[str]:
-    """In the order of their names; links to other folders are not followed."""
-    found = []
-    for place, folders, names in os.walk(folder):
-        folders[:] = [name for name in folders if not name.startswith(".")]
-        found += [Path(place, name) for name in names if not name.startswith(".")]
-    return sorted(str(path) for path in found if path.is_file())
-
-
-def _formats(names: Sequence[str], form: str | None) -> tuple[list[tuple[str, str]], dict[str, InputError]]:
-    """(format, name) of each file, and the errors by name of those that are in no format that is read; without files
-    that another one brings."""
-    found: dict[str, str] = {}
-    errors: dict[str, InputError] = {}
-    brought = set[Path]()
-    # A folder that a file brings may have hundreds of thousands of others, and is beside it.
-    for name in sorted(names, key=lambda name: name.count(os.sep)):
-        if brought and not brought.isdisjoint(Path(name).parents):
-            continue
-        try:
-            found[name] = format_of(name, form)
-        except InputError as error:
-            errors[name] = error
-        else:
-            if (folder := format_named(found[name]).brings(name)) is not None:
-                brought.add(folder)
-    return [(found[name], name) for name in names if name in found], errors
 
 
 def _reader(ws: Workspace, folder: Path | None, *, works: bool) -> LotReader:

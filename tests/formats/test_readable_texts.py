@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from annot.formats.cleaning import clean
 from annot.formats.corpora.headings import parts_of
-from annot.formats.corpora.readable import readable
+from annot.formats.corpora.readable_texts import readable
 from annot.formats.corpora.tex import with_signs
 from annot.formats.paper_lines import document_of_record
 from annot.formats.retractions import is_retracted
