@@ -74,6 +74,11 @@ def test_several_notices_are_cut_one_by_one_and_those_before_the_abstract_too() 
     assert (rest, [notice for _, notice in cut]) == ("We counted.", [EBSCO, "[ABSTRACT FROM AUTHOR]"])
     for notice in ("© 2013 IEEE. ", "© 2014 Elsevier Inc. All rights reserved. ", "© 2015 S. Karger AG, Basel. "):
         assert without_notices(f"{notice}Bees dance to point.")[0] == "Bees dance to point."
+    record = "(PsycInfo Database Record (c) 2019 APA, all rights reserved)"
+    assert without_notices(f"They dance. {record} Impact Statement They point. {record}") == (
+        "They dance. Impact Statement They point.",
+        (("a notice: database record of APA", record),) * 2,
+    )
     french = "(PsycInfo Database Record (c) 2018 APA, all rights reserved) Abstract (French) Les abeilles dansent."
     assert without_notices(f"They dance. {french}")[0] == "They dance. Abstract (French) Les abeilles dansent."
 

@@ -156,7 +156,7 @@ def without_notices(text: str) -> tuple[str, tuple[tuple[str, str], ...]]:
     while text != before and len(cut) < _MOST:
         before = text
         for rule in RULES:
-            if (found := rule.pattern.search(text)) and not _is_listed(found[0], text):
+            while len(cut) < _MOST and (found := rule.pattern.search(text)) and not _is_listed(found[0], text):
                 cut.append((rule.name, found[0].strip()))
                 text = f"{text[: found.start()].rstrip()} {text[found.end() :].lstrip()}".strip()
     return text, tuple(cut)
