@@ -263,7 +263,7 @@ def _group(found: re.Match[str]) -> str:
     if name in ("^", "_"):
         return _script(name, inner)
     if name.startswith("math") and (alphabet := _ALPHABETS.get(name.removeprefix("math"))):
-        return "".join(_letter(char, alphabet) for char in inner)
+        return "".join(_styled(char, alphabet) for char in inner)
     if name in _OVER:
         return inner[:1] + _OVER[name] + inner[1:]
     if name == "sqrt":
@@ -280,7 +280,7 @@ def _over(text: str) -> str:
     return shown if len(shown) == 1 or shown.isalnum() else f"({shown})"
 
 
-def _letter(char: str, alphabet: str) -> str:
+def _styled(char: str, alphabet: str) -> str:
     size = "CAPITAL" if char.isupper() else "SMALL"
     for name in (f"{alphabet} {size} {char.upper()}", f"MATHEMATICAL {alphabet} {size} {char.upper()}"):
         with suppress(KeyError):
