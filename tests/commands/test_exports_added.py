@@ -71,7 +71,7 @@ def test_retracted_papers_and_parts_left_out_are_counted_and_all_ids_are_in_a_fi
     assert "2 papers retracted or withdrawn (kept): k1, k2\n" in done.stdout
     assert "1 record: several lines of abstract were joined; the first: a.ris:16: A second text.\n" in done.stdout
     assert "1 record: a year that cannot be used was left out; the first: a.csv:2: n.d.\n" in done.stdout
-    assert "PRISMA diagram: 8 identified, 1 duplicates removed, 2 removed for other reasons, 5 to screen" in done.stdout
+    assert "PRISMA diagram: 8 identified, 1 duplicate removed, 2 removed for other reasons, 5 to screen" in done.stdout
     (path,) = (study / "corpus").glob("lists-*.csv")
     with path.open(encoding="utf-8-sig", newline="") as file:
         lists = [tuple(row.values()) for row in csv.DictReader(file)]

@@ -86,8 +86,7 @@ def corpus_add(
     from annot.steps import corpus as step
 
     with progress("reading papers") as advance:
-        options = {"form": form, "corrected": corrected, "partial": partial}
-        added = step.add(ws, files, **options, dry_run=dry_run, advance=advance)
+        added = step.add(ws, files, form=form, dry_run=dry_run, advance=advance, corrected=corrected, partial=partial)
     words = {"noun": ws.settings.document_word, "files": added.files, "reported": step.REPORTED}
     words |= {"formats": by_format(added.files), "labels": ws.settings.labels.names}
     cleaned = sentences("cleaned.cleaned", cleanings=added.cleaned, noun=words["noun"])
