@@ -292,7 +292,7 @@ def test_without_dask_a_cluster_is_refused_with_the_remedy(monkeypatch: pytest.M
     monkeypatch.setitem(sys.modules, "distributed", None)
     with pytest.raises(InputError, match="needs Dask") as caught:
         list(map_shards(str, range(3), engine=Engine(processes=1, cluster="tcp://127.0.0.1:9")))
-    assert caught.value.hint == "in the folder of annot's source: pip install '.[cluster]'"
+    assert caught.value.hint == "pip install 'annot-collections[cluster]'"
 
 
 @pytest.mark.parametrize("busy", [2, 3])

@@ -67,6 +67,7 @@ def test_what_is_left_out_is_said_with_the_setting_and_comes_in_once_that_has_ch
         "  1 left out: no text",
         "  4 left out: too few sentences (min_sentences = 2)",
         "  limits are in [corpus] of annot.toml; to keep more, change them and add the same file again",
+        "  all ids of these lists: corpus/lists-f42e6c911ffe.csv",
     ]
     assert "annot query add --file FILE" in told.stderr
     assert "annot facets" not in told.stderr

@@ -110,11 +110,11 @@ def test_a_hundred_faults_of_a_piece_are_told_and_all_records_are_kept(tmp_path:
 def test_only_papers_that_are_not_known_stay_in_the_file(tmp_path: Path) -> None:
     tally, cleanings = Tally(), CleaningCount()
     first = read(tmp_path, line("a", GOOD), line("a", GOOD), line("b", GOOD))
-    assert first.keep(tally, cleanings, HeadingCount(), []) == first.papers
+    assert first.keep(tally, cleanings, HeadingCount(), [], []) == first.papers
     assert pq.read_table(first.papers)["paper_id"].to_pylist() == ["a", "b"]
-    assert read(tmp_path, line("b", GOOD)).keep(tally, cleanings, HeadingCount(), []) is None
+    assert read(tmp_path, line("b", GOOD)).keep(tally, cleanings, HeadingCount(), [], []) is None
     third = read(tmp_path, line("c", [*GOOD[:2], "Nine &amp; ten eleven twelve."]))
-    assert third.keep(tally, cleanings, HeadingCount(), []) == third.papers
+    assert third.keep(tally, cleanings, HeadingCount(), [], []) == third.papers
     assert sum(cleanings.facts.values()) >= 1
 
 
@@ -169,7 +169,7 @@ def test_places_of_rejects_go_on_from_piece_to_piece_of_a_file(tmp_path: Path) -
     found.count((piece_read("h", 1, 1, (1, "too many")),), tmp_path / "none.jsonl")
     assert found.faults == ["f:2: bad", "f:12: worse", "f:14: worst"]
     assert found.counts == {"cannot be read: no field": 4}
-    found.raise_if_unreadable()
+    found.raise_if_unreadable(partial=False)
     out = tmp_path / "rejected.jsonl"
     assert found.write(out) == str(out)
     written = [json.loads(record) for record in out.read_text().splitlines()]
@@ -183,7 +183,7 @@ def test_places_of_rejects_go_on_from_piece_to_piece_of_a_file(tmp_path: Path) -
 def refusal(of: Rejects, *pieces: PieceRead) -> tuple[str, tuple[str, ...]]:
     def take() -> None:
         of.count(pieces, None)
-        of.raise_if_unreadable()
+        of.raise_if_unreadable(partial=False)
 
     with pytest.raises(InputError) as caught:
         take()
@@ -249,6 +249,6 @@ def test_each_piece_knows_what_it_brought(tmp_path: Path) -> None:
     (tmp_path / "out").mkdir()
     reader = LotReader(tmp_path / "out", CorpusSettings(), ("method",), SectionLabels({}, faceted=True), works=False)
     brought = reader((0, [Piece(str(path), "annot", 0, None) for path in files]))
-    brought.keep(Tally(), CleaningCount(), HeadingCount(), [])
+    brought.keep(Tally(), CleaningCount(), HeadingCount(), [], [])
     counts = [(one.read, one.kept, one.without_abstract, one.without_year) for one in brought.pieces]
     assert counts == [(3, 1, 1, 3), (2, 1, 0, 1)]

@@ -244,3 +244,10 @@ def test_an_entry_with_bytes_that_are_not_utf_8_is_broken_alone(read: Reader) ->
 def test_dashes_and_tildes_of_an_id_are_part_of_it() -> None:
     found = bibtex.paper({"@": "article", "@key": "k", "doi": " 10.1000/a--b~c", "title": "A--B~C"})
     assert (found["doi"], found["title"]) == ("10.1000/a--b~c", "A–B C")
+
+
+def test_a_field_whose_name_has_a_blank_costs_no_entry(read: Reader) -> None:
+    funding = "funding_text 1={Funded by 5 {units}.},\nfunding_text\u00a02={More},\n"
+    scopus = f"@ARTICLE{{Li2020,\ntitle={{Thinning}},\n{funding}abstract={{We cut.}},\n}}\n"
+    (record,) = read(scopus)
+    assert (record["title"], record["abstract"]) == ("Thinning", "We cut.")

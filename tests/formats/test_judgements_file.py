@@ -95,8 +95,9 @@ def test_seconds_beside_a_moment() -> None:
     assert (found.judged_at, found.seconds) == ("2031-03-14T00:00:00+00:00", 61.5)
 
 
-def test_a_score_is_the_grade_where_nothing_else_is() -> None:
-    (found,) = read("topic;doc;rater;score\nq-method;d1;Ada;2\n")
+@pytest.mark.parametrize("column", ["score", "label", "Label"])
+def test_a_score_or_a_label_is_the_grade_where_nothing_else_is(column: str) -> None:
+    (found,) = read(f"topic;doc;rater;{column}\nq-method;d1;Ada;2\n")
     assert found.grade == 2
     (found,) = read("topic;doc;rater;score;rating\nq-method;d1;Ada;0,71;3\n")
     assert found.grade == 3

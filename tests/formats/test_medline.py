@@ -80,12 +80,8 @@ def test_an_article_of_today_is_read(tmp_path: Path) -> None:
             2,
             {
                 "title": "Rye bread in small ovens: a randomized trial of <i>Secale</i> with a very long name.",
-                "sections": [
-                    ("BACKGROUND", "BACKGROUND", "Ovens differ in size."),
-                    ("METHODS", "METHODS", "We baked 20 loaves, the CONTROL GROUP: none."),
-                    ("RESULTS", "RESULTS", "All were eaten (P < 0.05)."),
-                    ("CONCLUSIONS", "CONCLUSIONS", "More is needed."),
-                ],
+                "abstract": "BACKGROUND: Ovens differ in size. METHODS: We baked 20 loaves, the CONTROL GROUP: none. "
+                "RESULTS: All were eaten (P < 0.05). CONCLUSIONS: More is needed.",
                 **{"year": "2018", "doi": "10.1000/182", "pmid": "30000001"},
             },
         )

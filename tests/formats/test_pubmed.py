@@ -107,7 +107,7 @@ def test_an_article_of_today(tmp_path: Path) -> None:
     labels = SectionLabels.of(("aim", "how"), {"aim": ["aims", "data"], "how": ["methods"]}, faceted=True)
     paper = document_of_record(labels.applied(fields | {"paper_id": "p"})[0], ("aim", "how"))
     assert paper.title == "Uptake of CO2 by Zostera marina at 4 < pH < 9: Größe zählt."
-    assert paper.sentences == ("We asked.", "Why?", "We k =2 looked.", "Open.")
+    assert paper.sentences == ("We asked.", "Why?", "We k=2 looked.", "Open.")
     assert paper.labels == ("aim", "aim", "how", "aim")
 
 
@@ -247,3 +247,14 @@ def test_memory_does_not_grow_with_the_file(tmp_path: Path) -> None:
         return most
 
     assert peak(400) < 1.5 * peak(100)
+
+
+@pytest.mark.parametrize(("own", "expected"), [("", "In English."), ("<AbstractText>Own.</AbstractText>", "Own.")])
+def test_another_abstract_counts_only_if_the_article_has_none_of_its_own(
+    tmp_path: Path, own: str, expected: str
+) -> None:
+    others = "".join(
+        f'<OtherAbstract Type="Publisher" Language="{language}"><AbstractText>{text}</AbstractText></OtherAbstract>'
+        for language, text in (("spa", "En español."), ("eng", "In English."))
+    )
+    assert one(tmp_path, article(article=f"<Abstract>{own}</Abstract>", more=others))["abstract"] == expected

@@ -13,6 +13,7 @@ import pytest
 import rispy
 from annot.formats.corpora import tagged
 from annot.formats.corpora.cutting import Broken, Head, Piece
+from annot.formats.corpora.readable_texts import readable
 from annot.formats.corpora.ris import RIS
 
 
@@ -201,15 +202,17 @@ def test_other_ids_are_found_where_programs_put_them(paper: Any, lines: str, pmi
 def test_an_abstract_may_be_in_several_places_and_is_taken_once(paper: Any) -> None:
     assert paper("N2  - Two.")["abstract"] == "Two."
     assert paper("N2  - Two.", "AB  - One.")["abstract"] == "One."
-    assert paper("AB  - One.", "AB  - One.", "AB  - More.")["abstract"] == "One.\n\nMore."
+    several = paper("AB  - One.", "AB  - One.", "AB  - More.")
+    assert several["abstract"] == "One.\n\nMore."
+    assert several["noted"] == [("several lines of abstract were joined", "More.")]
+    assert "noted" not in paper("AB  - One.", "AB  - One.")
     assert paper("AB  - ", "N2  - Two.")["abstract"] == "Two."
     assert paper("TI  - T")["abstract"] is None
     assert paper("AB  - [No abstract available]")["abstract"] is None
 
 
 def test_a_structured_abstract_comes_in_its_parts(paper: Any) -> None:
-    found = paper("AB  - OBJECTIVE: To see. MAIN OUTCOME MEASURES: Light.", "CONCLUSION: It is dark.")
-    assert "abstract" not in found
+    found = readable(paper("AB  - OBJECTIVE: To see. MAIN OUTCOME MEASURES: Light.", "CONCLUSION: It is dark.")).record
     assert found["sections"] == [
         ("OBJECTIVE", "OBJECTIVE", "To see."),
         ("MAIN OUTCOME MEASURES", "METHODS", "Light."),
@@ -349,3 +352,16 @@ def test_other_text_is_not_told_as_ris(start: str) -> None:
 def test_ris_is_read_without_any_other_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "rispy", None)
     assert [one["title"] for _, one in papers(tmp_path / "p.ris", ZOTERO)] == ["Bröd & <i>brioche</i>"]
+
+
+def test_the_type_may_come_after_other_tags_and_a_record_without_a_type_is_not_lost(tmp_path: Path) -> None:
+    text = (
+        "DB  - Cat\nTI  - Dances\nTY  - JOUR\nPY  - 2001\nER  - \n\n2.\nTI  - Walks\nTY  - BOOK\nER  - \n"
+        "TI  - No type\nAB  - It counts.\nER  - \n"
+    )
+    found = papers(tmp_path / "p.ris", text)
+    assert [(at, one["title"], one["year"]) for at, one in found] == [
+        (1, "Dances", "2001"),
+        (8, "Walks", None),
+        (11, "No type", None),
+    ]

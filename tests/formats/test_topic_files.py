@@ -39,6 +39,7 @@ Dates are not needed.
 1. firm, <i>subsidy</i>
 <fac> Factor(s):
 <nat> Nationality: U.S.
+<nat> Nationality: U.S.S.R.
 </fac>
 <def> Definition(s):
 </top>
@@ -68,7 +69,7 @@ READ = (
             "head": "Tipster Topic Description",
             "dom": "International Economics",
             "con": "1. firm, subsidy",
-            "nat": "U.S.",
+            "nat": "U.S.\n\nU.S.S.R.",
         },
     ),
     Topic("302", "Poliomyelitis &unknown; and Post-Polio", "Is the disease under control?", "It is."),
@@ -113,7 +114,7 @@ def topics(text: str) -> tuple[Topic, ...]:
 def test_classic_topics_are_read_with_end_tags_or_without(end: str) -> None:
     found = topics_in(CLASSIC.replace("\n", end).encode(), name="topics")
     assert tuple(topic for _, topic in found.topics) == READ
-    assert [line for line, _ in found.topics] == [3, 26, 37]
+    assert [line for line, _ in found.topics] == [3, 27, 38]
     assert found.form == "TREC SGML"
     assert found.fields == {"topic_id": "num", "title": "title", "description": "desc", "narrative": "narr"}
 

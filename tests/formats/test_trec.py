@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import io
 import math
+from pathlib import Path
 
 import pytest
 from annot.base.errors import InputError
 from annot.base.records import Qrel, ScoredDoc, ranked
 from annot.base.scored import in_order
 from annot.formats.trec import TrecRun, read_qrels, read_run, write_qrels, write_run
+from annot.study.workspace import given_text
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -90,6 +92,26 @@ def test_qrels_of_beir_have_a_header_and_no_second_column() -> None:
         "test.tsv:4: 4 columns, expected 3 (query-id corpus-id score)",
         "test.tsv:5: relevance 'score', expected an integer",
     )
+
+
+def test_qrels_of_mteb_are_objects_with_the_columns_of_beir() -> None:
+    lines = ['{"query-id":"q1","corpus-id":"d1","score":1}\n', '{"query-id":7,"corpus-id":"d2","score":0.0,"x":[]}\n']
+    assert read_qrels(lines, name="test.jsonl") == (Qrel("q1", "d1", 1), Qrel("7", "d2", 0))
+    with pytest.raises(InputError) as caught:
+        read_qrels([*lines, '{"query-id":"q1","corpus-id":"d3"}\n', '{"query-id"\n'], name="test.jsonl")
+    expected = "columns, expected 3 (query-id corpus-id score)"
+    assert caught.value.faults == (f"test.jsonl:3: 2 {expected}", f"test.jsonl:4: 0 {expected}")
+
+
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-16-le", "utf-16-be"])
+def test_runs_and_qrels_may_be_in_utf_16(tmp_path: Path, encoding: str) -> None:
+    run, qrels = tmp_path / "a.run", tmp_path / "qrels.txt"
+    run.write_text("q1 Q0 dé 1 2.5 t\n", encoding=encoding)
+    qrels.write_text("q1 0 dé 2\n", encoding=encoding)
+    assert [doc.doc_id for doc in read_run(given_text(run, expected="").splitlines(), name="a").rankings["q1"]] == [
+        "dé"
+    ]
+    assert read_qrels(given_text(qrels, expected="").splitlines(), name="q") == (Qrel("q1", "dé", 2),)
 
 
 def test_files_without_a_line_are_refused() -> None:

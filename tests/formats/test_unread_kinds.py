@@ -86,8 +86,6 @@ FILES: dict[str, tuple[str | bytes, str, str]] = {
         "Save",
     ),
     "endnote.enw": ("%0 Journal Article\n%A Doe, J.\n%T A title\n%X A text.\n", "EndNote's tagged text", "EndNote"),
-    "savedrecs.txt": ("FN Clarivate Analytics Web of Science\nVR 1.0\nPT J\n", "plain text from Web", "Export > RIS"),
-    "old-savedrecs.txt": ("FN Thomson Reuters Web of Knowledge\nVR 1.0\n", "plain text from Web", "Abstract"),
     "books.mrc": (
         "00714cam a2200205 a 4500001001300000003000400013\x1e   89048230 /AC/r91\x1eDLC\x1e",
         "MARC 21",

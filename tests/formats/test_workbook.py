@@ -259,7 +259,7 @@ def test_without_openpyxl_the_extra_is_named(tmp_path: Path, monkeypatch: pytest
     monkeypatch.setattr(builtins, "__import__", without)
     with pytest.raises(InputError, match=r"p\.xlsx: needs openpyxl, which is not installed") as refused:
         rows(path)
-    assert "pip install '.[formats]'" in (refused.value.hint or "")
+    assert "pip install 'annot-collections[formats]'" in (refused.value.hint or "")
 
 
 def test_a_workbook_is_told_by_its_parts(tmp_path: Path) -> None:

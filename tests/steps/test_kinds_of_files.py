@@ -20,6 +20,8 @@ from annot.steps.imports import kind_of
         ("1 4.5 005b2j4b 2\n", "grades"),
         ("51\t0\tclueweb09-1\t-2\n", "grades"),
         ("query-id\tcorpus-id\tscore\nq1\td1\t1\n", "grades"),
+        ('{"query-id": "q1", "corpus-id": "d1", "score": 1}\n', "grades"),
+        ("query_id,doc_id,assessor,label\nq1,d1,a1,2\n", "judgements"),
         ('[{"id": 1, "annotations": []}]', "labelstudio"),
         ("citing,cited\np1,p2\n", "citations"),
         ('{"citingcorpusid": 1, "citedcorpusid": 2}\n', "citations"),

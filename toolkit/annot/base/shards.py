@@ -252,7 +252,7 @@ def _client(cluster: str) -> Client:
     except ModuleNotFoundError:
         raise InputError(
             "a cluster needs Dask, which is not installed",
-            hint="in the folder of annot's source: pip install '.[cluster]'",
+            hint="pip install 'annot-collections[cluster]'",
         ) from None
 
     class Closing(Client):  # type: ignore[misc]

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from annot.base.errors import InputError
+from annot.base.errors import FindingError, InputError
 from annot.base.names import counted
 from annot.base.settings import Kind
 from annot.cli.commands import command, group
@@ -71,6 +71,9 @@ def corpus_add(
         str | None,
         option("Replace papers that are in the corpus by those with the same id in the files, and record this reason."),
     ] = None,
+    partial: Annotated[
+        bool, flag("--partial", "Add the others even if more than one record in twenty cannot be read.")
+    ] = False,
     dry_run: DryRunOption = False,
 ) -> Output:
     """Add papers or other documents from files. Lists what was left out, with reasons, and changes made to texts.
@@ -83,11 +86,12 @@ def corpus_add(
     from annot.steps import corpus as step
 
     with progress("reading papers") as advance:
-        added = step.add(ws, files, form=form, dry_run=dry_run, advance=advance, corrected=corrected)
+        added = step.add(ws, files, form=form, dry_run=dry_run, advance=advance, corrected=corrected, partial=partial)
     words = {"noun": ws.settings.document_word, "files": added.files, "reported": step.REPORTED}
     words |= {"formats": by_format(added.files), "labels": ws.settings.labels.names}
     cleaned = sentences("cleaned.cleaned", cleanings=added.cleaned, noun=words["noun"])
-    return Output(added, rendered("added", added=added, cleaned=cleaned, **words))
+    text = rendered("added", added=added, cleaned=cleaned, **words)
+    return Output(added, text, finding=FindingError(added.finding) if added.finding else None)
 
 
 @command("corpus corrected", csv=True)

@@ -25,14 +25,17 @@ from annot.base.settings.sections import CorpusSettings
 from annot.corpus.corpus_filters import KEPT, Marks, Tally, joined, marks_of
 from annot.corpus.other_ids import Known, RowsAside, RowWriter
 from annot.corpus.rejects import PieceRead
+from annot.corpus.repeated import SentenceCount
 from annot.formats.cleaning import Cleaned, CleanedCounts, counts_of, kinds
 from annot.formats.corpora import Broken, format_named
 from annot.formats.corpora.cutting import PIECE_BYTES, Piece
 from annot.formats.corpora.identified import identified
 from annot.formats.corpora.plain import IDS
+from annot.formats.corpora.readable_texts import Readable, readable
 from annot.formats.corpora.sections import HeadingCount, Headings, SectionLabels
 from annot.formats.json_lines import AS_JSON, json_lines
 from annot.formats.paper_lines import document_of_record
+from annot.formats.retractions import is_retracted
 from annot.store import papers
 from annot.store.paper_writing import PaperWriter, keep_rows
 from annot.study.workspace import write_file
@@ -50,6 +53,8 @@ class Cleanings:
     """Where their texts before and after are; None if there are none, and in a dry run."""
     written: int
     """How many are in the file."""
+    examples: tuple[tuple[str, str], ...] = ()
+    """A notice that was cut, by the name of its rule."""
 
 
 Changed = tuple[tuple[str, ...], Cleaned | None]
@@ -62,6 +67,7 @@ class CleaningCount:
     def __init__(self) -> None:
         self._counts = Counter[str]()
         self._first: list[Cleaned] = []
+        self._examples: dict[str, str] = {}
 
     def take(self, several: Iterable[Changed]) -> None:
         """Count these."""
@@ -69,6 +75,8 @@ class CleaningCount:
             self._counts.update(counted_under)
             if one is not None and len(self._first) < MOST:
                 self._first.append(one)
+                for rule, notice in one.notices:
+                    self._examples.setdefault(rule, notice)
 
     @property
     def facts(self) -> dict[str, int]:
@@ -77,12 +85,12 @@ class CleaningCount:
 
     def written(self, folder: Path | None, content: str) -> Cleanings:
         """The counts, with the first papers in a file named after the hash of what was read; no folder: no file."""
-        counts = counts_of(self._counts)
+        counts, examples = counts_of(self._counts), tuple(sorted(self._examples.items()))
         if folder is None or not self._first:
-            return Cleanings(counts, None, 0)
+            return Cleanings(counts, None, 0, examples)
         path = folder / f"cleaned-{content[:12]}.jsonl"
         write_file(path, json_lines(one._asdict() for one in self._first).encode("utf-8", AS_JSON))
-        return Cleanings(counts, str(path), len(self._first))
+        return Cleanings(counts, str(path), len(self._first), examples)
 
 
 AT_ONCE = 1_000
@@ -106,19 +114,30 @@ class Brought:
     """Of structured abstracts, by the same."""
     aside: RowsAside
     """The other ids of the papers, and what they cite."""
+    retracted: frozenset[int]
+    """Of the papers that were retracted or withdrawn, the positions among the marks."""
+    sentences: dict[str, int]
+    """In how many papers a sentence is, as `SentenceCount` has it of a lot."""
 
     def keep(
-        self, tally: Tally, cleanings: CleaningCount, headings: HeadingCount, corrections: list[Any]
+        self,
+        tally: Tally,
+        cleanings: CleaningCount,
+        headings: HeadingCount,
+        retracted: list[str],
+        corrections: list[Any],
     ) -> Path | None:
         """Count the papers, and leave those to keep in the file; its path, None if it has none.
 
-        corrections: takes a table of the papers that replace one of the corpus.
+        retracted: takes the ids of retracted papers that are kept. corrections: takes a table of the papers that
+        replace one of the corpus.
         """
         corrected = tally.corrections(self.marks)
         kept = tally.take(self.marks, corrected)
         taken = sorted((*kept.tolist(), *corrected.tolist()))
         cleanings.take(self.cleaned[at] for at in taken if at in self.cleaned)
         headings.take(self.headings[at] for at in taken if at in self.headings)
+        retracted += [self.marks.ids[at].as_py() for at in taken if at in self.retracted]
         ends = np.cumsum([one.read for one in self.pieces])
         of_piece = np.bincount(np.searchsorted(ends, kept, side="right"), minlength=len(self.pieces))
         for one, count in zip(self.pieces, of_piece.tolist(), strict=True):
@@ -185,15 +204,18 @@ class LotReader:
         reading = [PieceRead(piece) for piece in lot]
         cleaned: dict[int, Changed] = {}
         headings: dict[int, Headings] = {}
+        retracted: set[int] = set()
+        sentences = SentenceCount()
         parts = [marks_of((), self.settings, works=self.works)]
         aside = RowWriter(self.folder, name)
         writer = PaperWriter(self.folder, name=f"{name}.parquet") if self.folder else None
         text = rejected.open("w", encoding="utf-8") if rejected else nullcontext()
         with aside, writer or nullcontext(), text as rejects:
-            source = self._papers(reading, rejects, cleaned, headings)
+            source = self._papers(reading, rejects, cleaned, headings, retracted)
             while found := list(islice(source, AT_ONCE)):
                 some, known = zip(*found, strict=True)
                 aside.add(known)
+                sentences.take(some)
                 ids = [one and one.ids for one in known]
                 parts.append(marks_of(some, self.settings, ids, works=self.works))
                 if writer:
@@ -203,12 +225,14 @@ class LotReader:
         if rejected and not any(one.broken for one in reading):
             rejected.unlink()
         path = writer.path if writer else None
-        return Brought(tuple(reading), joined(parts), path, rejected, cleaned, headings, aside.written)
+        marks = joined(parts)
+        texts = (cleaned, headings, aside.written, frozenset(retracted), sentences.of_lot)
+        return Brought(tuple(reading), marks, path, rejected, *texts)
 
     def up_to_a_paper(self, lot: Sequence[Piece]) -> tuple[PieceRead, ...]:
         """What became of the records up to the first that can be read; of all if none can."""
         reading = tuple(map(PieceRead, lot))
-        next(self._papers(reading, None, {}, {}), None)
+        next(self._papers(reading, None, {}, {}, set()), None)
         return reading
 
     def _papers(
@@ -217,6 +241,7 @@ class LotReader:
         rejects: IO[str] | None,
         cleaned: dict[int, Changed],
         headings: dict[int, Headings],
+        retracted: set[int],
     ) -> Iterator[tuple[Paper, Known]]:
         position = 0
         # Papers share the few headings that there are, here and on their way to another process.
@@ -230,12 +255,16 @@ class LotReader:
                 if not isinstance(record, Broken):
                     try:
                         changed: list[Cleaned] = []
+                        noted: list[tuple[str, str]] = []
                         fields, known = form.paper(record), None
                         if form.bibliographic and fields.keys().isdisjoint(IDS):
                             known = identified(fields, self.settings.ids)
                             fields = known.record
-                        fields, named = self.sections.applied(fields)
-                        paper = document_of_record(fields, self.labels, changed=changed)
+                        came, text = fields, Readable(fields) if form.published else readable(fields)
+                        fields, named = self.sections.applied(text.record)
+                        paper = document_of_record(fields, self.labels, changed=changed, noted=noted)
+                        if text.record is not came:
+                            changed = list(filter(None, [text.changed(came, paper)]))
                     except InputError as error:
                         record = Broken(
                             error.message, error.faults, json.dumps(record, ensure_ascii=False, default=str)
@@ -243,6 +272,10 @@ class LotReader:
                     else:
                         for one in changed:
                             cleaned[position] = (kinds(one), one if len(cleaned) < MOST else None)
+                        if is_retracted(came, paper):
+                            retracted.add(position)
+                        for what, value in (*noted, *came.get("noted", ())):
+                            read.note(place, what, value)
                         if named:
                             headings[position] = shared.setdefault(named, named)
                         position += 1

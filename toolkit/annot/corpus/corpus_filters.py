@@ -160,6 +160,7 @@ class Tally:
         """Papers in the corpus: those kept, and those remembered."""
         self._same_title: list[tuple[int, int]] = []
         self._same_paper: list[tuple[int, str]] = []
+        self._left_out: list[tuple[Any, NDArray[np.uint8]]] = []
 
     def remember(self, marks: Marks) -> None:
         """Remember these papers of an earlier `corpus add`, without counting them as read or kept."""
@@ -238,7 +239,10 @@ class Tally:
         self.rejected[Rejection.DIFFERING_ID] += int(differs.sum())
         self.rejected[Rejection.DUPLICATE_ID] += int(same.sum())
         self.rejected[Rejection.SAME_PAPER] += int((again & ~repeats).sum())
-        by_itself = np.bincount(marks.reason[~repeats & ~again], minlength=KEPT)
+        alone = ~repeats & ~again
+        by_itself = np.bincount(marks.reason[alone], minlength=KEPT)
+        failing = alone & (marks.reason != KEPT)
+        self._left_out.append((marks.ids.filter(mask_of(failing)), marks.reason[failing]))
         self.rejected.update({reason: int(by_itself[at]) for at, reason in enumerate(REASONS)})
         self.rejected = +self.rejected
         return kept
@@ -249,6 +253,13 @@ class Tally:
         for at in np.flatnonzero(np.isin(id_hash, list(self._corrected))) if self._corrected else ():
             content[at] = self._corrected[int(id_hash[at])]
         return content
+
+    def left_out(self) -> dict[Rejection, list[tuple[str]]]:
+        """The ids of the papers that were left out for what they are, by reason."""
+        pairs = (
+            (REASONS[at], (name,)) for ids, of in self._left_out for at, name in zip(of, ids.to_pylist(), strict=True)
+        )
+        return grouped(pairs)
 
     @property
     def same_title(self) -> list[tuple[str, str]]:

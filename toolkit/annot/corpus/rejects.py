@@ -18,6 +18,10 @@ from annot.formats.json_lines import AS_JSON, json_lines
 
 _REASONS = 10
 """At most so many faults are shown of a file without a readable record."""
+_SHOWN = 60
+_UNKNOWN, _EMPTY = "a file in no known format", "the file is empty"
+MOST_UNREADABLE, MOST_SHARE = 20, 0.05
+"""A file with more unreadable records than this number, and than this share of all, is refused."""
 TOLD = 100
 """At most so many faults of a piece are kept to be shown. All are counted, and written to its file of rejected
 records."""
@@ -36,13 +40,21 @@ class PieceRead:
     faults: list[tuple[int, str]] = field(default_factory=list)
     """The faults of the first of them, with their places from 1 in the piece."""
     first: dict[str, tuple[int, str]] = field(default_factory=dict)
-    """The fault of the first record with each reason, and its place."""
+    """The fault or part of the first record with each reason, and its place."""
     kept: int = 0
     """How many papers are in the corpus now."""
     without_abstract: int = 0
     without_year: int = 0
     without_id: int = 0
     """How many records of a library have no id of any kind."""
+
+    noted: Counter[str] = field(default_factory=Counter)
+    """Records of which a part was left out, by what it was."""
+
+    def note(self, place: int, what: str, value: str) -> None:
+        """Count a record of which a part was left out. what: in words; value: the part."""
+        self.noted[what] += 1
+        self.first.setdefault(what, (place, " ".join(value.split())[:_SHOWN]))
 
     def take(self, paper: Paper) -> None:
         """Count a paper that was read."""
@@ -72,6 +84,8 @@ class Rejects:
         self._told = told
         self._of: dict[str, _OfFile] = {}
         self._files: list[tuple[Path, list[tuple[str, int]]]] = []
+        self._notes: Counter[str] = Counter()
+        self._noted: dict[str, str] = {}
 
     @property
     def faults(self) -> list[str]:
@@ -109,8 +123,10 @@ class Rejects:
             of.told += [f"{name}:{before + place}: {fault}" for place, fault in one.faults]
             for reason, (place, fault) in one.first.items():
                 of.first.setdefault(reason, f"{name}:{before + place}: {fault}")
+                self._noted.setdefault(reason, f"{name}:{before + place}: {fault}")
+            self._notes.update(one.noted)
             if whole != name and one.piece[2:] == (0, None) and not (one.read or one.broken):
-                of.leave_out("the file is empty", f"{name}: found no {self._what}")
+                of.leave_out(_EMPTY, f"{name}: found no {self._what}")
             del of.told[self._told :]
             self._places[name] += one.places
             of.read += one.read
@@ -123,12 +139,29 @@ class Rejects:
 
     def leave_out(self, name: str, fault: str) -> None:
         """Count a file of a folder that is in no format that is read."""
-        self._of.setdefault(self._part_of[name], _OfFile("")).leave_out("a file in no known format", fault)
+        self._of.setdefault(self._part_of[name], _OfFile("")).leave_out(_UNKNOWN, fault)
 
-    def raise_if_unreadable(self) -> None:
-        """Raise InputError with the faults of every file of which no record could be read."""
+    @property
+    def unreadable(self) -> int:
+        """How many records of files that were read cannot be read."""
+        return sum(of.unreadable for of in self._of.values())
+
+    def notes(self) -> tuple[tuple[str, int, str], ...]:
+        """What was left out of records that were read, in how many, and the first of it with its place."""
+        return tuple((what, count, self._noted[what]) for what, count in sorted(self._notes.items()))
+
+    def raise_if_unreadable(self, *, partial: bool) -> None:
+        """Raise InputError with the faults of every file of which no record could be read, or too few.
+
+        partial: accept a file of which many records cannot be read.
+        """
         if bad := [name for name, of in self._of.items() if not of.read]:
             self._raise(bad, f"{', '.join(bad)}: no {self._what} can be read")
+        if many := [name for name, of in self._of.items() if of.is_mostly_lost]:
+            shares = (f"{self._of[name].unreadable:,} of {self._of[name].total:,} in {name}" for name in many)
+            hint = "nothing was kept; correct the files, or add the other records with --partial"
+            if not partial:
+                self._raise(many, f"too many records cannot be read: {', '.join(shares)}", hint=hint)
 
     def write(self, path: Path) -> str | None:
         """Write them to `path`, with their file and place in it, and return its name; None if there is none."""
@@ -145,9 +178,11 @@ class Rejects:
         scratch.replace(path)
         return str(path)
 
-    def _raise(self, names: list[str], message: str) -> None:
+    def _raise(
+        self, names: list[str], message: str, *, hint: str = "nothing was kept; check the files and --format"
+    ) -> None:
         faults = [fault for name in names for fault in self._of[name].faults(name, self._what)]
-        raise InputError(message, faults=faults, hint="nothing was kept; check the files and --format")
+        raise InputError(message, faults=faults, hint=hint)
 
 
 @dataclass(slots=True)
@@ -161,6 +196,21 @@ class _OfFile:
     """The first fault of each reason."""
     told: list[str] = field(default_factory=list)
     """The first faults, for any reason."""
+
+    @property
+    def unreadable(self) -> int:
+        """How many records cannot be read; whole files are none."""
+        return self.reasons.total() - self.reasons[_UNKNOWN] - self.reasons[_EMPTY]
+
+    @property
+    def total(self) -> int:
+        """How many records there are."""
+        return self.read + self.unreadable
+
+    @property
+    def is_mostly_lost(self) -> bool:
+        """Whether too many records cannot be read."""
+        return self.unreadable > max(MOST_UNREADABLE, MOST_SHARE * self.total)
 
     def leave_out(self, reason: str, fault: str) -> None:
         """Count a whole file as one record that cannot be read."""

@@ -5,10 +5,12 @@ from __future__ import annotations
 import html
 import re
 import unicodedata
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, NamedTuple
+
+from annot.formats.markup import signs_of
 
 _ENTITY = re.compile(r"&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
 _AMPERSANDS = re.compile("&(?:amp;)+")
@@ -20,10 +22,13 @@ _C1 = re.compile("[\u0080-\u009f]")
 _CONTROL_NAME = re.compile(
     r"<<(?:NUL|SOH|STX|ETX|EOT|ENQ|ACK|BEL|BS|HT|LF|VT|FF|CR|SO|SI|DLE|DC[1-4]|NAK|SYN|ETB|CAN|EM|SUB|ESC|[FGRU]S|DEL)>>"
 )
-_BLOCK_TAG = re.compile(r"</?(?:p|br|div|li|ul|ol|title|sec|list|list-item|jats:(?:p|title|sec|list|list-item))\s*/?>")
+_ATTRIBUTES = r"(?:\s+[a-zA-Z:-]+=(?:\"[^\"<>]*\"|'[^'<>]*'))*\s*/?>"
+_BLOCK_TAG = re.compile(
+    r"</?(?:p|br|hr|div|li|ul|ol|h[1-6]|title|sec|list|list-item|jats:(?:p|title|sec|list|list-item))" + _ATTRIBUTES
+)
 _INLINE_TAG = re.compile(
-    r"</?(?:(?:i|b|u|em|sup|sub|tt|sc|bold|italic|strong|underline|monospace|small|font|span|inline-formula|tex-math"
-    r"|jats:[a-z-]+|mml:[a-z-]+)(?:\s+[a-zA-Z:-]+=(?:\"[^\"<>]*\"|'[^'<>]*'))*)\s*/?>"
+    r"</?(?:i|b|u|em|sup|sub|tt|sc|bold|italic|strong|underline|monospace|small|font|span|inline-formula|tex-math|a|ext-link"
+    r"|xref|jats:[a-z-]+|mml:[a-z-]+)" + _ATTRIBUTES
 )
 _MARKUP = re.compile("&[#A-Za-z]|<[/a-z<]")
 """How an entity or a tag begins: `p < 0.05` and `A & B` have neither."""
@@ -51,8 +56,9 @@ def clean(text: str) -> str:
     1. HTML entities that end in a semicolon become their character; unknown ones (`&epsis;`) stay.
     2. Control characters U+0080 to U+009F: where they are UTF-8 read as Latin-1 they are read again, else as
        Windows-1252 (as HTML does), else removed.
-    3. Names of control characters in double angles (`<<ETX>>`) and block tags (`<p>`) become a space; inline tags
-       (`<i>`, `<sup>`, JATS, MathML) go. Other angles (`<P1,...,Pm>`) are text and stay.
+    3. Raised and lowered text and MathML become signs (`markup.signs_of`); names of control characters in double angles
+       (`<<ETX>>`) and block tags (`<p dir="ltr">`) become a space; inline tags (`<i>`, JATS) go. Other angles
+       (`<P1,...,Pm>`) are text and stay.
     4. Ligatures U+FB00 to U+FB06 become letters.
     5. U+FFFD, soft hyphens, zero-width and direction characters, other control characters, private-use characters
        and lone surrogates go.
@@ -114,6 +120,7 @@ class Way(StrEnum):
 
     TAGS = "tags"
     ENTITIES = "entities"
+    MATHS = "formulas"
     SPACES = "spaces"
     HEADING = 'a leading "Abstract."'
     CHARACTERS = "other characters"
@@ -146,7 +153,9 @@ def _without_entities(text: str) -> str:
 
 
 def _without_tags(text: str) -> str:
-    return _INLINE_TAG.sub("", _BLOCK_TAG.sub(" ", _CONTROL_NAME.sub(" ", text))) if "<" in text else text
+    if "<" not in text:
+        return text
+    return _INLINE_TAG.sub("", _BLOCK_TAG.sub(" ", _CONTROL_NAME.sub(" ", signs_of(text))))
 
 
 def _read_as_meant(text: str) -> str:
@@ -217,6 +226,8 @@ class Cleaned(NamedTuple):
     """`title`, and `abstract` as it came: a list of sentences or one string; only those that changed."""
     after: Mapping[str, Any]
     """The same, the abstract as a list of sentences."""
+    notices: tuple[tuple[str, str], ...] = ()
+    """What was cut of the abstract, as (name of the rule, notice)."""
 
     @property
     def other_number(self) -> bool:
@@ -226,29 +237,35 @@ class Cleaned(NamedTuple):
 
 
 def cleaned(
-    paper_id: str, *, title: tuple[str, str], abstract: tuple[str | Sequence[str], Sequence[str]], heading: bool
+    paper_id: str,
+    title: tuple[str, str],
+    abstract: tuple[str | Sequence[str], Sequence[str]],
+    *,
+    also: Collection[Way],
+    notices: tuple[tuple[str, str], ...] = (),
 ) -> Cleaned | None:
     """What was changed of a paper, each text given as it came and as it is now; None if nothing was.
 
     An abstract that came as one string is cut into sentences: line ends and white space between these are no change.
-    heading: whether a leading "Abstract." went.
+    also: ways that the texts do not show by themselves. notices: those that were cut.
     """
     came, sentences = abstract
     whole = isinstance(came, str)
     raw = [line.strip() for line in came.splitlines() if line.strip()] if isinstance(came, str) else list(came)
     changed = " ".join(raw) != " ".join(sentences) if whole else raw != list(sentences)
-    found = {Way.HEADING} if heading else set()
+    found = set(also)
     for text in raw if changed else ():
         found |= ways(text)
     if title[0] != title[1]:
         found |= ways(title[0])
-    if not found:
+    if not found and not notices:
         return None
     before: dict[str, Any] = {"title": title[0]} if title[0] != title[1] else {}
     after: dict[str, Any] = {"title": title[1]} if before else {}
     if changed:
         before["abstract"], after["abstract"] = came, list(sentences)
-    return Cleaned(paper_id, tuple(way.value for way in Way if way in found), before, after)
+    rules = dict.fromkeys(rule for rule, _ in notices)
+    return Cleaned(paper_id, (*(way.value for way in Way if way in found), *rules), before, after, notices)
 
 
 PAPERS, TITLES, ABSTRACTS, OTHER_NUMBER = "papers", "titles", "abstracts", "other number of sentences"
@@ -264,13 +281,14 @@ class CleanedCounts:
     other_number: int
     """Papers that have another number of sentences than their source."""
     ways: tuple[tuple[str, int], ...]
-    """What was wrong, and in how many papers."""
+    """What was wrong, or by which rule a notice was cut, and in how many papers."""
 
 
 def counts_of(counted: Mapping[str, int]) -> CleanedCounts:
     """The counts, of how many papers are counted under each of `kinds`."""
     papers, titles, abstracts, other = (counted.get(name, 0) for name in (PAPERS, TITLES, ABSTRACTS, OTHER_NUMBER))
-    ways_found = tuple((way.value, counted[way]) for way in Way if counted.get(way))
+    rules = sorted(counted.keys() - {PAPERS, TITLES, ABSTRACTS, OTHER_NUMBER, *Way})
+    ways_found = tuple((str(way), counted[way]) for way in (*Way, *rules) if counted.get(way))
     return CleanedCounts(papers, titles, abstracts, other, ways_found)
 
 

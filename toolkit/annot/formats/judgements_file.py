@@ -32,8 +32,9 @@ NAMES: dict[str, tuple[str, ...]] = {
     "comment": ("comment", "comments", "note", "notes", "remark"),
 }
 """The names under which each field is found when none is given; case, and hyphen or blank for `_`, do not matter."""
-SECOND_CHOICE = {"grade": ("score",)}
-"""Names that stand for the field only where none of `NAMES` does: a score may also be a ranking's."""
+SECOND_CHOICE = {"grade": ("score", "label")}
+"""Names that stand for the field only where none of `NAMES` does: a score may also be a ranking's, and a label the
+name of the grade."""
 REQUIRED = ("query", "document", "assessor", "grade")
 NO_GRADE = frozenset(("", "-", "na", "n/a", "none", "null"))
 """How a judgement that has no grade is written, in any case. Not `nan`, which a calculation that went wrong leaves."""
@@ -153,7 +154,7 @@ def _fields(headings: Sequence[str], columns: Mapping[str, str], faults: Faults)
 
 def has_columns(headings: Sequence[str]) -> bool:
     """Whether each field that is required is found among the headings, by its known names."""
-    return all(_called(headings, NAMES[field]) for field in REQUIRED)
+    return all(_called(headings, (*NAMES[field], *SECOND_CHOICE.get(field, ()))) for field in REQUIRED)
 
 
 def _called(headings: Iterable[str], names: Iterable[str]) -> list[str]:

@@ -70,23 +70,60 @@ def paper_of_record(
 
 
 def document_of_record(
-    record: Mapping[str, Any], known_labels: Collection[str], *, changed: list[Cleaned] | None = None
+    record: Mapping[str, Any],
+    known_labels: Collection[str],
+    *,
+    changed: list[Cleaned] | None = None,
+    noted: list[tuple[str, str]] | None = None,
 ) -> Paper:
-    """The same of a document, whose record may lack a title: it has an empty one then."""
-    return _read(_DocumentLine, record, known_labels, changed)
+    """The same of a document, whose record may lack a title: it has an empty one then.
+
+    noted: takes what was left out of a field that is not required, with what was found there; None refuses it.
+    """
+    return _read(_DocumentLine, record, known_labels, changed, noted)
 
 
 def _read(
-    model: type[_DocumentLine], record: Mapping[str, Any], known_labels: Collection[str], changed: list[Cleaned] | None
+    model: type[_DocumentLine],
+    record: Mapping[str, Any],
+    known_labels: Collection[str],
+    changed: list[Cleaned] | None,
+    noted: list[tuple[str, str]] | None = None,
 ) -> Paper:
     if (parts := _plain_parts(record)) is not None:
         paper_id, title, abstract, year, labels = parts
         more: dict[str, Any] = {"known_labels": known_labels, "citations": (), "changed": changed}
         return paper_of(paper_id, title, abstract, year=year, labels=labels, **more)
+    if noted is not None:
+        record = _usable(record, noted)
     try:
         return model.model_validate(record).paper(known_labels, changed=changed)
     except ValidationError as error:
         raise InputError(_in_general(error), faults=in_words(error)) from None
+
+
+MISSING = frozenset(("", "-", "na", "n/a", "#n/a", "nan", "none", "null"))
+"""How programs write that a cell has no value, in any case: R, pandas, Python, spreadsheets."""
+_A_YEAR = re.compile(r"(?<!\d)(?:1[4-9]|20)\d\d(?!\d)")
+
+
+def _usable(record: Mapping[str, Any], noted: list[tuple[str, str]]) -> Mapping[str, Any]:
+    """The record without a year and without citations that cannot be used; a date gives its year."""
+    fields = dict(record)
+    year = _digits(record.get("year"))
+    if year is not None and (not isinstance(year, int) or isinstance(year, bool) or abs(year) >= _YEARS):
+        found = _A_YEAR.search(str(year))
+        fields["year"] = int(found[0]) if found else None
+        if not found and str(year).strip().lower() not in MISSING:
+            noted.append(("a year that cannot be used was left out", str(year)))
+    for name in ("citations", "outbound_citations"):
+        cited = record.get(name)
+        ids = map(number_as_text, cited) if isinstance(cited, list) else ()
+        usable = [paper_id for paper_id in ids if isinstance(paper_id, str) and _is_id(paper_id)]
+        if cited is not None and (not isinstance(cited, list) or len(usable) < len(cited)):
+            fields[name] = usable
+            noted.append(("citations that cannot be used were left out", str(cited)))
+    return fields
 
 
 def _plain_parts(record: Mapping[str, Any]) -> tuple[str, str, str | list[str], int | None, list[str] | None] | None:

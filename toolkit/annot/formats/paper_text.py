@@ -9,7 +9,7 @@ from itertools import compress
 from annot.base.errors import InputError
 from annot.base.names import near
 from annot.base.records import Paper
-from annot.formats.cleaning import Cleaned, clean, clean_all, cleaned
+from annot.formats.cleaning import Cleaned, Way, clean, clean_all, cleaned
 
 
 def _words(text: str) -> frozenset[str]:
@@ -185,7 +185,7 @@ def paper_of(
         given = PARAGRAPH.split(abstract)
         paragraphs = [clean(paragraph) for paragraph in given]
         as_it_came = paragraphs == given
-        heading, paragraphs[0] = _without_heading(paragraphs[0])
+        heading, paragraphs[0] = without_heading(paragraphs[0])
         parts = [split_sentences(paragraph) for paragraph in paragraphs]
         sentences = [sentence for part in parts for sentence in part]
         if known is not None:
@@ -193,13 +193,14 @@ def paper_of(
     else:
         sentences = clean_all(abstract)
         if sentences:
-            heading, sentences[0] = _without_heading(sentences[0])
+            heading, sentences[0] = without_heading(sentences[0])
         known = None if known is None else list(compress(known, sentences))
         sentences = list(filter(None, sentences))
     cited = [other for other in dict.fromkeys(citations) if other != paper_id]
     read_title = clean(title)
     if changed is not None and (heading or not as_it_came or read_title != title):
-        found = cleaned(paper_id, title=(title, read_title), abstract=(abstract, sentences), heading=heading)
+        also = (Way.HEADING,) if heading else ()
+        found = cleaned(paper_id, (title, read_title), (abstract, sentences), also=also)
         changed += [] if found is None else [found]
     return Paper(
         paper_id=paper_id,
@@ -212,7 +213,7 @@ def paper_of(
     )
 
 
-def _without_heading(text: str) -> tuple[bool, str]:
+def without_heading(text: str) -> tuple[bool, str]:
     """Whether there was one, and the text without it."""
     heading = _HEADING.match(text)
     return (True, text[heading.end() :]) if heading else (False, text)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import math
 import re
 from collections import Counter
@@ -113,17 +114,21 @@ def refuse_grades_of_models(lines: Iterable[str], *, name: str) -> None:
 def read_qrels(lines: Iterable[str], *, name: str) -> tuple[Qrel, ...]:
     """The qrels in lines of `query_id 0 doc_id relevance`, in their order; empty lines are skipped.
 
-    The second column is ignored, as trec_eval does; with BEIR's header on the first line, there is none. Raises
-    InputError with every fault: columns, relevance that is no integer, repeated pairs, no line at all.
+    The second column is ignored, as trec_eval does; with BEIR's header on the first line, there is none. MTEB's lines
+    are objects with BEIR's columns. Raises InputError with every fault: columns, relevance that is no integer, repeated
+    pairs, no line at all.
     """
     faults = Faults(name)
     qrels: dict[tuple[str, str], Qrel] = {}
     expected: tuple[str, ...] = QRELS_COLUMNS
     for number, line in numbered(lines, faults):
-        columns = tuple(line.split())
+        is_object = line.startswith("{") and f'"{BEIR_COLUMNS[0]}"' in line
+        columns = _of_object(line) if is_object else tuple(line.split())
         if columns == BEIR_COLUMNS and number == 1:
             expected = columns
             continue
+        if is_object:
+            expected = BEIR_COLUMNS
         if len(columns) != len(expected):
             faults.add(f"{len(columns)} columns, expected {len(expected)} ({' '.join(expected)})", line=number)
             continue
@@ -136,6 +141,16 @@ def read_qrels(lines: Iterable[str], *, name: str) -> tuple[Qrel, ...]:
         qrels[query_id, doc_id] = Qrel(query_id, doc_id, int(relevance))
     faults.raise_if_any(found=qrels, nothing="found no lines of qrels")
     return tuple(qrels.values())
+
+
+def _of_object(line: str) -> tuple[str, ...]:
+    """The values of BEIR's columns in a line of JSON, those that it has; a grade may be written as 1.0."""
+    try:
+        record = json.loads(line)
+    except (ValueError, RecursionError):
+        return ()
+    values = [record[name] for name in BEIR_COLUMNS if isinstance(record.get(name), str | int | float)]
+    return tuple(str(int(value) if isinstance(value, float) and value.is_integer() else value) for value in values)
 
 
 MODEL_MARK = "model="

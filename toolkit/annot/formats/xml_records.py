@@ -18,6 +18,7 @@ from xml.parsers import expat
 from annot.base.errors import InputError
 from annot.formats.corpora.cutting import Broken
 from annot.formats.input_files import LONGEST_LINE, SAVE_AS_UTF_8, UnreadEncoding, encoding_of_start, opened
+from annot.formats.markup import math_text
 
 _AT_ONCE = 1 << 16
 _START = 1 << 10
@@ -125,6 +126,25 @@ def _decoded(pieces: Iterable[bytes], encoding: str) -> Iterator[str]:
                 yield decoder.decode(piece[: max(before, 0)])
             raise NotXml(_no_letter(error, place + before)) from None
         place += len(piece)
+
+
+def marked_text(element: ElementTree.Element) -> str:
+    """The text of an element and of all in it. Raised and lowered text keeps its tags, and formulas are told apart, for
+    `cleaning.clean`; an element nested too deeply has its text alone."""
+    try:
+        return _marked(element)
+    except RecursionError:
+        return "".join(element.itertext())
+
+
+def _marked(element: ElementTree.Element) -> str:
+    parts = [element.text or ""]
+    for child in element:
+        name = child.tag.rpartition("}")[2]
+        text = math_text(child) if name == "math" else _marked(child)
+        text = f"${text}$" if name == "tex-math" else f"<{name}>{text}</{name}>" if name in ("sup", "sub") else text
+        parts += (text, child.tail or "")
+    return "".join(parts)
 
 
 def _closed(builder: ElementTree.TreeBuilder, file: ElementTree.Element) -> set[int]:

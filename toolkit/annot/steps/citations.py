@@ -175,7 +175,7 @@ def _read(
         citations += brought.read.read
         kept += brought.kept
         advance(citations, None)
-    rejects.raise_if_unreadable()
+    rejects.raise_if_unreadable(partial=True)
     read = CitationsRead(str(path), sha256, *papers, citations, kept, rejects.counts)
     if scratch is not None:
         rejects.write(scratch / "rejected.jsonl")

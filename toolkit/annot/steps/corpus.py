@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import shutil
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -16,6 +15,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from annot.base.errors import InputError
+from annot.base.names import counted
 from annot.base.records import Advance, Source, grouped
 from annot.base.shards import Engine, map_shards
 from annot.corpus.adding import CleaningCount, Cleanings, KnownMarks, LotReader, lots_of
@@ -23,16 +23,19 @@ from annot.corpus.corpus_facts import corpus_facts, write_corpus_manifest
 from annot.corpus.corpus_filters import SETTING_OF, Rejection, Tally
 from annot.corpus.correcting import Corrected, RecordCorrections
 from annot.corpus.files_read import FileRead, FilesRead, files_of, merged
+from annot.corpus.given_files import files_below, formats_of
+from annot.corpus.id_lists import REPEATED, PrismaNumbers, id_lists, prisma_of
 from annot.corpus.other_ids import BesidePapers, know_ids
 from annot.corpus.rejects import Rejects
-from annot.formats.corpora import format_named, format_of
+from annot.corpus.repeated import SentenceCount
+from annot.formats.corpora import format_named
 from annot.formats.corpora.sections import HeadingCount, SectionLabels, Structured
 from annot.formats.corpora.semantic_scholar import JOINED, SEMANTIC_SCHOLAR, Spreading, shares_of
 from annot.formats.corpora.unread import UnreadError
 from annot.store import papers
 from annot.store.paper_writing import append_parts
 from annot.store.runs import Imported, put_import, read_imports
-from annot.study.workspace import Workspace, check_files, sha256_of
+from annot.study.workspace import Workspace, sha256_of, write_file
 
 REPORTED = 10
 """How many examples of each kind are shown; all are counted."""
@@ -73,6 +76,26 @@ class AddedPapers:
     """By reason, the line of `[corpus]` in annot.toml by which papers were left out."""
     corrected: Corrected
     """The papers that were replaced, and what else changed with them."""
+    unreadable: int
+    """Records of the files that cannot be read."""
+    notes: tuple[tuple[str, int, str], ...]
+    """What was left out of records that are kept, in how many, and the first of it with its place."""
+    retracted: tuple[str, ...]
+    """Ids of retracted and withdrawn papers; they are kept."""
+    repeated: tuple[tuple[str, int], ...]
+    """Sentences that many papers share, with their number."""
+    prisma: PrismaNumbers
+    lists_file: str | None
+    """Where the ids of all these lists were written; None for none, and in a dry run."""
+
+    @property
+    def finding(self) -> str:
+        """What a person has to look at, in words; "" for nothing."""
+        if self.unreadable:
+            return f"{counted(self.unreadable, 'record')} cannot be read"
+        if self.read and not (self.kept or self.prisma.duplicates or self.corrected.papers):
+            return f"no paper was kept of {counted(self.read, 'record')}"
+        return ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,18 +147,19 @@ def add(
     dry_run: bool,
     advance: Advance,
     corrected: str | None = None,
+    partial: bool = False,
 ) -> AddedPapers:
     """Add the papers of files and of all in folders, or of datasets that `form` knows by name; the same again add none.
 
     form: None tells the format of each file from its beginning. corrected: why records of the corpus are replaced by
     those of the files that have their ids; None keeps the first. Records that cannot be read are counted and
-    written aside. Raises InputError, and keeps nothing, if a file or folder has no record that can be read; the error
-    names every such file.
+    written aside. Raises InputError, and keeps nothing, if a file or folder has no record that can be read or, unless
+    it may be `partial`, more than 20 and one in twenty that cannot; the error names every such file.
     """
     by_name = form is not None and format_named(form).by_name
-    found = [(str(source), str(source)) for source in sources] if by_name else _files(map(str, sources))
+    found = [(str(source), str(source)) for source in sources] if by_name else files_below(map(str, sources))
     folders = dict(found)
-    given, unknown = _formats([*folders], form)
+    given, unknown = formats_of([*folders], form)
     readable = {folders[name] for _, name in given}
     # A file of no format is left out of a folder in which there are others.
     refused = [error for name, error in unknown.items() if folders[name] not in readable]
@@ -143,7 +167,7 @@ def add(
         if refused:
             raise refused[0]
         correction, rejects = RecordCorrections(ws, corrected), _rejects(ws, folders, unknown)
-        return _added(ws, given, folders, rejects, correction, dry_run=dry_run, advance=advance)
+        return _added(ws, given, folders, rejects, correction, partial=partial, dry_run=dry_run, advance=advance)
     except InputError as error:
         raise _in_one(error, [*refused, *_unreadable(ws, given, folders, unknown)]) from None
 
@@ -155,6 +179,7 @@ def _added(
     rejects: Rejects,
     correction: RecordCorrections,
     *,
+    partial: bool,
     dry_run: bool,
     advance: Advance,
 ) -> AddedPapers:
@@ -170,6 +195,7 @@ def _added(
     if works:
         know_ids(tally, ws.corpus)
     beside, citations = BesidePapers(tally), 0
+    repeated, retracted = SentenceCount(), list[str]()
     before, titles_before = tally.known, len(tally.same_title)
     with _scratch(ws.corpus, dry_run) as scratch:
         given = _joined(given, scratch, engine, rejects)
@@ -177,14 +203,16 @@ def _added(
         parts = []
         for brought in map_shards(reader, list(enumerate(lots_of(given))), engine=engine):
             rejects.count(brought.pieces, brought.rejected)
-            if (part := brought.keep(tally, cleaning, headings, correction.tables)) is not None:
+            if (part := brought.keep(tally, cleaning, headings, retracted, correction.tables)) is not None:
                 parts.append(part)
             correction.meet(brought.marks.ids)
             beside.take(brought.marks.works, brought.aside)
             files.take(brought.pieces)
+            repeated.add(len(brought.marks.ids), brought.sentences)
             advance(tally.read, None)
-        rejects.raise_if_unreadable()
-        digest, rejected_file, cleaned = None, None, cleaning.written(None, "")
+        rejects.raise_if_unreadable(partial=partial)
+        digest, rejected_file, lists_file, cleaned = None, None, None, cleaning.written(None, "")
+        same_title, alike = tally.same_title[titles_before:], tally.alike_ids(before)
         rejected = {_told(reason, ws): count for reason, count in sorted(tally.rejected.items())} | rejects.counts
         read = tally.read + sum(rejects.counts.values())
         corrected = correction.put_on_record(dry_run=dry_run)
@@ -193,6 +221,16 @@ def _added(
             content = hashlib.sha256("".join(sorted(hashes.values())).encode()).hexdigest()
             rejected_file = rejects.write(ws.corpus / f"rejected-{content[:12]}.jsonl")
             cleaned = cleaning.written(ws.corpus, content)
+            lists: dict[str, Iterable[tuple[str, ...]]] = {
+                **{f"left out: {_told(reason, ws)}": ids for reason, ids in tally.left_out().items()},
+                **{f"left out: {Rejection.DIFFERING_ID}": [(one,) for one in tally.differing]},
+                **{f"left out: {Rejection.SAME_PAPER}": [(other, kept) for kept, other in tally.same_paper]},
+                **{"kept: retracted or withdrawn": [(one,) for one in retracted]},
+                **{"kept: same title": same_title, "kept: ids that differ only in spelling": alike},
+            }
+            if text := id_lists(lists):
+                lists_file = str(ws.corpus / f"lists-{content[:12]}.csv")
+                write_file(Path(lists_file), text)
             facts = {"read": read, "kept": tally.kept, "rejected": rejected, "cleaned": cleaning.facts}
             facts |= {"files": files.facts(hashes)} | ({"papers_before": before} if before else {})
             facts |= {"sections": headings.facts} if headings.facts else {}
@@ -209,8 +247,8 @@ def _added(
         in_corpus=before + tally.kept,
         rejected=rejected,
         differing_ids=tuple(tally.differing),
-        same_title=tuple(tally.same_title[titles_before:]),
-        alike_ids=tuple(tally.alike_ids(before)),
+        same_title=tuple(same_title),
+        alike_ids=tuple(alike),
         same_paper=tuple(tally.same_paper),
         citations=citations,
         faults=tuple(rejects.faults),
@@ -220,6 +258,12 @@ def _added(
         sha256=digest,
         limits={_told(reason, ws): _limit(reason, ws) for reason in sorted(tally.rejected) if reason in SETTING_OF},
         corrected=corrected,
+        unreadable=rejects.unreadable,
+        notes=rejects.notes(),
+        retracted=tuple(retracted),
+        repeated=repeated.repeated,
+        prisma=prisma_of(read, tally.rejected, tally.kept),
+        lists_file=lists_file,
     )
 
 
@@ -231,51 +275,6 @@ def _told(reason: Rejection, ws: Workspace) -> str:
 def _limit(reason: Rejection, ws: Workspace) -> str:
     value = getattr(ws.settings.corpus, SETTING_OF[reason])
     return f"{SETTING_OF[reason]} = {json.dumps(value)}"
-
-
-def _files(sources: Iterable[str]) -> list[tuple[str, str]]:
-    """The files, each with what was given: itself, or a folder that it is in, of which all that is not hidden counts.
-
-    Raises InputError with every file that is not there, and for a folder without one.
-    """
-    given = list(sources)
-    check_files(path for path in map(Path, given) if not path.is_dir())
-    found: list[tuple[str, str]] = []
-    for source in given:
-        below = _files_below(source) if Path(source).is_dir() else [source]
-        if not below:
-            raise InputError(f"{source}: an empty folder, expected files of papers")
-        found += [(name, source) for name in below]
-    return found
-
-
-def _files_below(folder: str) -> list[str]:
-    """In the order of their names; links to other folders are not followed."""
-    found = []
-    for place, folders, names in os.walk(folder):
-        folders[:] = [name for name in folders if not name.startswith(".")]
-        found += [Path(place, name) for name in names if not name.startswith(".")]
-    return sorted(str(path) for path in found if path.is_file())
-
-
-def _formats(names: Sequence[str], form: str | None) -> tuple[list[tuple[str, str]], dict[str, InputError]]:
-    """(format, name) of each file, and the errors by name of those that are in no format that is read; without files
-    that another one brings."""
-    found: dict[str, str] = {}
-    errors: dict[str, InputError] = {}
-    brought = set[Path]()
-    # A folder that a file brings may have hundreds of thousands of others, and is beside it.
-    for name in sorted(names, key=lambda name: name.count(os.sep)):
-        if brought and not brought.isdisjoint(Path(name).parents):
-            continue
-        try:
-            found[name] = format_of(name, form)
-        except InputError as error:
-            errors[name] = error
-        else:
-            if (folder := format_named(found[name]).brings(name)) is not None:
-                brought.add(folder)
-    return [(found[name], name) for name in names if name in found], errors
 
 
 def _reader(ws: Workspace, folder: Path | None, *, works: bool) -> LotReader:
@@ -308,7 +307,7 @@ def _unreadable(
                 rejects.count(reading, None)
                 if any(one.read for one in reading):
                     break
-            rejects.raise_if_unreadable()
+            rejects.raise_if_unreadable(partial=True)
         except InputError as error:
             found.append(error)
     return found
@@ -388,9 +387,6 @@ def _remember(ws: Workspace, content: str, facts: Mapping[str, Any]) -> None:
                 headings.remember(one.get("sections", {}))
             more |= {"sections": headings.facts} if headings.facts else {}
             put_import(session, Imported(Source.CORPUS, content, {**before, **more}))
-
-
-REPEATED = (Rejection.DUPLICATE_ID, Rejection.DIFFERING_ID, Rejection.SAME_PAPER)
 
 
 def _limited(facts: Mapping[str, Any]) -> dict[str, int]:

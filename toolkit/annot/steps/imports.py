@@ -79,8 +79,10 @@ def _is_judgements(text: str) -> bool:
     return has_columns(re.split("[,;\t]", text.partition("\n")[0].replace('"', "")))
 
 
-_GRADES = re.compile(r"\S+[ \t]+(0|Q0|\d\.\d)[ \t]+\S+[ \t]+-?\d+\s*(\n|$)|query-id\tcorpus-id\tscore\s*\n")
-"""TREC's qrels (TREC-COVID's name half rounds), or BEIR's."""
+_GRADES = re.compile(
+    r"\S+[ \t]+(0|Q0|\d\.\d)[ \t]+\S+[ \t]+-?\d+\s*(\n|$)|query-id\tcorpus-id\tscore\s*\n" r'|\{\s*"query-id"\s*:'
+)
+"""TREC's qrels (TREC-COVID's name half rounds), BEIR's, or MTEB's."""
 _CITATIONS = re.compile(r'"?citing"?[,;\t ]+"?cited|\{.*"citingcorpusid"', re.IGNORECASE)
 BEGINS: dict[str, Callable[[str], bool]] = {
     "judgements": _is_judgements,

@@ -233,7 +233,7 @@ def _open_server(url: URL, *, wait_seconds: float) -> Store:
         )
     except ModuleNotFoundError:
         raise StoreError(
-            "the driver psycopg is not installed", hint="in the folder of annot's source: pip install '.[postgres]'"
+            "the driver psycopg is not installed", hint="pip install 'annot-collections[postgres]'"
         ) from None
 
     def begin(connection: Connection) -> None:

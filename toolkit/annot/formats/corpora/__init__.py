@@ -26,17 +26,18 @@ from annot.formats.corpora.tables import CSV, PARQUET
 from annot.formats.corpora.text_encoding import UTF_8, encoding_of
 from annot.formats.corpora.unread import refuse_unread
 from annot.formats.corpora.workbook import WORKBOOK
+from annot.formats.corpora.wos import WOS
 
 FORMATS = {
     form.name: form
     for form in (
         *(CORD19, OPENALEX, S2ORC, SEMANTIC_SCHOLAR, ARXIV, BEIR, CSFCUBE, ANNOT, JSON),
-        *(PUBMED, ACL, PARQUET, WORKBOOK, RIS, MEDLINE, BIBTEX, CSV, IRDS),
+        *(PUBMED, ACL, PARQUET, WORKBOOK, WOS, RIS, MEDLINE, BIBTEX, CSV, IRDS),
     )
 }
 """The formats that people name, in the order in which they are listed."""
 _ALL = FORMATS | {JOINED.name: JOINED}
-_TEXTS = {form.name for form in (RIS, MEDLINE, BIBTEX, CSV, CORD19)}
+_TEXTS = {form.name for form in (WOS, RIS, MEDLINE, BIBTEX, CSV, CORD19)}
 """The text formats that may be in an encoding other than UTF-8."""
 
 

@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 
 from annot.formats.corpora.cutting import Broken, Format, Piece, Records, in_one_piece
 from annot.formats.corpora.heads import PROLOG
-from annot.formats.xml_records import xml_records
+from annot.formats.xml_records import marked_text, xml_records
 
 
 def anthology_id(collection: str, volume: str, number: str) -> str:
@@ -48,9 +48,7 @@ def _paper(element: ElementTree.Element, collection: str, volume: str, year: str
     except ValueError:
         fault = f"collection {collection!r}, volume {volume!r}, paper {number!r}: no id can be made"
         return Broken("no id", (fault,), ElementTree.tostring(element, "unicode"))
-    texts = {
-        tag: "".join(found.itertext()) for tag in ("title", "abstract") if (found := element.find(tag)) is not None
-    }
+    texts = {tag: marked_text(found) for tag in ("title", "abstract") if (found := element.find(tag)) is not None}
     return {"paper_id": paper_id, "title": None, "abstract": None, "year": year} | texts
 
 

@@ -7,20 +7,23 @@ from collections.abc import Mapping
 from typing import Any
 
 from annot.formats.corpora.cutting import Format
+from annot.formats.corpora.tex import unicode_of
 
 _YEAR = re.compile(r"\b(?:19|20)\d\d\b")
 
 
 def paper(record: Mapping[str, Any]) -> dict[str, Any]:
-    """The year of the first version: `Mon, 2 Apr 2007 19:18:42 GMT`."""
+    """The year is that of the first version: `Mon, 2 Apr 2007 19:18:42 GMT`. Texts are TeX."""
     versions = record.get("versions")
     first = versions[0] if isinstance(versions, list) and versions else None
     dates = [first.get("created") if isinstance(first, dict) else None, record.get("update_date")]
     years = [found[0] for date in dates if isinstance(date, str) and (found := _YEAR.search(date))]
     named = {"id": "paper_id", "title": "title", "abstract": "abstract"}
-    return {ours: record[theirs] for theirs, ours in named.items() if theirs in record} | {
-        "year": years[0] if years else None
-    }
+    fields = {ours: record[theirs] for theirs, ours in named.items() if theirs in record}
+    for name in ("title", "abstract"):
+        if isinstance(text := fields.get(name), str):
+            fields[name] = unicode_of(text)
+    return fields | {"year": years[0] if years else None}
 
 
 ARXIV = Format("arxiv", paper=paper, fits=lambda record: {"id", "abstract", "categories"} <= record.keys())

@@ -41,7 +41,8 @@ _SHAPE = re.compile(
 _HEAD = re.compile(r"@[ \t]*([A-Za-z][\w-]*)[ \t]*([{(])")
 _KEY = re.compile(r"\s*+((?![A-Za-z][\w-]*\s*=\s*[{\"\d])[^,\n}]*?)\s*(?=[,\n}]|$)")
 _BETWEEN = re.compile(r"(?:[\s,]++|%[^\n]*)*")
-_FIELD = re.compile(r"([^\s=,{}()\"#@%]+)\s*=\s*")
+_FIELD = re.compile(r"([^\s=,{}()\"#@%]+(?:[^\S\n]+[\w-]+){0,3})\s*=\s*")
+"""A field, whose name may have blanks of any kind in it: Scopus writes `funding_text 1={`."""
 _AFTER = re.compile(r"\s*+,?\s*+[A-Za-z][\w-]*\s*=\s*[{\"]")
 """A field after the end of its entry."""
 _WORD = re.compile(r"[^\s#,{}()\"=]+")

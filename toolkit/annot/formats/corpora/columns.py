@@ -26,6 +26,7 @@ from typing import Any
 
 from annot.formats.corpora.cutting import Format
 from annot.formats.corpora.plain import FIELDS, IDS, TEXTS, document
+from annot.formats.paper_lines import MISSING
 
 HEADER_WITHIN = 10
 """Lines or rows of a table among which its header is."""
@@ -48,10 +49,12 @@ _ID_NAMES = {
     "key": ("key", "citation key", "ut (unique wos id)", "eid", "cord uid", "publication id", "lens id"),
 }
 """The first of these names that the table has counts."""
-_TAGS = {"TI": "title", "AB": "abstract", "PY": "year", "DI": "doi", "PM": "pmid", "UT": "key"}
+TAGS = {"TI": "title", "AB": "abstract", "PY": "year", "DI": "doi", "PM": "pmid", "UT": "key"}
 """Web of Science's; its ID are keywords."""
 _BETWEEN = re.compile(r"[\s;,|]+")
 _A_YEAR = re.compile(r"(?<!\d)(?:1[5-9]|20)\d\d")
+_RETRACTED = ("is retracted", "document type", "publication type")
+"""Columns that say that a paper was retracted: `true`, or a type with that word."""
 _NO_ABSTRACT = "[No abstract available]"
 """Scopus writes it in place of one."""
 
@@ -64,7 +67,7 @@ def meaning(header: tuple[str, ...]) -> dict[str, str]:
     {'Article Title': 'title', 'Abstract': 'abstract', 'DOI': 'doi'}
     """
     if {"TI", "AB"} <= {*header}:
-        return {name: _TAGS[name] for name in header if name in _TAGS}
+        return {name: TAGS[name] for name in header if name in TAGS}
     found = {name: name for name in header if name in COLUMNS}
     plain = {_plain(name): name for name in reversed(header)}
     if not has_own_ids(found):
@@ -109,8 +112,8 @@ def paper(record: Mapping[str, Any]) -> dict[str, Any]:
     pandas writes them, or, in a column of dates and in a bibliographic table, in a date.
     """
     names = meaning(tuple(record))
-    fields = {field: record[name] for name, field in names.items()}
     own = has_own_ids(names)
+    fields = {field: _without_missing(record[name]) for name, field in names.items()}
     if "year" in fields:
         fields["year"] = _number(fields["year"]) if own and names.get("year") else _year_in(fields["year"])
     for name in _LISTED:
@@ -120,7 +123,13 @@ def paper(record: Mapping[str, Any]) -> dict[str, Any]:
         fields |= {kind: _text(fields[kind]) for kind in _ID_NAMES if kind in fields}
         if fields.get("abstract") == _NO_ABSTRACT:
             fields["abstract"] = None
-    return document(fields)
+    said = (str(record[name]).lower() for name in record if _plain(name) in _RETRACTED)
+    return document(fields) | ({"retracted": True} if any("retract" in text or text == "true" for text in said) else {})
+
+
+def _without_missing(cell: Any) -> Any:
+    """The cell, None for the word by which a program says that it is empty. The ids of a table are never missing."""
+    return None if isinstance(cell, str) and cell.strip().lower() in MISSING and cell else cell
 
 
 def _number(year: Any) -> Any:

@@ -189,6 +189,8 @@ class Format:
     """Whether its records are those of a library or a database, whose ids there are several of: `paper` gives `doi`,
     `pmid`, `openalex` and `key` in place of `paper_id`. A record for which it gives `paper_id` (a row of a table with
     ids of its own) is none."""
+    published: bool = False
+    """Whether its texts are those of a published collection, which stay as they are."""
     sheet: Callable[[str], str] = lambda _name: ""
     """The name of the sheet that is read of a workbook with several; "" for any other file."""
     brings: Callable[[str], Path | None] = lambda _name: None

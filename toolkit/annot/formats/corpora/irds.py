@@ -64,4 +64,4 @@ def downloading(name: str) -> Iterator[None]:
         ) from None
 
 
-IRDS = Format("irds", paper=paper, records=records, cut=cut, by_name=True)
+IRDS = Format("irds", paper=paper, records=records, cut=cut, published=True, by_name=True)

@@ -18,7 +18,6 @@ from pathlib import Path
 from typing import Any
 
 from annot.formats.corpora.cutting import Broken, Format, Head, Piece, Records, in_one_piece
-from annot.formats.corpora.headings import parts_of
 from annot.formats.corpora.tagged import tagged_records
 
 _FIRST = ("PMID-", "PMC -", "UI  -")
@@ -33,7 +32,7 @@ _NO_ABSTRACT = re.compile(r"abstract available from the publisher\.?", re.IGNORE
 _DATES = ("DP", "DEP", "EDAT")
 _YEAR = re.compile(r"(?:1[4-9]|20)\d\d")
 _DOI = re.compile(r"(\S+)\s*\[doi\]", re.IGNORECASE)
-_READ = {"PMID", "LID", "AID", "AB", "OAB", *_TITLES, *_DATES}
+_READ = {"PMID", "LID", "AID", "AB", "OAB", "PT", *_TITLES, *_DATES}
 
 
 def begins(line: str, block: list[str]) -> bool:
@@ -81,13 +80,13 @@ def paper(record: Mapping[str, Any]) -> dict[str, Any]:
     abstracts = [text for text in (*record.get("AB", ()), *others) if text and not _NO_ABSTRACT.fullmatch(text)]
     years = [found[0] for date in dates if (found := _YEAR.search(date))]
     dois = [found[1] for text in (*record.get("LID", ()), *record.get("AID", ())) if (found := _DOI.fullmatch(text))]
-    parts = parts_of(abstracts[0]) if abstracts else []
     return {
         "title": titles[0] if titles else None,
-        **({"sections": parts} if parts else {"abstract": abstracts[0] if abstracts else None}),
+        "abstract": abstracts[0] if abstracts else None,
         "year": years[0] if years else None,
         "doi": dois[0] if dois else None,
         "pmid": next(iter(record.get("PMID", ())), None),
+        **({"retracted": True} if "Retracted Publication" in record.get("PT", ()) else {}),
     }
 
 

@@ -26,7 +26,10 @@ _MISSING = 100
 
 
 def paper(record: Mapping[str, Any]) -> dict[str, Any]:
-    """The work's fields. Raises InputError for what is no work, or has an abstract that is none."""
+    """The work's fields, or those of a record with its id that a person made.
+
+    Raises InputError for what is no work, or has an abstract that is none.
+    """
     ids = record["ids"] if isinstance(record.get("ids"), dict) else {}
     given = record.get("id") or ids.get("openalex")
     work = _work(given)
@@ -42,7 +45,8 @@ def paper(record: Mapping[str, Any]) -> dict[str, Any]:
         "pmid": ids.get("pmid"),
         "title": record.get("title") or record.get("display_name"),
         "abstract": _abstract(record),
-        "year": record.get("publication_year") or str(record.get("publication_date") or "")[:4] or None,
+        "year": record.get("publication_year") or str(record.get("publication_date") or "")[:4] or record.get("year"),
+        **({"retracted": True} if record.get("is_retracted") is True else {}),
         "cited": [("openalex", one) for one in works if one is not None and one != DELETED],
     }
 
@@ -68,7 +72,7 @@ def _abstract(record: Mapping[str, Any]) -> str | None:
     for name in _ABSTRACTS:
         if index := record.get(name):
             return turned_back(index, name=name)
-    return record.get("abstract") or None
+    return record.get("abstract") or record.get("text") or None
 
 
 def turned_back(index: object, *, name: str) -> str | None:

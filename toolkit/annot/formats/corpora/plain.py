@@ -38,7 +38,7 @@ def _is_id(value: object) -> bool:
 
 
 ANNOT = Format("annot", paper=document, fits=lambda _record: True)
-CSFCUBE = Format("csfcube", fits=lambda record: "pred_labels" in record)
+CSFCUBE = Format("csfcube", published=True, fits=lambda record: "pred_labels" in record)
 JSON = Format("json", paper=document)
 
 
@@ -48,4 +48,4 @@ def paper(record: Mapping[str, Any]) -> dict[str, Any]:
     return document({"title": None, "text": None} | {name: record[name] for name in names if name in record})
 
 
-BEIR = Format("beir", paper=paper, fits=lambda record: "_id" in record and "text" in record)
+BEIR = Format("beir", paper=paper, published=True, fits=lambda record: "_id" in record and "text" in record)

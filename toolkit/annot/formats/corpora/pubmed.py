@@ -13,7 +13,7 @@ from typing import Any
 from xml.etree.ElementTree import Element
 
 from annot.formats.corpora.cutting import Broken, Format, Head, Piece, Records, in_one_piece
-from annot.formats.xml_records import xml_records
+from annot.formats.xml_records import marked_text, xml_records
 
 _SETS = ("PubmedArticleSet", "PubmedBookArticleSet", "MedlineCitationSet")
 _ROOT = re.compile(rf"<(?:{'|'.join(_SETS)})[\s>]".encode())
@@ -22,6 +22,7 @@ _YEAR = re.compile(r"\b(?:1[5-9]|20)\d\d\b")
 _NO_TITLE = ("", "[Not Available].", "[In Process Citation]")
 """In place of a title that has not been translated, or not entered yet."""
 _NO_HEADING = ("UNLABELLED", "UNASSIGNED")
+_RETRACTED = "Retracted Publication"
 _KINDS = {"pubmed": "pmid", "doi": "doi"}
 
 
@@ -48,20 +49,23 @@ def _paper(record: Element) -> dict[str, Any]:
     data = record.find("PubmedData" if book is None else "PubmedBookData")
     none = Element("none")
     own, article, data = (none if part is None else part for part in (own, article, data))
-    abstract = article.find("Abstract")
+    parts = article.findall("Abstract/AbstractText")
+    others = own.findall("OtherAbstract") if not any(map(_text, parts)) else []
+    others.sort(key=lambda other: other.get("Language", "eng") != "eng")
     return {
         "title": _title(article),
-        **_abstract(() if abstract is None else abstract.findall("AbstractText")),
+        **_abstract(others[0].findall("AbstractText") if others else parts),
         "year": _year(article, data),
         "pmid": own.findtext("PMID"),
         "doi": _doi(own, article, data),
         "cited": list(_cited(own, data)),
+        **({"retracted": True} if _RETRACTED in map(_text, article.iter("PublicationType")) else {}),
     }
 
 
 def _text(element: Element | None) -> str:
     """The text of an element and of all tags in it."""
-    return "" if element is None else "".join(element.itertext()).strip()
+    return "" if element is None else marked_text(element).strip()
 
 
 def _title(article: Element) -> str | None:

@@ -14,16 +14,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from annot.formats.corpora.cutting import Broken, Format, Head, Piece, Records, in_one_piece
-from annot.formats.corpora.headings import parts_of
-from annot.formats.corpora.tagged import tagged_records
+from annot.formats.corpora.tagged import no_record, tagged_records
 
 _BEGINS = re.compile(r"([\s\ufeff]*)(TY)(\s{1,2})-\s*[\w./ ,:()&-]{0,60}$", re.IGNORECASE)
 _BEGINS_IN_BYTES = re.compile(rb"(?:^|[\r\n])[ \t]*TY[ \t]{1,2}-[\w./ ,:()&-]{0,60}(?:[\r\n]|$)", re.IGNORECASE)
+_EXAMPLE = "TY  - JOUR"
 _ENDS = re.compile(r"\s*ER\s{0,2}-\s*$", re.IGNORECASE)
 _TAG = re.compile(r"\s*(?:([A-Z][A-Z0-9])\s\s-|(PMID) ?-(?=\s*\d))\s*")
 _TAG_OF_ONE_SPACE = re.compile(r"\s*([A-Z][A-Z0-9])\s{1,2}-(?:\s+|$)")
@@ -33,7 +32,7 @@ _TITLES = ("TI", "T1", "CT", "ST")
 _ABSTRACTS = ("AB", "N2")
 _DATES = ("PY", "Y1", "DA")
 _KEYS = ("ID", "AN", "LB")
-_READ = {"TY", "BT", "DO", "M3", "L3", "N1", "UR", "DB", "C2", "PMID", *_TITLES, *_ABSTRACTS, *_DATES, *_KEYS}
+_READ = {"BT", "DO", "M3", "L3", "N1", "UR", "DB", "C2", "PMID", *_TITLES, *_ABSTRACTS, *_DATES, *_KEYS}
 _OTHERS = {
     *("A1", "A2", "A3", "A4", "AD", "AU", "C1", "C3", "C4", "C5", "C6", "C7", "C8", "CA", "CN", "CY", "DP", "EP", "ET"),
     *("IS", "J2", "JA", "JF", "JO", "KW", "L1", "L2", "L4", "LA", "M1", "NV", "OP", "PB", "RI", "RN", "RP", "SE", "SN"),
@@ -61,63 +60,78 @@ _NO_ABSTRACT = re.compile(r"\[?no abstract (?:is )?available\.?\]?", re.IGNORECA
 _PARAGRAPH = re.compile(r"(?<=[.!?:)\]\"”])\s*\n\s*\n\s*")
 
 
-def begins(line: str, _block: list[str]) -> bool:
-    """Whether a line begins a record: a type, and nothing else."""
+def begins(line: str, block: list[str]) -> bool:
+    """Whether a line begins a record: a type, unless the tags of its record began before it, or another tag."""
     first = line[:1]
-    return (first in "Tt\ufeff" or first.isspace()) and _BEGINS.match(line) is not None
+    if (first in "Tt\ufeff" or first.isspace()) and _BEGINS.match(line):
+        return any(map(_BEGINS.match, block)) or not block
+    return not block and line[2:5] == "  -" and line[:2].isupper() and not ends(line)
+
+
+def ends(line: str) -> bool:
+    """Whether a line ends a record."""
+    return _ENDS.match(line) is not None
 
 
 def records(piece: Piece) -> Records:
     """The values of each tag, at the line that their record begins with; lines of one value have line ends between
     them."""
-    for number, block in tagged_records(Path(piece.path), begins, example="TY  - JOUR"):
-        yield number, block if isinstance(block, Broken) else _values(block)
+    stray: str | None = ""
+    for number, block in tagged_records(Path(piece.path), begins, ends, example=_EXAMPLE):
+        if record := block if isinstance(block, Broken) else _values(block):
+            stray = None
+            yield number, record
+        elif stray == "":
+            stray = block[0].strip()
+    if stray:
+        yield 1, no_record(stray, _EXAMPLE)
 
 
 def _values(block: list[str]) -> dict[str, list[str]]:
-    """The values of the tags that are read. The first line shows how the tags of the record are written."""
-    first = _BEGINS.match(block[0])
-    assert first
-    form = _TAG if len(first[3]) == 2 else _TAG_OF_ONE_SPACE
-    form = form if first[2] == "TY" else _TAG_IN_SMALL_LETTERS
-    values: dict[str, list[list[str]]] = {}
+    """The values of the tags that are read; none if there is neither a type nor a title, as in lines between records.
+
+    The line of the type shows how the tags of the record are written.
+    """
+    kind = next(filter(None, map(_BEGINS.match, block)), None)
+    form = _TAG_OF_ONE_SPACE if kind and len(kind[3]) == 1 else _TAG
+    form = _TAG_IN_SMALL_LETTERS if kind and kind[2] != "TY" else form
+    values: dict[str, list[list[str]]] = {"TY": [[kind[0].partition("-")[2].strip() if kind else ""]]}
     last: list[str] = []
-    for line in islice(block, 1, None):
+    for line in block:
         # Most lines are so, and are passed over in a third of the time.
         if line[2:6] == "  - " and line[:2] in _OTHERS and form is _TAG:
             last = []
             continue
         found = form.match(line)
         tag = found[found.lastindex or 0].upper() if found else ""
-        if found is None or (form is _TAG_IN_SMALL_LETTERS and tag not in _READ and tag not in _OTHERS and tag != "ER"):
-            if _ENDS.match(line):
-                break
+        if found is None or (form is _TAG_IN_SMALL_LETTERS and tag not in _READ and tag not in _OTHERS):
             last.append(line.strip())
-        elif tag == "ER":
-            break
         else:
             last = [line[found.end() :].strip()]
             if tag in _READ:
                 values.setdefault(tag, []).append(last)
-    found_values = {tag: ["\n".join(lines) for lines in several] for tag, several in values.items() if tag != "TY"}
-    return found_values | {"TY": [block[0].partition("-")[2].strip()]}
+    if not kind and values.keys().isdisjoint(_TITLES):
+        return {}
+    return {tag: ["\n".join(lines) for lines in several] for tag, several in values.items()}
 
 
 def paper(record: Mapping[str, Any]) -> dict[str, Any]:
     """The title of a book is `BT` in old files; a key is the reference's own id, or its number in the database."""
     books = ("BT",) if record["TY"][0].upper() in ("BOOK", "UNPB") else ()
-    texts = [part for text in _first(record, _ABSTRACTS) for part in _paragraphs(text.strip())]
+    several = [text.strip() for text in _first(record, _ABSTRACTS)]
+    texts = [part for text in several for part in _paragraphs(text)]
     abstract = "\n\n".join(" ".join(text.split()) for text in dict.fromkeys(texts) if not _NO_ABSTRACT.fullmatch(text))
-    parts = parts_of(abstract)
     dates = (date for tag in _DATES for date in record.get(tag, ()))
     years = (found[0] for date in dates if (found := _YEAR.search(date.strip("/ "))))
     return {
         "title": " ".join(_one(record, (*_TITLES[:3], *books, *_TITLES[3:])).split()) or None,
-        **({"sections": parts} if parts else {"abstract": abstract or None}),
+        "abstract": abstract or None,
         "year": next(years, None),
         "doi": _one(record, ("DO",)).partition("\n")[0] or _matched(record, _DOIS).rstrip(".,;") or None,
         "pmid": _pmid(record) or None,
         "key": _one(record, _KEYS).partition("\n")[0] or None,
+        **({"retracted": True} if "Retracted" in _one(record, ("M3",)) else {}),
+        **({"noted": [("several lines of abstract were joined", several[-1])]} if len({*several}) > 1 else {}),
     }
 
 

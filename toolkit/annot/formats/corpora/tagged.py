@@ -11,18 +11,24 @@ from annot.formats.corpora.text_encoding import lines_in, not_utf8, text_of
 LONGEST_RECORD = 1 << 22
 """Four million characters: more than a record with thousands of authors or cited works has."""
 _SHOWN = 1_000
+_E = "Ee \t"
 
 
 def tagged_records(
-    path: Path, begins: Callable[[str, list[str]], object], *, example: str
+    path: Path,
+    begins: Callable[[str, list[str]], object],
+    ends: Callable[[str], object] = lambda _: False,
+    *,
+    example: str,
 ) -> Iterator[tuple[int, list[str] | Broken]]:
     """The lines of each record, with the number of its first line.
 
     begins: whether a line begins a record, given the lines of the record that it would end; `example` is such a line.
-    Lines before the first record are passed over; a file in which none begins is one fault.
+    ends: whether a line, which begins with E or a blank, is the last one of its record. Lines between records are
+    passed over; a file in which no record begins is one fault.
     """
     block: list[str] = []
-    first = length = 0
+    first = length = found = 0
     passed = ""
     with text_of(path) as lines:
         for number, line in enumerate(lines_in(lines), start=1):
@@ -30,6 +36,10 @@ def tagged_records(
                 if block:
                     yield first, _whole(block, length)
                 block, first, length = [line], number, len(line)
+                found += 1
+            elif line[:1] in _E and block and ends(line):
+                yield first, _whole(block, length)
+                block = []
             elif block:
                 length += len(line)
                 if length <= LONGEST_RECORD:
@@ -38,11 +48,13 @@ def tagged_records(
                 passed = passed or line[:_SHOWN].strip()
     if block:
         yield first, _whole(block, length)
-    elif passed:
-        yield (
-            1,
-            Broken("no record", (f"found no record, expected one to begin with a line such as {example!r}",), passed),
-        )
+    elif passed and not found:
+        yield 1, no_record(passed, example)
+
+
+def no_record(text: str, example: str) -> Broken:
+    """The fault of a file in which no record begins. example: a line that begins one."""
+    return Broken("no record", (f"found no record, expected one to begin with a line such as {example!r}",), text)
 
 
 def _whole(block: list[str], length: int) -> list[str] | Broken:

@@ -1,4 +1,4 @@
-r"""What TeX says in a title or an abstract, in Unicode: accents, letters and signs; maths stays as it is.
+r"""What TeX says in a title or an abstract, in Unicode: accents, letters and signs, and maths on one line.
 
 The commands are those of LaTeX's kernel and of `textcomp`, `inputenc` and `fontenc` (LaTeX2e: An unofficial reference
 manual, https://latexref.xyz, "Special insertions"), with what managers of references write in their place. A command
@@ -9,6 +9,9 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from contextlib import suppress
+
+from annot.formats.markup import lowered, raised
 
 
 def _words(text: str) -> list[str]:
@@ -62,7 +65,10 @@ _SIGNS = {
     "int": "∫", "in": "∈", "subset": "⊂", "cup": "∪", "cap": "∩", "forall": "∀", "exists": "∃", "to": "→",
     "rightarrow": "→", "leftarrow": "←", "leftrightarrow": "↔", "uparrow": "↑", "downarrow": "↓", "Rightarrow": "⇒",
     "prime": "′", "circ": "∘", "bullet": "∙", "hbar": "ħ", "ell": "ℓ", "varepsilon": "ε", "varphi": "φ",
-    "vartheta": "ϑ", "varsigma": "ς",
+    "vartheta": "ϑ", "varsigma": "ς", "odot": "⊙", "otimes": "⊗", "oplus": "⊕", "langle": "⟨", "rangle": "⟩",
+    "mid": "|", "vert": "|", "emptyset": "∅", "lesssim": "≲", "gtrsim": "≳", "mapsto": "↦", "star": "⋆",
+    "cdots": "⋯", "perp": "⊥", "wedge": "∧", "vee": "∨", "neg": "¬", "lfloor": "⌊", "rfloor": "⌋",
+    "lceil": "⌈", "rceil": "⌉", "degree": "°",
 }  # fmt: skip
 """The text of a command without an argument; None: the command itself."""
 for _name in _GREEK:
@@ -205,3 +211,91 @@ def _applied(command: str, argument: str) -> str:
     if command.isalpha():
         return argument and f"\\{command}{argument}"
     return command + argument
+
+
+_DOCUMENT = re.compile(
+    r"\\documentclass(?:[^\\]|\\(?!begin\{document\}|documentclass))*\\begin\{document\}|\\end\{document\}"
+)
+"""What Springer's abstracts have around each formula."""
+_MATHS = re.compile(
+    rf"{_TOKEN.pattern.partition('|' + chr(92) * 2 + '(?P<command>')[0]}|\\\[([^$\[\]]{{1,2000}}+)\\\]", re.DOTALL
+)
+_MARKED = re.compile(r"[\\^_{}]")
+_LETTERS = re.compile(r"[A-Za-z]{3}")
+_GROUP = re.compile(r"(\\[A-Za-z]+|[\^_])?\s*\{([^{}]*)\}")
+_FRACTION = re.compile(r"\\[dt]?frac\s*\{([^{}]*)\}\s*\{([^{}]*)\}")
+_BARE = re.compile(r"\\([A-Za-z]+)\*?(\s*)|\\(.)", re.DOTALL)
+_MARK = re.compile(r"([\^_])\s*(\S)")
+_ALPHABETS = {"cal": "SCRIPT", "scr": "SCRIPT", "bb": "DOUBLE-STRUCK", "frak": "FRAKTUR"}
+_OVER = {"hat": "\u0302", "widehat": "\u0302", "tilde": "\u0303", "bar": "\u0304", "overline": "\u0304", 
+         "dot": "\u0307", "ddot": "\u0308", "vec": "\u20d7"}  # fmt: skip
+_SIZES = _words("left right big Big bigg Bigg bigl bigr displaystyle textstyle limits nolimits")
+
+
+def with_signs(text: str) -> str:
+    r"""`text` with its maths as signs. Amounts of money, between whose signs words are, stay.
+
+    >>> with_signs(r"The loss $\mathcal{L}(\theta) \leq \frac{1}{n}\sum_{i} x_i^{2}$ costs $5, not $10.")
+    'The loss ℒ(θ) ≤ 1/n ∑_i x_i² costs $5, not $10.'
+    """
+    if "$" not in text and "\\" not in text:
+        return text
+    return _MATHS.sub(_in_signs, _DOCUMENT.sub("", text))
+
+
+def _in_signs(found: re.Match[str]) -> str:
+    maths = found[0].strip("$") if found[0].startswith("$") else found[0][2:-2]
+    if not _MARKED.search(maths) and (
+        _LETTERS.search(maths) or (maths[:1].isdigit() and not re.search("[=<>]", maths))
+    ):
+        return maths if maths.replace(".", "").isdigit() else found[0]
+    before = None
+    while maths != before:
+        before = maths
+        maths = _GROUP.sub(_group, _FRACTION.sub(lambda parts: f"{{{_over(parts[1])}/{_over(parts[2])}}}", maths))
+    maths = _MARK.sub(lambda mark: _script(mark[1], mark[2]), _plain(maths))
+    return " ".join(maths.replace("~", " ").split())
+
+
+def _group(found: re.Match[str]) -> str:
+    command, inner = found[1] or "", _plain(found[2])
+    name = command.lstrip("\\")
+    if name in ("^", "_"):
+        return _script(name, inner)
+    if name.startswith("math") and (alphabet := _ALPHABETS.get(name.removeprefix("math"))):
+        return "".join(_styled(char, alphabet) for char in inner)
+    if name in _OVER:
+        return inner[:1] + _OVER[name] + inner[1:]
+    if name == "sqrt":
+        return f"√{inner}" if len(inner) == 1 else f"√({inner})"
+    return f" {_SIGNS[name]} {inner}" if name and _SIGNS.get(name) else inner
+
+
+def _script(mark: str, text: str) -> str:
+    return raised(text) if mark == "^" else lowered(text)
+
+
+def _over(text: str) -> str:
+    shown = _plain(text).strip()
+    return shown if len(shown) == 1 or shown.isalnum() else f"({shown})"
+
+
+def _styled(char: str, alphabet: str) -> str:
+    size = "CAPITAL" if char.isupper() else "SMALL"
+    for name in (f"{alphabet} {size} {char.upper()}", f"MATHEMATICAL {alphabet} {size} {char.upper()}"):
+        with suppress(KeyError):
+            return unicodedata.lookup(name)
+    return char
+
+
+def _plain(text: str) -> str:
+    """Commands without an argument as their signs, or as their names: `\\log`."""
+
+    def sign(found: re.Match[str]) -> str:
+        name = found[1] or found[3]
+        if name in _SIZES or name in _SHAPES or name.startswith("math"):
+            return ""
+        known = _SIGNS.get(name, name)
+        return (name if known is None else known) + (" " if found[2] else "")
+
+    return _BARE.sub(sign, text)

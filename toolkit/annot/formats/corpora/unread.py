@@ -11,7 +11,6 @@ from annot.formats.corpora.heads import PROLOG
 
 _BY_ZOTERO = "import it into Zotero (File > Import...), then choose File > Export Library... with the format RIS"
 _BY_ENDNOTE = "in EndNote, choose File > Export... with the output style RefMan (RIS) Export"
-_BY_WOS = "in Web of Science, choose Export > RIS (other reference software), with Author, Title, Source, Abstract"
 _RECORDS = "export the records from the database or the reference manager instead, for example as RIS"
 _UNPACK = "unpack it, and add the files in it"
 
@@ -51,7 +50,6 @@ UNREAD = (
         "in PubMed, choose Save with the format PubMed",
     ),
     Unread("EndNote's tagged text", rb"\s*%0 [A-Z](?=.*\n%[A-Z] )", _BY_ENDNOTE),
-    Unread("plain text from Web of Science", rb"\s*FN (?:Clarivate|Thomson|ISI)", _BY_WOS),
     Unread("MARC 21", rb"\d{5}[acdnp][a-z][a-z ].[a ]22\d{5}", _BY_ZOTERO),
     Unread("a PDF", rb"%PDF-", _RECORDS),
     Unread("a Word document", rb"PK\x03\x04(?=.*\bword/)|\{\\rtf", _RECORDS),

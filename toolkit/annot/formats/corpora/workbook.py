@@ -88,7 +88,7 @@ def _opened(path: str) -> Iterator[_Workbook]:
     except ModuleNotFoundError:
         raise InputError(
             f"{path}: needs openpyxl, which is not installed",
-            hint="in the folder of annot's source: pip install '.[formats]'",
+            hint="pip install 'annot-collections[formats]'",
         ) from None
     if is_gzip(Path(path)):
         raise InputError(f"{path}: a compressed workbook, expected .xlsx", hint="unpack it first")

@@ -27,6 +27,7 @@ LABELS = {
     "head": "",
 }
 """The tags, each with the label that its text may begin with; a tag that is not among them is text."""
+_ONCE = ("num", "title", "desc", "narr")
 _TAG = re.compile(
     rf"<(?P<end>/?)(?:[a-z]{{2}}-)?(?P<name>tops?|topics|{'|'.join(LABELS)})(?:\s[^<>]*)?>", re.IGNORECASE | re.ASCII
 )
@@ -41,8 +42,8 @@ def is_sgml(text: str) -> bool:
 def sgml_records(text: str, faults: Faults) -> Iterator[Record]:
     """The topics, each from its `<top>` to the next.
 
-    Text outside of every tag, and a tag that a topic has twice, are faults: with a tag lost, a text would get into
-    another one.
+    Text outside of every tag, and a tag of title, description or narrative that a topic has twice, are faults: with a
+    tag lost, a text would get into another one. Of another tag, such as the nationalities of a topic, all texts count.
     """
     topic: dict[str, str] | None = None
     tag, line, place = "", 1, 0
@@ -50,7 +51,8 @@ def sgml_records(text: str, faults: Faults) -> Iterator[Record]:
     for match in (*_TAG.finditer(text), None):
         between = text[place : match.start() if match else len(text)]
         if tag and topic is not None:
-            topic[tag] = re.sub(rf"^\s*{LABELS[tag]}", "", between, flags=re.IGNORECASE)
+            said = re.sub(rf"^\s*{LABELS[tag]}", "", between, flags=re.IGNORECASE)
+            topic[tag] = f"{topic[tag]}\n\n{said}" if tag in topic and tag not in _ONCE else said
         elif stray := _MARKUP.sub("", between).strip():
             faults.add(
                 f"found {stray.splitlines()[0][:SHOWN]!r} outside of every tag",
@@ -68,7 +70,7 @@ def sgml_records(text: str, faults: Faults) -> Iterator[Record]:
         elif tag and topic is None:
             tag = ""
             faults.add(f"found <{name}> before the first <top>", line=line)
-        elif tag and topic is not None and tag in topic:
+        elif tag in _ONCE and topic is not None and tag in topic:
             faults.add(f"found a second <{tag}> in the topic of line {begun}; is a <top> missing?", line=line)
         line += match[0].count("\n")
     if topic is not None:

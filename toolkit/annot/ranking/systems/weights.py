@@ -15,7 +15,7 @@ Reading = Literal["own", "cls", "pooler", "mean", "document", "context"]
 pooler's output (`pooler`) or the mean of the tokens' states (`mean`) of a sentence; the first token's state of title,
 separator and abstract (`document`); for each sentence the mean over its tokens in all of these (`context`)."""
 
-INSTALL = "`pip install torch`, then, in the folder of annot's source, `pip install '.[neural]'`"
+INSTALL = "`pip install torch`, then `pip install 'annot-collections[neural]'`"
 
 
 @dataclass(frozen=True, slots=True)
