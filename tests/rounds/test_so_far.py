@@ -14,8 +14,8 @@ from annot.base.records import Assessor, Assignment, Judgement
 from annot.judging.trial_answers import HIDDEN
 from annot.labelstudio.annotations import write_result
 from annot.labelstudio.tasks import pair_key
+from annot.publishing.so_far import write_pages
 from annot.steps import pull
-from annot.steps.so_far import write_pages
 from annot.store import people, trials
 from annot.store.judgements import SourcedJudgement, record_judgements
 from small_study import RECORDED

@@ -17,7 +17,7 @@ from annot.judging.exchange.recording import Pulled, pull_round
 from annot.judging.exchange.rounds import NO_WISHES, Round, Wishes
 from annot.judging.rounds import ROUNDS, check_wishes, round_of
 from annot.judging.rushed import rushed_of
-from annot.steps.so_far import write_pages
+from annot.publishing.so_far import write_pages
 from annot.store import projects
 from annot.study.outcome import outcome_of
 from annot.study.workspace import Workspace
