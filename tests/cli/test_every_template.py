@@ -30,8 +30,8 @@ WITH_A_SERVER = {
         "opinion-asked.txt.j2",
     ),
 }
-"""Those that a server or a watching lead asks for: the tests in `labelstudio/`, `opinions/` and `rounds/`, of letters
-and the status page."""
+"""Those that a server or a watching lead asks for: the tests in `labelstudio/`, `opinions/`, `rounds/`, of letters and
+the status page."""
 OF_A_SAMPLE = {"evaluate_sample.py.j2", "report/sample.j2"}
 """Those of a study that judges a sample: `publish/test_sample_released.py`."""
 OF_A_STATE = {"report/states.j2"}

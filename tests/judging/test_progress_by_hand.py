@@ -72,7 +72,7 @@ def test_without_a_complete_pair_there_is_no_agreement_and_without_a_plan_no_pro
 def days(*moments: str | None, zone: Any = UTC) -> Any:
     """The days of one assessor who answered at these moments."""
     answers = [Judgement("q", f"d{at}", "a1", 1, judged_at=moment) for at, moment in enumerate(moments)]
-    outcome = SimpleNamespace(everything=answers, adjudications={}, unjudgeable={}, passed_on={})
+    outcome = SimpleNamespace(everything=answers, rulings=())
     snapshot: Any = SimpleNamespace(outcome=outcome)
     return by_day(snapshot, now=NOW, zone=zone)
 

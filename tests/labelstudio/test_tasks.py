@@ -47,7 +47,7 @@ class _Sentences(HTMLParser):
 def test_hostile_text_stays_text() -> None:
     made = task(query=text(HOSTILE, (HOSTILE,), ("method",)))
     seen = _Sentences(made["data"]["pair_html"])
-    assert seen.tags == {"div", "h2", "span", "p"}
+    assert seen.tags == {"div", "h2", "span", "p", "details", "summary"}
     assert seen.attributes == {"class", "tabindex", "accesskey"}
     assert seen.paragraphs[0] == '<script>alert(1)</script> & "quoted" é 𝒜𝒷 ‮rtl <b onclick=x>'
 

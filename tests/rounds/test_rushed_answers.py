@@ -95,7 +95,9 @@ def test_status_and_its_page_count_them_and_nothing_is_dropped(tmp_path: Path) -
     found = status(ws)
     assert len(found.rushed) == 1, "the decision of j1 came hours after the one before it"
     (told,) = (line for line in sentences("status.notices", found=found) if "faster than anyone" in line)
-    assert "a1: 2 answers faster than anyone can read (under 1.0 s)" in told, "ten times each are no median yet"
+    assert "a1: 2 answers faster than anyone can read (under 1.0 s; they count)" in told, (
+        "ten times each are no median yet"
+    )
     assert told.endswith("p2-method d00; p2-method d01")
     assert {("p2-method", "d00"), ("p2-method", "d01")} <= {one.pair for one in outcome(ws).everything if one.counts}
 

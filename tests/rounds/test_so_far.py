@@ -16,7 +16,7 @@ from annot.labelstudio.annotations import write_result
 from annot.labelstudio.tasks import pair_key
 from annot.publishing.so_far import write_pages
 from annot.steps import pull
-from annot.store import people, trials
+from annot.store import people, projects, trials
 from annot.store.judgements import SourcedJudgement, record_judgements
 from small_study import RECORDED
 from study_stages import quietly, set_in
@@ -216,6 +216,11 @@ def test_a_pseudonym_that_is_a_path_leads_nowhere(judged: World) -> None:
         people.put_assessors(session, [Assessor("../../../away", None, adjudicator=False)])
         given = SourcedJudgement(Judgement(*judged.pairs[0], "../../../away", 2), "import", "", {})
         record_judgements(session, [given], recorded_at=RECORDED)
+        project = projects.open_project(
+            session, round="judge", assessor="../../../away", server="s", url="http://s", version="1", account_id=9
+        )
+        projects.set_remote_project(session, project.project, 9)
+        projects.record_tasks(session, project.project, {given.record.asked: 1})
     write_pages(judged.ws, now=datetime.now(UTC))
     folder = judged.ws.cache / "people"
     assert {path.relative_to(folder).parts[0] for path in folder.glob("*")} == {"a1", "a2", "..%2F..%2F..%2Faway"}

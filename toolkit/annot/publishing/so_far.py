@@ -64,13 +64,14 @@ def _pages(ws: Workspace, session: Session, now: datetime) -> Iterator[tuple[str
         "grade": lambda answer: opinion_text(answer, ws.settings.scale.names),
         "seen": lambda ruling: [said[ruling.pair, who] for who in ruling.shown if (ruling.pair, who) in said],
     }
-    for name in (person.assessor for person in everyone if person.left_on is None):
+    # Whose answers were imported never met Label Studio.
+    present = {person.assessor: _links(session, person.assessor) for person in everyone if person.left_on is None}
+    for name, links in ((name, links) for name, links in present.items() if links):
         own = [(round, answer) for round, answer in everything if answer.assessor == name]
         rulings = [ruling for ruling in outcome.rulings if ruling.adjudicator == name]
         took: list[Judgement | Adjudication] = [*rulings, *(answer for _, answer in own)]
         times = np.array([answer.lead_time for answer in took if answer.lead_time])
         moments = [moment.astimezone(now.tzinfo) for answer in took if (moment := moment_of(answer.judged_at))]
-        links = _links(session, name)
         values = {
             **common,
             "person": name,
