@@ -258,7 +258,7 @@ def test_the_adjudicator_sees_both_opinions_and_settles_with_keys(studio: Studio
         ]
         assert screen.page.locator(".annot input:checked").count() == 0
         screen.choose("2", "2")
-        screen.choose("a", "another aspect of the facet")
+        screen.choose("k", "another aspect of the facet")
         screen.submit()
     (reading,) = stored(studio, project)
     assert (reading.grade, reading.settled_by, reading.flags) == (2, "another aspect of the facet", ())
