@@ -162,14 +162,15 @@ def _guidelines(examined: _Examined) -> CheckedPart:
     fit = f"no problems found in {pages}; {checked.examples} quotations are in the corpus"
     if checked.left_out:
         fit += "\n" + "\n".join(sentences("commands.examples_left_out", pages=checked.left_out))
+    told = ["\n".join(examined.words) or fit]
     if checked.without_criteria:
         silent = ", ".join(f"{page}.md" for page in checked.without_criteria)
-        fit += (
-            f"\nthe screen does not say what the grades mean: no list (`- 2: ...`, a line for each grade) in {silent}"
-        )
+        told += [
+            f"the screen does not say what the grades mean: no list (`- 2: ...`, a line for each grade) in {silent}"
+        ]
     where = f"correct the pages in {ws.root / 'guidelines'}; `annot guidelines FACET` prints the page in use"
     words = f"{counted(count, 'place')} in the guidelines {verb(count, 'does', 'do')} not fit the study"
-    return CheckedPart(checked, "\n".join(examined.words) or fit, count, words, where)
+    return CheckedPart(checked, "\n".join(told), count, words, where)
 
 
 def _sent(examined: _Examined) -> CheckedPart:
