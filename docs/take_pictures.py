@@ -18,7 +18,7 @@ from annot.study.workspace import Workspace
 from playwright.sync_api import Page, sync_playwright
 
 PICTURES = Path(__file__).resolve().parent / "pictures"
-WINDOW = {"width": 1280, "height": 720}
+WINDOW = {"width": 1280, "height": 820}
 TAKEN = (("judge", "a1"), ("adjudicate", "j1"))
 
 
