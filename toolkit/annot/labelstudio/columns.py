@@ -66,7 +66,7 @@ def pair(columns: Iterable[str], facet: str, *, whole: bool, first: bool) -> str
 
 def gave(grades: Mapping[str, int]) -> str:
     """What marks the button of each grade with the letters of the assessors who gave it. grades: by letter."""
-    return f'<div class="a-gave{"".join(f" a-gave-{letter}{grade}" for letter, grade in grades.items())}"></div>'
+    return f'<div class="a-gave{"".join(f" a-gave-{grade}{letter}" for letter, grade in grades.items())}"></div>'
 
 
 def is_whole(pair_html: str) -> bool:

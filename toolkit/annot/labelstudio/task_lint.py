@@ -46,7 +46,7 @@ _HTML = (
     rf'^<div class="a-pair(?:{_ABOUT}">{_LABELLED}| a-whole{_ABOUT}">{_TOPIC}{_DOCUMENT})</div>{_CRITERIA}'
     r'(?:<div class="a-returned"><p>[^<>]*</p></div>)?'
 )
-_GAVE = '(?:<div class="a-gave(?: a-gave-[a-j][0-9])*"></div>)?'
+_GAVE = '(?:<div class="a-gave(?: a-gave-[0-9][a-j])*"></div>)?'
 """Which grades were given: on an adjudicator's tasks alone."""
 _WHY = re.compile(r'<div class="a-returned"><p>([^<>]*)</p></div>$')
 """What a person wrote into the text: why the pair comes again."""
