@@ -37,7 +37,7 @@ FILES = {
         "corpus add",
         "P18.xml",
         b'<!DOCTYPE c SYSTEM "file:///etc/passwd"><collection id="P18"><volume id="1"><meta><year>2018</year></meta>'
-        b'<paper id="1"><title>A</title><abstract>This is why. This is how it is. This is what it is.</abstract></paper>'
+        b'<paper id="1"><title>A</title><abstract>This is why. This is how it is. This is what is.</abstract></paper>'
         b"</volume></collection>",
         0,
     ),

@@ -63,11 +63,13 @@ def told_by(page: str, folder: Path) -> str:
 def test_the_datasheet_tells_what_is_on_record_of_both_and_names_nobody(study: Callable[[str], Path]) -> None:
     folder = study("measured")
     before = told_by("datasheet", folder)
-    assert "gold pairs" not in before
+    untrained = "No training on gold pairs is on record."
+    assert untrained in before
     assert "full texts" not in before
     one, report = on_record_of_both(folder)
     answers(folder)
     told = told_by("datasheet", folder)
+    assert untrained not in told
     kappa = one.agreement.figures["kappa_quadratic"].value
     assert f"\n- {kappa:.1f} [" in told
     assert f"on {one.agreement.n_pairs} pairs in {one.batches} batches, threshold 0.6: not passed" in told

@@ -38,9 +38,8 @@ WRONG: dict[str, Wrong] = {
     "demo: another study's folder": Wrong(
         "demo", ".", ("found the study 'mine'",), spoil=replace("annot.toml", '"annot-demo"', '"mine"')
     ),
-    "demo: a folder that is in use": Wrong(
-        "demo", "guidelines", ("guidelines: not empty",), spoil=write("guidelines/x", "")
-    ),
+    "demo: a folder of a study": Wrong("demo", "guidelines", ("guidelines: inside the study ",)),
+    "demo: a folder that is in use": Wrong("demo", "../in-use", ("in-use: not empty",), spoil=write("../in-use/x", "")),
     "demo: a file": Wrong("demo", "papers.jsonl", ("papers.jsonl: ",)),
     "demo: papers over another file": Wrong(
         "demo", "--corpus-only annot.toml", ("annot.toml: found another file, which was not changed",)
