@@ -121,7 +121,7 @@ def test_a_pair_can_be_read_again_on_the_page_with_what_the_guidelines_say_of_it
     assert "<p>Why d08. <mark>How d08.</mark> What d08.</p>" in first
     pages = (Path(__file__).parents[2] / "guidelines" / "method.md").read_text(encoding="utf-8")
     for grade in ("0 Irrelevant", "1 Related"):
-        said = " ".join(pages.split(f"## {grade}\n")[1].split("\n>")[0].split())
+        said = " ".join(pages.split(f"## {grade}\n")[1].split("\n###")[0].split())
         assert said
         assert f"<b>{grade}</b>: {said}" in first
     assert "2 Similar" not in first
