@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from datetime import datetime
+from html import unescape
 from pathlib import Path
 from typing import Any
 
@@ -115,7 +116,7 @@ def test_a_pair_can_be_read_again_on_the_page_with_what_the_guidelines_say_of_it
     folded = re.findall(r'(?s)<details class="pair">.*?</details>', html)
     # Two of the ten documents of each query; the guidelines' pages are the package's.
     assert len(folded) == 8
-    first = folded[0]
+    first = unescape(folded[0])
     assert "<summary>1. method, 0 and 1: Title of d08</summary>" in first
     assert "<p>Why p1. <mark>How p1.</mark> What p1.</p>" in first
     assert "<p>Why d08. <mark>How d08.</mark> What d08.</p>" in first

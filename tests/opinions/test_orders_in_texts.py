@@ -86,7 +86,7 @@ def test_what_is_folded_on_the_screen_and_what_is_marked_is_in_the_prompt() -> N
     topic = Paper("p", "Bees", ("On <bees>.",))
     document = Paper("d", "Hives & bees", ("One two.", "Three bees.", "Five."))
     right = document_column(document, "Candidate", fold_after=2, terms=frozenset({"bee"}))
-    html = pair((topic_column(topic, opened=True), right), whole=True)
+    html = pair((topic_column(topic, opened=True), right), "whole", whole=True, first=False)
     assert as_seen(html) == (
         "| Query: Bees\n| On <bees>.",
         "| Candidate: Hives & **bees**\n| One two.\n| Three **bees**.\n| Five.",

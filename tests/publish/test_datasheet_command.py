@@ -181,7 +181,7 @@ def test_what_the_corpus_filters_left_out_is_told_once(ws: Workspace, annot: Cal
     again.write_text((ws.root / "papers.jsonl").read_text(encoding="utf-8") + "\n", encoding="utf-8")
     assert annot("corpus", "add", again).exit_code == 0
     for _ in range(2):
-        assert annot("corpus", "add", source).exit_code == 0
+        assert annot("corpus", "add", source).exit_code == 1  # nothing in it was kept
         assert annot("corpus", "add", ws.root / "papers.jsonl").exit_code == 0
     annot("datasheet")
     text = (ws.exports / "datasheet.md").read_text(encoding="utf-8")
