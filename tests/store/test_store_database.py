@@ -249,7 +249,7 @@ def test_a_missing_driver_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setitem(sys.modules, "psycopg", None)
     with pytest.raises(StoreError) as caught:
         open_store("postgresql://annot@localhost/study")
-    assert "pip install '.[postgres]'" in (caught.value.hint or "")
+    assert "pip install 'annot-collections[postgres]'" in (caught.value.hint or "")
 
 
 def test_a_refusal_by_the_database_shows_no_value(store: Store) -> None:
