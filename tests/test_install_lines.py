@@ -21,6 +21,8 @@ PROJECT = tomllib.loads((CHECKOUT / "pyproject.toml").read_text(encoding="utf-8"
 OURS = {"annot", PROJECT["name"]}
 OTHERS = {"torch", "transformers", "pot", "ir-datasets", "dask-jobqueue", "label-studio", "label-studio-sdk", "pip"}
 """What our texts install from the index."""
+EXTRAS = {f"{PROJECT['name']}[{extra}]" for extra in PROJECT["optional-dependencies"]}
+"""What the program may name, because it is installed where it runs: pip then takes no other of this name."""
 TEXTS = [
     *(CHECKOUT / name for name in ("README.md", "Makefile")),
     *sorted((CHECKOUT / "docs").glob("*.md")),
@@ -75,9 +77,10 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def chosen(index: Path, *words: str) -> list[dict[str, object]]:
-    """What pip would install."""
-    command = [sys.executable, "-m", "pip", "install", "--dry-run", "--ignore-installed", "--quiet", "--report", "-"]
+def chosen(index: Path, *words: str, installed: bool = False) -> list[dict[str, object]]:
+    """What pip would install. installed: next to what is there."""
+    command = [sys.executable, "-m", "pip", "install", "--dry-run", "--quiet", "--report", "-"]
+    command += [] if installed else ["--ignore-installed"]
     command += ["--disable-pip-version-check", "--no-build-isolation", "--no-index", "--find-links", str(index), *words]
     done = subprocess.run(command, cwd=CHECKOUT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
@@ -88,11 +91,21 @@ def chosen(index: Path, *words: str) -> list[dict[str, object]]:
 def test_the_index_offers_a_strangers_program() -> None:
     """Whoever named it would get it: no text may."""
     lines = arguments()
-    assert {(".",), (".[neural]",), (".[postgres]",), (".[cluster]",), (".[dev]",)} <= {words[:1] for words in lines}
+    assert {(".",), (".[dev]",)} <= {words[:1] for words in lines}
     for words, where in lines.items():
         for word in words:
+            if where.endswith(".py") and word in EXTRAS:
+                continue
             name = canonicalize_name(re.split(r"[\[=<>~!{]", word)[0]) if not word.startswith(".") else "."
             assert name == "." or name in OTHERS, f"{where}: pip install {' '.join(words)}"
+
+
+def test_a_hint_of_the_program_takes_what_is_installed(index: Path) -> None:
+    hints = EXTRAS & {word for words in arguments() for word in words}
+    assert len(hints) >= 3
+    for hint in sorted(hints):
+        found = {one["metadata"]["name"] for one in chosen(index, hint, installed=True)}  # type: ignore[index]
+        assert not found & OURS
 
 
 def test_every_line_installs_from_the_checkout(index: Path) -> None:

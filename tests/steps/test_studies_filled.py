@@ -11,6 +11,7 @@ import pytest
 from annot.base.errors import InputError, MissingInput
 from annot.base.records import Decision, Judgement, Paper, Query, Source
 from annot.base.shards import Engine
+from annot.corpus.given_files import files_below, formats_of
 from annot.corpus.rejects import Rejects
 from annot.formats.corpora.cutting import Piece
 from annot.formats.corpora.semantic_scholar import SEMANTIC_SCHOLAR
@@ -55,9 +56,9 @@ def test_a_study_is_not_made_in_a_folder_of_another(tmp_path: Path) -> None:
 def test_files_that_are_not_there_are_all_named_and_data_sets_are_no_files(tmp_path: Path) -> None:
     names = [str(tmp_path / name) for name in ("one.jsonl", "two.jsonl")]
     with pytest.raises(InputError, match="2 files not found") as error:
-        corpus._files(names)
+        files_below(names)
     assert error.value.faults == tuple(f"{name}: no such file" for name in names)
-    assert corpus._formats(["vaswani"], "irds") == ([("irds", "vaswani")], {})
+    assert formats_of(["vaswani"], "irds") == ([("irds", "vaswani")], {})
 
 
 def test_shares_take_the_place_of_semantic_scholars_files(tmp_path: Path) -> None:
