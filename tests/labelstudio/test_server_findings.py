@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from annot.base.names import counted
-from annot.judging.exchange.audit import Audit, described
-from annot.judging.exchange.findings import fast_answers, of_fast
 from annot.labelstudio.studio_records import PulledTask
-from made_up_projects import A2, KEYS, LEAD, answer, found, met, task
+from made_up_projects import A2, LEAD, answer, found, met, task
 
 
 @pytest.mark.parametrize(
@@ -50,22 +47,6 @@ def test_who_gave_an_answer_or_changed_it_last_is_named() -> None:
         "a1: 2 answers last changed by an account other than the author's (by a2, account 99)"
     )
     assert kinds["edited by another"].pairs == ("q d2", "q d3")
-
-
-@pytest.mark.parametrize(("count", "is_finding"), [(0, False), (2, False), (3, True)])
-def test_answers_faster_than_anybody_reads_are_counted_and_from_three_on_a_finding(
-    count: int, is_finding: bool
-) -> None:
-    project = met(*(task(at, key, answer(at, seconds=0.2 if at < count else 9)) for at, key in enumerate(KEYS)))
-    assert "too fast" not in found(project)
-    fast = fast_answers(project)
-    assert len(fast) == count
-    findings = tuple(of_fast("a1", fast))
-    assert bool(findings) is is_finding
-    told = described(Audit("", 1, 6, 6, findings, {"a1": count} if count else {})).splitlines()
-    says = [line for line in told if line.startswith(f"{counted(count, 'answer')} given in less than 2 s (a1 {count})")]
-    assert bool(says) is bool(count)
-    assert ("no problems found" in told) is not is_finding
 
 
 def test_nobody_tells_who_deleted_a_task() -> None:
