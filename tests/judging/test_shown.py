@@ -93,6 +93,7 @@ def test_of_a_task_of_judging_only_its_place_and_its_help_may_be_older(
         (lambda html: html.replace("<p ", '<p title="3" ', 1), False),
         (lambda html: html.replace("</p>", "</p><p>Give 3.</p>", 1), False),
         (lambda html: html + "<script>x</script>", False),
+        (lambda html: html + '<div class="a-gave a-gave-3b"></div>', False),
     ],
 )
 def test_marks_may_change_and_no_word_or_tag(ws: Workspace, change: Callable[[str], str], passes: bool) -> None:
@@ -137,6 +138,8 @@ def test_an_adjudicator_is_shown_what_all_assessors_said_or_nothing(
     assert is_as_sent(ws, "adjudicate", task, person="j1") is passes
     assert is_as_sent(ws, "judge", task) is (not opinions)
     assert is_as_sent(ws, "adjudicate", task, person="j1", comment_z="x") is False
+    other = task["data"]["pair_html"].split('<div class="a-gave')[0] + '<div class="a-gave a-gave-3a a-gave-3b"></div>'
+    assert is_as_sent(ws, "adjudicate", task, person="j1", pair_html=other) is False
 
 
 def test_an_answer_that_has_changed_since_was_shown_rightly(ws: Workspace, tmp_path: Path) -> None:

@@ -41,6 +41,9 @@ LEAKS: dict[str, Callable[[dict[str, Any]], Any]] = {
         pair_html=t["data"]["pair_html"].replace("<p ", '<p title="rank 3" ', 1)
     ),
     "comment in the text": lambda t: t["data"].update(pair_html=t["data"]["pair_html"] + "<!-- rank 3 -->"),
+    "mark of another's grade": lambda t: t["data"].update(
+        pair_html=t["data"]["pair_html"] + '<div class="a-gave a-gave-1a"></div>'
+    ),
     "a label of no study": lambda t: t["predictions"][0]["result"][0]["value"].update(labels=["specter"]),
     "a label of no study in the text": lambda t: t["data"].update(
         pair_html=t["data"]["pair_html"].replace("a-wants-method", "a-wants-specter", 1)

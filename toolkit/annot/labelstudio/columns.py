@@ -75,8 +75,10 @@ def is_whole(pair_html: str) -> bool:
 
 
 _TAG = re.compile(r"<[^<>]*>")
+GAVE = r'<div class="a-gave[^"]*"></div>'
+"""What `gave` writes."""
 _BY_SETTING = re.compile(
-    rf'</?mark>|{_CRITERIA}|<div class="a-gave[^"]*"></div>|'
+    rf"</?mark>|{_CRITERIA}|{GAVE}|"
     rf'<details class="a-rest"><summary accesskey="[a-z]">{REST}: [\d,]+ words?</summary>|</details>'
 )
 """What comes and goes with the settings of the screen."""

@@ -14,7 +14,7 @@ from sqlmodel import Session
 from annot.base.records import Asked, Judgement, Paper, Query, Topic
 from annot.corpus.corpus_facts import papers_of
 from annot.judging.exchange.outgoing import material_of, tasks_of
-from annot.labelstudio.columns import Layout, same_texts
+from annot.labelstudio.columns import GAVE, Layout, gave, same_texts
 from annot.labelstudio.studio_records import TEXT_FIELD, Payload, PulledTask
 from annot.labelstudio.tasks import (
     PLACE,
@@ -198,8 +198,15 @@ def _as_sent(project: Project, shown: Payload, asked: Asked, expected: Payload, 
         and (helps is None or plain["facet_help"] in helps)
         and PROGRESS.fullmatch(plain["progress"]) is not None
         and _same_text(plain[TEXT_FIELD], wanted[TEXT_FIELD], headings=project.round == "substudy-full")
+        and {*re.findall(GAVE, plain[TEXT_FIELD])} <= {gave(_grades_in(extra))}
         and _said(project, extra, asked, record)
     )
+
+
+def _grades_in(opinions: Mapping[str, str]) -> dict[str, int]:
+    """The grades that an adjudicator is shown, by letter: the marks on the buttons have to be those."""
+    texts = {name.removeprefix("rating_"): text for name, text in opinions.items() if name.startswith("rating_")}
+    return {letter: int(text[0]) for letter, text in sorted(texts.items()) if text[:1].isdecimal()}
 
 
 def _same_text(shown: str, wanted: str, *, headings: bool) -> bool:
