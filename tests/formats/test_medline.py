@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from annot.formats.corpora.cutting import Broken, Head, Piece
 from annot.formats.corpora.headings import parts_of
-from annot.formats.corpora.medline import MEDLINE
+from annot.formats.corpora.tagged import MEDLINE
 
 
 def piece(path: Path, text: str | bytes) -> Piece:

@@ -104,7 +104,17 @@ def _read(
 
 MISSING = frozenset(("", "-", "na", "n/a", "#n/a", "nan", "none", "null"))
 """How programs write that a cell has no value, in any case: R, pandas, Python, spreadsheets."""
-_A_YEAR = re.compile(r"(?<!\d)(?:1[4-9]|20)\d\d(?!\d)")
+_A_YEAR = re.compile(r"(?<!\d)(?:1[4-9]|20)\d\d(?=(?:\d{4})?(?!\d))")
+"""A year, alone or in a date such as `2001-05-03` or `20010503`."""
+
+
+def year_in(texts: Iterable[object]) -> str | None:
+    """The year in the first of these texts that has one.
+
+    >>> year_in(["n.d.", "20010503", "1999"])
+    '2001'
+    """
+    return next((match[0] for text in texts if (match := _A_YEAR.search(str(text)))), None)
 
 
 def _usable(record: Mapping[str, Any], noted: list[tuple[str, str]]) -> Mapping[str, Any]:
@@ -112,9 +122,9 @@ def _usable(record: Mapping[str, Any], noted: list[tuple[str, str]]) -> Mapping[
     fields = dict(record)
     year = _digits(record.get("year"))
     if year is not None and (not isinstance(year, int) or isinstance(year, bool) or abs(year) >= _YEARS):
-        found = _A_YEAR.search(str(year))
-        fields["year"] = int(found[0]) if found else None
-        if not found and str(year).strip().lower() not in MISSING:
+        known = year_in([year])
+        fields["year"] = int(known) if known else None
+        if not known and str(year).strip().lower() not in MISSING:
             noted.append(("a year that cannot be used was left out", str(year)))
     for name in ("citations", "outbound_citations"):
         cited = record.get(name)

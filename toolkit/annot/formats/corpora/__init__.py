@@ -15,18 +15,16 @@ from annot.formats.corpora.cord19 import CORD19
 from annot.formats.corpora.cutting import Broken, Format, Piece, has_json_texts
 from annot.formats.corpora.heads import head_of, unknown
 from annot.formats.corpora.irds import IRDS
-from annot.formats.corpora.medline import MEDLINE
 from annot.formats.corpora.openalex import OPENALEX
 from annot.formats.corpora.plain import ANNOT, BEIR, CSFCUBE, JSON
 from annot.formats.corpora.pubmed import PUBMED
-from annot.formats.corpora.ris import RIS
 from annot.formats.corpora.s2orc import S2ORC
 from annot.formats.corpora.semantic_scholar import JOINED, SEMANTIC_SCHOLAR
 from annot.formats.corpora.tables import CSV, PARQUET
+from annot.formats.corpora.tagged import MEDLINE, RIS, WOS
 from annot.formats.corpora.text_encoding import UTF_8, encoding_of
 from annot.formats.corpora.unread import refuse_unread
 from annot.formats.corpora.workbook import WORKBOOK
-from annot.formats.corpora.wos import WOS
 
 FORMATS = {
     form.name: form

@@ -23,6 +23,7 @@ from annot.formats.corpora.cutting import Broken, Format, Head, Piece, Records, 
 from annot.formats.corpora.tex import unicode_of
 from annot.formats.corpora.text_encoding import WINDOWS_1252, encoding_of, not_utf8, text_of
 from annot.formats.input_files import LONGEST_LINE, opened
+from annot.formats.paper_lines import year_in
 
 _BLOCK = 1 << 20
 _INDENT = 200
@@ -67,7 +68,6 @@ _READ = frozenset(
     )
 )
 """The fields that are used here."""
-_YEAR = re.compile(r"(?<!\d)\d{4}(?!\d)")
 _DOI_LINK = re.compile(r"doi\.org/(10\.\d[^\s{}]*)", re.IGNORECASE)
 _PMID = re.compile(r"\bPMID:?\s*(\d+)", re.IGNORECASE)
 _ENCODING = re.compile(rb"^%[ \t]*Encoding:[ \t]*(?:x-)?([\w-]+)", re.MULTILINE)
@@ -296,17 +296,16 @@ def _shown(text: str, at: int) -> str:
 
 def paper(record: Mapping[str, Any]) -> dict[str, Any]:
     """The fields of the paper. A book may have its title in `booktitle`; the subtitle is part of the title; the year is
-    the first of four digits in `year` or `date`; a DOI may be in a link, a PMID in a note."""
+    the first in `year` or `date`; a DOI may be in a link, a PMID in a note."""
     title = record.get("title") or (record.get("booktitle") if record["@"] in _BOOKS else None)
     if title and record.get("subtitle"):
         title = f"{title}: {record['subtitle']}"
-    years = [found[0] for name in ("year", "date") if (found := _YEAR.search(unicode_of(record.get(name, ""))))]
     abstract = record.get("abstract")
     return {
         "key": record["@key"] or None,
         "title": unicode_of(title) if title else None,
         "abstract": unicode_of(abstract) if abstract else None,
-        "year": years[0] if years else None,
+        "year": year_in(unicode_of(record.get(name, "")) for name in ("year", "date")),
         "doi": _doi(record),
         "pmid": _pmid(record),
     }

@@ -26,7 +26,7 @@ from typing import Any
 
 from annot.formats.corpora.cutting import Format
 from annot.formats.corpora.plain import FIELDS, IDS, TEXTS, document
-from annot.formats.paper_lines import MISSING
+from annot.formats.paper_lines import MISSING, year_in
 
 HEADER_WITHIN = 10
 """Lines or rows of a table among which its header is."""
@@ -52,7 +52,6 @@ _ID_NAMES = {
 TAGS = {"TI": "title", "AB": "abstract", "PY": "year", "DI": "doi", "PM": "pmid", "UT": "key"}
 """Web of Science's; its ID are keywords."""
 _BETWEEN = re.compile(r"[\s;,|]+")
-_A_YEAR = re.compile(r"(?<!\d)(?:1[5-9]|20)\d\d")
 _RETRACTED = ("is retracted", "document type", "publication type")
 """Columns that say that a paper was retracted: `true`, or a type with that word."""
 _NO_ABSTRACT = "[No abstract available]"
@@ -115,7 +114,7 @@ def paper(record: Mapping[str, Any]) -> dict[str, Any]:
     own = has_own_ids(names)
     fields = {field: _without_missing(record[name]) for name, field in names.items()}
     if "year" in fields:
-        fields["year"] = _number(fields["year"]) if own and names.get("year") else _year_in(fields["year"])
+        fields["year"] = _number(fields["year"]) if own and names.get("year") else year_in([fields["year"]])
     for name in _LISTED:
         if isinstance(cell := fields.get(name), str):
             fields[name] = [one for one in _BETWEEN.split(cell) if one]
@@ -136,11 +135,6 @@ def _number(year: Any) -> Any:
     if isinstance(year, float):
         return None if math.isnan(year) else int(year) if year.is_integer() else year
     return year.strip().removesuffix(".0") or None if isinstance(year, str) else year
-
-
-def _year_in(cell: Any) -> str | None:
-    found = _A_YEAR.search(str(cell))
-    return found and found.group()
 
 
 def _text(cell: Any) -> str | None:

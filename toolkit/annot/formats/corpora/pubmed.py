@@ -13,12 +13,12 @@ from typing import Any
 from xml.etree.ElementTree import Element
 
 from annot.formats.corpora.cutting import Broken, Format, Head, Piece, Records, in_one_piece
+from annot.formats.paper_lines import year_in
 from annot.formats.xml_records import marked_text, xml_records
 
 _SETS = ("PubmedArticleSet", "PubmedBookArticleSet", "MedlineCitationSet")
 _ROOT = re.compile(rf"<(?:{'|'.join(_SETS)})[\s>]".encode())
 _RECORDS = ("PubmedArticle", "PubmedBookArticle", "MedlineCitation")
-_YEAR = re.compile(r"\b(?:1[5-9]|20)\d\d\b")
 _NO_TITLE = ("", "[Not Available].", "[In Process Citation]")
 """In place of a title that has not been translated, or not entered yet."""
 _NO_HEADING = ("UNLABELLED", "UNASSIGNED")
@@ -89,16 +89,9 @@ def _heading(part: Element, name: str) -> str:
 
 def _year(article: Element, data: Element) -> str | None:
     """The year of the issue or the book; else of the electronic publication, or of the entry in PubMed."""
-    for date in _dates(article, data):
-        if date is not None and (found := _YEAR.search(" ".join(date.itertext()))):
-            return found[0]
-    return None
-
-
-def _dates(article: Element, data: Element) -> Iterator[Element | None]:
-    for path in ("Journal/JournalIssue/PubDate", "Book/PubDate", "ArticleDate", "ContributionDate"):
-        yield article.find(path)
-    yield data.find("History/PubMedPubDate[@PubStatus='pubmed']")
+    paths = ("Journal/JournalIssue/PubDate", "Book/PubDate", "ArticleDate", "ContributionDate")
+    dates = [*map(article.find, paths), data.find("History/PubMedPubDate[@PubStatus='pubmed']")]
+    return year_in(" ".join(date.itertext()) for date in dates if date is not None)
 
 
 def _doi(own: Element, article: Element, data: Element) -> str | None:
