@@ -13,9 +13,8 @@ import pyarrow.parquet as pq
 import pytest
 from annot.base.errors import InputError
 from annot.formats.corpora import tables
-from annot.formats.corpora.columns import paper
 from annot.formats.corpora.cutting import Broken, Piece
-from annot.formats.corpora.tables import CSV, PARQUET, csv_rows, parquet_rows, row_groups
+from annot.formats.corpora.tables import CSV, PARQUET, csv_rows, paper, parquet_rows, row_groups
 
 
 @pytest.mark.parametrize(
@@ -70,7 +69,7 @@ def test_a_row_that_cannot_be_read_is_broken_and_the_next_is_read(tmp_path: Path
 
 
 def test_a_cell_beyond_the_limit_is_broken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tables, "_LONGEST", 8)
+    monkeypatch.setattr(tables, "_LONGEST_CELL", 8)
     found = rows(tmp_path / "p.csv", b"id,title\n1,12345678\n2,123456789\n")
     assert found[0] == (2, {"id": "1", "title": "12345678"})
     number, broken = found[1]

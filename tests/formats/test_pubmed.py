@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 from annot.base.errors import InputError
 from annot.formats.corpora.cutting import Broken, Head, Piece
-from annot.formats.corpora.pubmed import PUBMED
 from annot.formats.corpora.sections import SectionLabels
+from annot.formats.corpora.xml_papers import PUBMED
 from annot.formats.paper_lines import document_of_record
 
 HEAD = (

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from annot.base.arrow_arrays import each_once, integers_of, mask_of, numbers, strings_of
 from annot.corpus.corpus_filters import Tally, hashes_of
-from annot.formats.corpora.identified import Identified
+from annot.formats.same_work import Identified
 from annot.store import citations
 from annot.study.workspace import read_manifest, sha256_of, write_file, write_manifest
 

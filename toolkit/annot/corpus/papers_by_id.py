@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from annot.formats.corpora.identified import GLOBAL, typed
+from annot.formats.same_work import GLOBAL, typed
 from annot.store import citations, papers
 
 

@@ -1,15 +1,18 @@
 """Notices that databases and publishers add to abstracts, cut by the rules in `notices.toml`, each with its source.
 
 A rule cuts a text of its own kind. Most notices are at the end of an abstract, some before its first word.
+Retracted and withdrawn papers are known by what their records, their titles and their abstracts say.
 """
 
 from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from importlib import resources
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+from annot.base.records import Paper
 
 
 class NoticeRule(NamedTuple):
@@ -77,3 +80,24 @@ def without_notices(text: str) -> tuple[str, tuple[tuple[str, str], ...]]:
 def _is_listed(notice: str, text: str) -> bool:
     """Whether the sign of copyright is the third letter of a list: (a), (b), (c)."""
     return any(notice.lstrip().startswith(third) and second in text for second, third in _LISTED)
+
+
+_OF_WHAT = r"(?:\s+(?:article|chapter|notice|note|paper))?"
+_TITLE = re.compile(
+    rf"\A\W*(?:(?i:(?:retracted|retraction){_OF_WHAT})|WITHDRAWN(?i:{_OF_WHAT}))\s*[:\])—–]"
+    rf"|(?i:[\[(](?:retracted|withdrawn){_OF_WHAT}\b[^\[\]]{{0,200}}[\])]\.?\Z)"
+)
+"""Elsevier has `RETRACTED: ...`, Springer `Retracted Article: ...`, the Web of Science `... (Retracted article. See
+vol. 3)`."""
+_ABSTRACT = re.compile(
+    r"\s*(?:This|The) (?:paper|article|submission|manuscript|work|preprint) (?:has been|is|was)"
+    r" (?:withdrawn|retracted)\b"
+)
+"""The sentence in place of an abstract, such as arXiv's."""
+
+
+def is_retracted(record: Mapping[str, Any], paper: Paper) -> bool:
+    """Whether the paper was retracted or withdrawn. record: its `retracted` is what the source says, if anything."""
+    title = paper.title.lower()
+    named = ("retract" in title or "withdrawn" in title) and _TITLE.search(paper.title)
+    return bool(record.get("retracted") or named or (paper.sentences and _ABSTRACT.match(paper.sentences[0])))

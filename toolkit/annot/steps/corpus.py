@@ -18,20 +18,18 @@ from annot.base.errors import InputError
 from annot.base.names import counted
 from annot.base.records import Advance, Source, grouped
 from annot.base.shards import Engine, map_shards
+from annot.corpus.added_lists import REPEATED, PrismaNumbers, SentenceCount, id_lists, prisma_of
 from annot.corpus.adding import CleaningCount, Cleanings, KnownMarks, LotReader, lots_of
 from annot.corpus.corpus_facts import corpus_facts, write_corpus_manifest
 from annot.corpus.corpus_filters import SETTING_OF, Rejection, Tally
 from annot.corpus.correcting import Corrected, RecordCorrections
-from annot.corpus.files_read import FileRead, FilesRead, files_of, merged
-from annot.corpus.given_files import files_below, formats_of
-from annot.corpus.id_lists import REPEATED, PrismaNumbers, id_lists, prisma_of
+from annot.corpus.files_read import FileRead, FilesRead, files_below, files_of, formats_of, merged
 from annot.corpus.other_ids import BesidePapers, know_ids
 from annot.corpus.rejects import Rejects
-from annot.corpus.repeated import SentenceCount
 from annot.formats.corpora import format_named
+from annot.formats.corpora.heads import UnreadError
 from annot.formats.corpora.sections import HeadingCount, SectionLabels, Structured
 from annot.formats.corpora.semantic_scholar import JOINED, SEMANTIC_SCHOLAR, Spreading, shares_of
-from annot.formats.corpora.unread import UnreadError
 from annot.store import papers
 from annot.store.paper_writing import append_parts
 from annot.store.runs import Imported, put_import, read_imports

@@ -14,9 +14,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from annot.formats.corpora import columns
 from annot.formats.corpora.cutting import Broken, Format, Head, Piece, Records, cut_lines, in_one_piece, json_records
 from annot.formats.corpora.tables import csv_rows
+from annot.formats.corpora.tables import paper as paper_of_row
 from annot.formats.input_files import opened
 
 FULL_TEXTS = "document_parses"
@@ -58,7 +58,7 @@ def paper(record: Mapping[str, Any]) -> dict[str, Any]:
     """The paper of a row, with what its full texts add, or of a full text."""
     if FULL_TEXTS not in record:
         return _of_full_text(record)
-    row = columns.paper({name: value for name, value in record.items() if name != FULL_TEXTS})
+    row = paper_of_row({name: value for name, value in record.items() if name != FULL_TEXTS})
     texts = record[FULL_TEXTS]
     abstracts = (one["abstract"] for one in texts if one["abstract"])
     return {

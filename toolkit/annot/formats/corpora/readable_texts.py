@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from annot.base.records import Paper
 from annot.formats.cleaning import Cleaned, Way, clean, cleaned
-from annot.formats.corpora.headings import parts_of
+from annot.formats.corpora.sections import parts_of
 from annot.formats.corpora.tex import with_signs
 from annot.formats.notices import without_notices
 from annot.formats.paper_text import PARAGRAPH, without_heading
