@@ -20,7 +20,7 @@ from annot.store.facet_labels import read_labels, remove_labels
 from annot.store.paper_writing import replace_papers
 from annot.store.queries import move_sentences, read_queries
 from annot.store.runs import Imported, put_import, read_imports
-from annot.store.shown import ShownVersion, hash_of_text, read_histories, read_versions, record_versions, version
+from annot.store.shown import ShownVersion, read_versions, record_versions, version
 from annot.study.shown_contents import text_content, with_text
 from annot.study.workspace import Workspace
 
@@ -243,15 +243,3 @@ def places_again(before: Sequence[str], after: Sequence[str]) -> dict[int, int]:
 
 def _from_1(places: Sequence[int]) -> tuple[int, ...]:
     return tuple(at + 1 for at in places)
-
-
-def differing_texts(session: Session, corpus: Iterable[Paper]) -> tuple[str, ...]:
-    """The papers whose text is not the one on record, although no correction says so, by id."""
-    last = {text_id: history[-1][1] for (part, text_id), history in read_histories(session).items() if part == "text"}
-    return tuple(
-        sorted(
-            paper.paper_id
-            for paper in corpus
-            if paper.paper_id in last and hash_of_text(text_content(paper)) != last[paper.paper_id]
-        )
-    )
