@@ -20,7 +20,7 @@ def paper(record: Mapping[str, Any]) -> dict[str, Any]:
     for name in ("title", "abstract"):
         if isinstance(text := fields.get(name), str):
             fields[name] = unicode_of(text)
-    return fields | {"year": year_in(dates)}
+    return fields | {"year": year_in(date for date in dates if isinstance(date, str))}
 
 
 ARXIV = Format("arxiv", paper=paper, fits=lambda record: {"id", "abstract", "categories"} <= record.keys())
