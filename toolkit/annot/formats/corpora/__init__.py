@@ -18,9 +18,9 @@ from annot.formats.corpora.plain import ANNOT, BEIR, CSFCUBE, IRDS, JSON
 from annot.formats.corpora.semantic_scholar import JOINED, S2ORC, SEMANTIC_SCHOLAR
 from annot.formats.corpora.tables import CSV, PARQUET
 from annot.formats.corpora.tagged import MEDLINE, RIS, WOS
-from annot.formats.corpora.text_encoding import UTF_8, encoding_of
 from annot.formats.corpora.workbook import WORKBOOK
 from annot.formats.corpora.xml_papers import ACL, PUBMED
+from annot.formats.input_files import UTF_8, encoding_of
 
 FORMATS = {
     form.name: form

@@ -3,7 +3,7 @@ r"""BibTeX and biblatex, as managers of references, publishers and DBLP write th
 The syntax is BibTeX's (Patashnik: BibTeXing, 1988; Markey: Tame the BeaST, 2009), the fields are BibTeX's and
 biblatex's (https://ctan.org/pkg/biblatex). More is allowed than by BibTeX: no comma, or several, between fields; a key
 of any characters; a field twice, of which the first counts; a macro that is not defined, which becomes its name.
-Encodings: `text_encoding`; JabRef's `% Encoding: ...` counts in a file that is not UTF-8.
+Encodings: `input_files`; JabRef's `% Encoding: ...` counts in a file that is not UTF-8.
 """
 
 from __future__ import annotations
@@ -19,10 +19,9 @@ from typing import Any, NamedTuple, TextIO
 from urllib.parse import unquote
 
 from annot.base.errors import InputError
-from annot.formats.corpora.cutting import Broken, Format, Head, Piece, Records, in_one_piece
+from annot.formats.corpora.cutting import Broken, Format, Head, Piece, Records, in_one_piece, not_utf8
 from annot.formats.corpora.tex import unicode_of
-from annot.formats.corpora.text_encoding import WINDOWS_1252, encoding_of, not_utf8, text_of
-from annot.formats.input_files import LONGEST_LINE, opened
+from annot.formats.input_files import LONGEST_LINE, WINDOWS_1252, encoding_of, opened, text_of
 from annot.formats.paper_lines import year_in
 
 _BLOCK = 1 << 20

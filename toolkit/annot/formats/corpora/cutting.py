@@ -16,7 +16,7 @@ from pydantic_core import from_json
 
 from annot.base.errors import InputError, json_problem
 from annot.formats.corpora.json_texts import NotJson, entries, is_json_text
-from annot.formats.input_files import LONGEST_LINE, is_gzip, opened
+from annot.formats.input_files import LONGEST_LINE, broken_bytes, is_gzip, opened
 
 PIECE_BYTES = 1 << 24
 """16 MiB: some 14,000 abstracts with their sentences."""
@@ -47,6 +47,13 @@ class Broken(NamedTuple):
     faults: tuple[str, ...]
     record: str
     """The text in the file."""
+
+
+def not_utf8(raw: str) -> Broken | None:
+    """The fault of a record with bytes that are not UTF-8, if any. raw: as `input_files.text_of` has it."""
+    if raw.isascii() or not broken_bytes(raw):
+        return None
+    return Broken("not UTF-8", ("not UTF-8",), raw.encode("utf-8", "surrogateescape").decode("utf-8", "replace"))
 
 
 Records = Iterator[tuple[int, dict[str, Any] | Broken | None]]

@@ -17,7 +17,7 @@ and the German words for a table made by hand.
 
 CSV is what RFC 4180 says (https://www.rfc-editor.org/rfc/rfc4180), and what programs make of it: a semicolon, a tab or
 a bar between cells, found by the header; a first line `sep=;` of Excel; lines before the header; any line ends; any
-encoding that `text_encoding` finds. A quote that is never closed costs its own line, not those that follow.
+encoding that `input_files` finds. A quote that is never closed costs its own line, not those that follow.
 """
 
 from __future__ import annotations
@@ -32,10 +32,9 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from annot.base.errors import InputError
-from annot.formats.corpora.cutting import Broken, Format, Head, Piece, Records, in_one_piece
+from annot.formats.corpora.cutting import Broken, Format, Head, Piece, Records, in_one_piece, not_utf8
 from annot.formats.corpora.plain import FIELDS, IDS, TEXTS, document
-from annot.formats.corpora.text_encoding import not_utf8, text_of
-from annot.formats.input_files import LONGEST_LINE, NOT_WHOLE, parquet_file
+from annot.formats.input_files import LONGEST_LINE, NOT_WHOLE, parquet_file, text_of
 from annot.formats.paper_lines import MISSING, year_in
 
 HEADER_WITHIN = 10

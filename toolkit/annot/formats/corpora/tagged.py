@@ -36,9 +36,9 @@ from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
-from annot.formats.corpora.cutting import Broken, Format, Piece, Records, in_one_piece
+from annot.formats.corpora.cutting import Broken, Format, Piece, Records, in_one_piece, not_utf8
 from annot.formats.corpora.tables import TAGS
-from annot.formats.corpora.text_encoding import lines_in, not_utf8, text_of
+from annot.formats.input_files import lines_in, text_of
 from annot.formats.paper_lines import year_in
 
 LONGEST_RECORD = 1 << 22
