@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from annot.base.records import Paper
 from annot.corpus.corpus_filters import Rejection
 from annot.formats.spreadsheet import written_sheet
 
@@ -43,32 +42,14 @@ _ALL = 1_000
 """Of a lot with fewer papers, all sentences are counted."""
 
 
-class SentenceCount:
-    """In how many papers each sentence is; of many papers, a count may lack those of lots where it is rare."""
+def common_in_lot(counts: Mapping[str, int], *, papers: int) -> dict[str, int]:
+    """The number of papers of each sentence of a lot; of many papers, only of sentences that come again."""
+    fewest = 1 if papers < _ALL else 1 + papers // 1_000
+    return {sentence: count for sentence, count in counts.items() if count >= fewest}
 
-    def __init__(self) -> None:
-        self._papers = 0
-        self._counts = Counter[str]()
 
-    def take(self, papers: Iterable[Paper]) -> None:
-        """Count the sentences of these papers."""
-        for paper in papers:
-            self._papers += 1
-            self._counts.update({*paper.sentences})
-
-    @property
-    def of_lot(self) -> dict[str, int]:
-        """The counts of a lot: of many papers, only those of sentences that come again."""
-        fewest = 1 if self._papers < _ALL else 1 + self._papers // 1_000
-        return {sentence: count for sentence, count in self._counts.items() if count >= fewest}
-
-    def add(self, papers: int, counts: Mapping[str, int]) -> None:
-        """Count the sentences of a lot."""
-        self._papers += papers
-        self._counts.update(counts)
-
-    @property
-    def repeated(self) -> tuple[tuple[str, int], ...]:
-        """The sentences to show, the most frequent first, with the number of papers."""
-        fewest = max(FEWEST, SHARE * self._papers)
-        return tuple((sentence, count) for sentence, count in self._counts.most_common() if count >= fewest)
+def shared_sentences(counts: Counter[str], *, papers: int) -> tuple[tuple[str, int], ...]:
+    """Sentences that many papers share, perhaps notices that no rule knows, with their numbers; the most frequent
+    first."""
+    fewest = max(FEWEST, SHARE * papers)
+    return tuple((sentence, count) for sentence, count in counts.most_common() if count >= fewest)

@@ -11,9 +11,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
-from itertools import islice
+from itertools import count, islice
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, NamedTuple
 from uuid import uuid4
 
 import numpy as np
@@ -22,7 +22,7 @@ from annot.base.arrow_arrays import mask_of
 from annot.base.errors import InputError
 from annot.base.records import Paper
 from annot.base.settings.sections import CorpusSettings
-from annot.corpus.added_lists import SentenceCount
+from annot.corpus.added_lists import common_in_lot
 from annot.corpus.corpus_filters import KEPT, Marks, Tally, joined, marks_of
 from annot.corpus.other_ids import Known, RowsAside, RowWriter
 from annot.corpus.rejects import PieceRead
@@ -96,9 +96,20 @@ class CleaningCount:
 AT_ONCE = 1_000
 
 
+class PaperNotes(NamedTuple):
+    """Facts of one paper that are counted if it is kept."""
+
+    cleaned: Changed | None
+    """What cleaning changed."""
+    headings: Headings
+    """Those of a structured abstract."""
+    retracted: bool
+    """Whether it was retracted or withdrawn."""
+
+
 @dataclass(frozen=True, slots=True)
-class Brought:
-    """What one lot brought."""
+class LotRead:
+    """The result of reading one lot."""
 
     pieces: tuple[PieceRead, ...]
     marks: Marks
@@ -108,16 +119,12 @@ class Brought:
     rejected: Path | None
     """The records that cannot be read, one JSON object a line, with their piece's number and place; not there for
     none."""
-    cleaned: dict[int, Changed]
-    """What cleaning changed, by the position of the paper among the marks."""
-    headings: dict[int, Headings]
-    """Of structured abstracts, by the same."""
+    notes: dict[int, PaperNotes]
+    """By the position of the paper among the marks; papers without any are left out."""
     aside: RowsAside
     """The other ids of the papers, and what they cite."""
-    retracted: frozenset[int]
-    """Of the papers that were retracted or withdrawn, the positions among the marks."""
     sentences: dict[str, int]
-    """In how many papers a sentence is, as `SentenceCount` has it of a lot."""
+    """The number of papers of each sentence, as `added_lists.common_in_lot` has it."""
 
     def keep(
         self,
@@ -134,14 +141,14 @@ class Brought:
         """
         corrected = tally.corrections(self.marks)
         kept = tally.take(self.marks, corrected)
-        taken = sorted((*kept.tolist(), *corrected.tolist()))
-        cleanings.take(self.cleaned[at] for at in taken if at in self.cleaned)
-        headings.take(self.headings[at] for at in taken if at in self.headings)
-        retracted += [self.marks.ids[at].as_py() for at in taken if at in self.retracted]
-        ends = np.cumsum([one.read for one in self.pieces])
+        taken = {at: self.notes[at] for at in sorted((*kept.tolist(), *corrected.tolist())) if at in self.notes}
+        cleanings.take(notes.cleaned for notes in taken.values() if notes.cleaned)
+        headings.take(notes.headings for notes in taken.values() if notes.headings)
+        retracted += [self.marks.ids[at].as_py() for at, notes in taken.items() if notes.retracted]
+        ends = np.cumsum([piece.read for piece in self.pieces])
         of_piece = np.bincount(np.searchsorted(ends, kept, side="right"), minlength=len(self.pieces))
-        for one, count in zip(self.pieces, of_piece.tolist(), strict=True):
-            one.kept = count
+        for piece, kept_of_it in zip(self.pieces, of_piece.tolist(), strict=True):
+            piece.kept = kept_of_it
         passing = np.flatnonzero(self.marks.reason == KEPT)
         if self.papers is not None and len(corrected):
             rows = papers.open_papers(self.papers).read()
@@ -195,27 +202,26 @@ class LotReader:
     sections: SectionLabels
     works: bool
 
-    def __call__(self, numbered: tuple[int, Sequence[Piece]]) -> Brought:
+    def __call__(self, numbered: tuple[int, Sequence[Piece]]) -> LotRead:
         """Read the lot with this number, which names its files."""
         number, lot = numbered
         # A lot whose worker seemed lost is read again, perhaps while the first one still writes.
         name = f"{number:06d}-{uuid4().hex[:8]}"
         rejected = self.folder / f"{name}.jsonl" if self.folder else None
         reading = [PieceRead(piece) for piece in lot]
-        cleaned: dict[int, Changed] = {}
-        headings: dict[int, Headings] = {}
-        retracted: set[int] = set()
-        sentences = SentenceCount()
+        notes: dict[int, PaperNotes] = {}
+        sentences = Counter[str]()
         parts = [marks_of((), self.settings, works=self.works)]
-        aside = RowWriter(self.folder, name)
+        aside, positions = RowWriter(self.folder, name), count()
         writer = PaperWriter(self.folder, name=f"{name}.parquet") if self.folder else None
         text = rejected.open("w", encoding="utf-8") if rejected else nullcontext()
         with aside, writer or nullcontext(), text as rejects:
-            source = self._papers(reading, rejects, cleaned, headings, retracted)
-            while found := list(islice(source, AT_ONCE)):
-                some, known = zip(*found, strict=True)
+            source = self._papers(reading, rejects)
+            while batch := list(islice(source, AT_ONCE)):
+                some, known, several = zip(*batch, strict=True)
                 aside.add(known)
-                sentences.take(some)
+                sentences.update(sentence for paper in some for sentence in {*paper.sentences})
+                notes |= {at: one for one, at in zip(several, positions, strict=False) if one is not None}
                 ids = [one and one.ids for one in known]
                 parts.append(marks_of(some, self.settings, ids, works=self.works))
                 if writer:
@@ -224,26 +230,20 @@ class LotReader:
                             writer.add(paper)
         if rejected and not any(one.broken for one in reading):
             rejected.unlink()
-        path = writer.path if writer else None
-        marks = joined(parts)
-        texts = (cleaned, headings, aside.written, frozenset(retracted), sentences.of_lot)
-        return Brought(tuple(reading), marks, path, rejected, *texts)
+        path, marks = writer.path if writer else None, joined(parts)
+        common = common_in_lot(sentences, papers=len(marks.ids))
+        return LotRead(tuple(reading), marks, path, rejected, notes, aside.written, common)
 
     def up_to_a_paper(self, lot: Sequence[Piece]) -> tuple[PieceRead, ...]:
         """What became of the records up to the first that can be read; of all if none can."""
         reading = tuple(map(PieceRead, lot))
-        next(self._papers(reading, None, {}, {}, set()), None)
+        next(self._papers(reading, None), None)
         return reading
 
     def _papers(
-        self,
-        reading: Sequence[PieceRead],
-        rejects: IO[str] | None,
-        cleaned: dict[int, Changed],
-        headings: dict[int, Headings],
-        retracted: set[int],
-    ) -> Iterator[tuple[Paper, Known]]:
-        position = 0
+        self, reading: Sequence[PieceRead], rejects: IO[str] | None
+    ) -> Iterator[tuple[Paper, Known, PaperNotes | None]]:
+        written = 0
         # Papers share the few headings that there are, here and on their way to another process.
         shared: dict[Headings, Headings] = {}
         for at, read in enumerate(reading):
@@ -261,27 +261,22 @@ class LotReader:
                             known = identified(fields, self.settings.ids)
                             fields = known.record
                         came, text = fields, Readable(fields) if form.published else readable(fields)
-                        fields, named = self.sections.applied(text.record)
+                        fields, headings = self.sections.applied(text.record)
                         paper = document_of_record(fields, self.labels, changed=changed, noted=noted)
                         if text.record is not came:
                             changed = list(filter(None, [text.changed(came, paper)]))
                     except InputError as error:
-                        record = Broken(
-                            error.message, error.faults, json.dumps(record, ensure_ascii=False, default=str)
-                        )
+                        raw = json.dumps(record, ensure_ascii=False, default=str)
+                        record = Broken(error.message, error.faults, raw)
                     else:
-                        for one in changed:
-                            cleaned[position] = (kinds(one), one if len(cleaned) < MOST else None)
-                        if is_retracted(came, paper):
-                            retracted.add(position)
+                        cleaned = (kinds(changed[0]), changed[0] if written < MOST else None) if changed else None
+                        written += len(changed)
                         for what, value in (*noted, *came.get("noted", ())):
                             read.note(place, what, value)
-                        if named:
-                            headings[position] = shared.setdefault(named, named)
-                        position += 1
                         read.take(paper)
                         read.without_id += known is not None and known.made
-                        yield paper, known
+                        facts = PaperNotes(cleaned, shared.setdefault(headings, headings), is_retracted(came, paper))
+                        yield paper, known, facts if any(facts) else None
                         continue
                 read.reject(place, record)
                 if rejects:

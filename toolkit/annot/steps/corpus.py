@@ -18,7 +18,7 @@ from annot.base.errors import InputError
 from annot.base.names import counted
 from annot.base.records import Advance, Source, grouped
 from annot.base.shards import Engine, map_shards
-from annot.corpus.added_lists import REPEATED, PrismaNumbers, SentenceCount, id_lists, prisma_of
+from annot.corpus.added_lists import REPEATED, PrismaNumbers, id_lists, prisma_of, shared_sentences
 from annot.corpus.adding import CleaningCount, Cleanings, KnownMarks, LotReader, lots_of
 from annot.corpus.corpus_facts import corpus_facts, write_corpus_manifest
 from annot.corpus.corpus_filters import SETTING_OF, Rejection, Tally
@@ -193,7 +193,7 @@ def _added(
     if works:
         know_ids(tally, ws.corpus)
     beside, citations = BesidePapers(tally), 0
-    repeated, retracted = SentenceCount(), list[str]()
+    shared, retracted = Counter[str](), list[str]()
     before, titles_before = tally.known, len(tally.same_title)
     with _scratch(ws.corpus, dry_run) as scratch:
         given = _joined(given, scratch, engine, rejects)
@@ -206,7 +206,7 @@ def _added(
             correction.meet(brought.marks.ids)
             beside.take(brought.marks.works, brought.aside)
             files.take(brought.pieces)
-            repeated.add(len(brought.marks.ids), brought.sentences)
+            shared.update(brought.sentences)
             advance(tally.read, None)
         rejects.raise_if_unreadable(partial=partial)
         digest, rejected_file, lists_file, cleaned = None, None, None, cleaning.written(None, "")
@@ -259,7 +259,7 @@ def _added(
         unreadable=rejects.unreadable,
         notes=rejects.notes(),
         retracted=tuple(retracted),
-        repeated=repeated.repeated,
+        repeated=shared_sentences(shared, papers=tally.read),
         prisma=prisma_of(read, tally.rejected, tally.kept),
         lists_file=lists_file,
     )
