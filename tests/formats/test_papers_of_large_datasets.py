@@ -203,7 +203,7 @@ def test_a_line_of_the_longest_length_is_read(tmp_path: Path, monkeypatch: pytes
 
 @pytest.mark.parametrize(
     ("year", "read"),
-    [(2001.0, 2001), (2001.5, 2001.5), (math.nan, None), (" 2001.0 ", "2001"), ("", None), (2001, 2001)],
+    [(2001.0, "2001"), (math.nan, None), (" 2001.0 ", "2001"), ("", None), (2001, "2001"), ("n.d.", "n.d.")],
 )
 def test_a_year_in_a_table_may_have_a_point(year: Any, read: Any) -> None:
     assert tables.paper({"id": "1", "year": year, "unknown": 1}) == {"paper_id": "1", "year": read}

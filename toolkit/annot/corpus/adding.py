@@ -22,16 +22,15 @@ from annot.base.arrow_arrays import mask_of
 from annot.base.errors import InputError
 from annot.base.records import Paper
 from annot.base.settings.sections import CorpusSettings
-from annot.corpus.added_lists import common_in_lot
 from annot.corpus.corpus_filters import KEPT, Marks, Tally, joined, marks_of
+from annot.corpus.files_read import common_in_lot
 from annot.corpus.other_ids import Known, RowsAside, RowWriter
 from annot.corpus.rejects import PieceRead
 from annot.formats.cleaning import Cleaned, CleanedCounts, counts_of, kinds
 from annot.formats.corpora import Broken, format_named
 from annot.formats.corpora.cutting import PIECE_BYTES, Piece
 from annot.formats.corpora.plain import IDS
-from annot.formats.corpora.readable_texts import Readable, readable
-from annot.formats.corpora.sections import HeadingCount, Headings, SectionLabels
+from annot.formats.corpora.sections import HeadingCount, Headings, Readable, SectionLabels, readable
 from annot.formats.json_lines import AS_JSON, json_lines
 from annot.formats.notices import is_retracted
 from annot.formats.paper_lines import document_of_record

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -11,9 +12,11 @@ from typing import Any
 
 from annot.base.errors import InputError
 from annot.base.names import counted
+from annot.corpus.corpus_filters import Rejection
 from annot.corpus.rejects import PieceRead
 from annot.formats.corpora import encoding_in, format_named, format_of
 from annot.formats.corpora.semantic_scholar import JOINED, SEMANTIC_SCHOLAR
+from annot.formats.spreadsheet import written_sheet
 from annot.study.workspace import check_files
 
 
@@ -167,3 +170,49 @@ def by_format(files: Iterable[FileRead]) -> dict[str, tuple[int, FileRead]]:
 
 def _sum(one: FileRead, more: Mapping[str, Any]) -> FileRead:
     return replace(one, **{count: getattr(one, count) + more[count] for count in COUNTS})
+
+
+REPEATED = (Rejection.DUPLICATE_ID, Rejection.DIFFERING_ID, Rejection.SAME_PAPER)
+
+
+@dataclass(frozen=True, slots=True)
+class PrismaNumbers:
+    """The first boxes of a flow diagram (Page et al.: The PRISMA 2020 statement, BMJ 372:n71, figure 1)."""
+
+    identified: int
+    duplicates: int
+    other_reasons: int
+    """Left out by the limits of the corpus, or because they cannot be read."""
+    to_screen: int
+
+
+def prisma_of(read: int, rejected: Mapping[Rejection, int], kept: int) -> PrismaNumbers:
+    """The numbers of what was read and kept. rejected: of readable papers, by reason."""
+    duplicates = sum(rejected.get(reason, 0) for reason in REPEATED)
+    return PrismaNumbers(read, duplicates, read - kept - duplicates, kept)
+
+
+def id_lists(lists: Mapping[str, Iterable[tuple[str, ...]]]) -> str:
+    """CSV with one id a row, under the name of its list; `other_id` is the paper that it is compared with. Empty if all
+    lists are."""
+    rows = [(name, ids[0], ids[1] if len(ids) > 1 else "") for name, several in lists.items() for ids in several]
+    return written_sheet([("list", "id", "other_id"), *rows]) if rows else ""
+
+
+FEWEST, SHARE = 5, 0.01
+"""A sentence is shown if at least so many papers have it, and this share of all."""
+_ALL = 1_000
+"""Of a lot with fewer papers, all sentences are counted."""
+
+
+def common_in_lot(counts: Mapping[str, int], *, papers: int) -> dict[str, int]:
+    """The number of papers of each sentence of a lot; of many papers, only of sentences that come again."""
+    fewest = 1 if papers < _ALL else 1 + papers // 1_000
+    return {sentence: count for sentence, count in counts.items() if count >= fewest}
+
+
+def shared_sentences(counts: Counter[str], *, papers: int) -> tuple[tuple[str, int], ...]:
+    """Sentences that many papers share, perhaps notices that no rule knows, with their numbers; the most frequent
+    first."""
+    fewest = max(FEWEST, SHARE * papers)
+    return tuple((sentence, count) for sentence, count in counts.most_common() if count >= fewest)

@@ -74,11 +74,13 @@ def clean(text: str) -> str:
     >>> clean("The&#32;<i>ﬁrst</i> case\u0092s\\n  end.<<ETX>>")
     'The first case’s end.'
     """
-    passes = 0
-    while not _is_plain(text) and (cleaner := _clean_once(text)) != text:
-        text = cleaner
-        passes += 1
-        if passes == DEEPEST:
+    passes, before = 0, None
+    while text != before and not _is_plain(text):
+        before = text
+        for _, step in _STEPS:
+            text = step(text)
+        passes += text != before
+        if passes == DEEPEST and text != before:
             text = re.sub("[&<]", " ", text)
     return text.strip(" ")
 
@@ -140,12 +142,6 @@ def ways(text: str) -> frozenset[Way]:
         if text == before:
             break
     return frozenset(found)
-
-
-def _clean_once(text: str) -> str:
-    for _, step in _STEPS:
-        text = step(text)
-    return text
 
 
 def _without_entities(text: str) -> str:

@@ -18,12 +18,23 @@ from annot.base.errors import InputError
 from annot.base.names import counted
 from annot.base.records import Advance, Source, grouped
 from annot.base.shards import Engine, map_shards
-from annot.corpus.added_lists import REPEATED, PrismaNumbers, id_lists, prisma_of, shared_sentences
 from annot.corpus.adding import CleaningCount, Cleanings, KnownMarks, LotReader, lots_of
 from annot.corpus.corpus_facts import corpus_facts, write_corpus_manifest
 from annot.corpus.corpus_filters import SETTING_OF, Rejection, Tally
 from annot.corpus.correcting import Corrected, RecordCorrections
-from annot.corpus.files_read import FileRead, FilesRead, files_below, files_of, formats_of, merged
+from annot.corpus.files_read import (
+    REPEATED,
+    FileRead,
+    FilesRead,
+    PrismaNumbers,
+    files_below,
+    files_of,
+    formats_of,
+    id_lists,
+    merged,
+    prisma_of,
+    shared_sentences,
+)
 from annot.corpus.other_ids import BesidePapers, know_ids
 from annot.corpus.rejects import Rejects
 from annot.formats.corpora import format_named
@@ -254,7 +265,11 @@ def _added(
         cleaned=cleaned,
         structured=headings.found,
         sha256=digest,
-        limits={_told(reason, ws): _limit(reason, ws) for reason in sorted(tally.rejected) if reason in SETTING_OF},
+        limits={
+            _told(reason, ws): f"{name} = {json.dumps(getattr(ws.settings.corpus, name))}"
+            for reason, name in SETTING_OF.items()
+            if reason in tally.rejected
+        },
         corrected=corrected,
         unreadable=rejects.unreadable,
         notes=rejects.notes(),
@@ -268,11 +283,6 @@ def _added(
 def _told(reason: Rejection, ws: Workspace) -> str:
     """The reason in the words of the study: a document that is no paper has a text, not an abstract."""
     return "no text" if reason == Rejection.NO_ABSTRACT and not ws.settings.faceted else reason.value
-
-
-def _limit(reason: Rejection, ws: Workspace) -> str:
-    value = getattr(ws.settings.corpus, SETTING_OF[reason])
-    return f"{SETTING_OF[reason]} = {json.dumps(value)}"
 
 
 def _reader(ws: Workspace, folder: Path | None, *, works: bool) -> LotReader:

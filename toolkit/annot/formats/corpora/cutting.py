@@ -188,7 +188,7 @@ class Format:
     """Whether a JSON record, the first of a file, is of this format."""
     records: Callable[[Piece], Records] = json_records
     cut: Callable[[str], list[tuple[int, int | None]]] = cut_lines
-    told: Callable[[Head], bool] = lambda _head: False
+    told: Callable[[Head], object] = lambda _head: False
     """Whether a file that begins so is of this format, if it is not JSON."""
     endings: tuple[str, ...] = ()
     """Of the names of files, compressed or not, that are of this format if their beginning tells no other."""

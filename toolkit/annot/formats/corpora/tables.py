@@ -23,7 +23,6 @@ encoding that `input_files` finds. A quote that is never closed costs its own li
 from __future__ import annotations
 
 import csv
-import math
 import re
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
@@ -117,13 +116,14 @@ def unusable(header: Sequence[str]) -> str:
 def paper(record: Mapping[str, Any]) -> dict[str, Any]:
     """The row's fields. An empty cell of a year or of an id of a bibliographic table is none; ids that are cited may be
     a list, or one text, with spaces, semicolons, commas or bars between them; a year may be a number with a point, as
-    pandas writes them, or, in a column of dates and in a bibliographic table, in a date.
+    pandas writes them, or in a date.
     """
     names = meaning(tuple(record))
     own = has_own_ids(names)
     fields = {field: _without_missing(record[name]) for name, field in names.items()}
     if "year" in fields:
-        fields["year"] = _number(fields["year"]) if own and names.get("year") else year_in([fields["year"]])
+        # What is no year is counted as one that was left out.
+        fields["year"] = year_in([fields["year"]]) or fields["year"] or None
     for name in _LISTED:
         if isinstance(cell := fields.get(name), str):
             fields[name] = [one for one in _BETWEEN.split(cell) if one]
@@ -137,17 +137,11 @@ def paper(record: Mapping[str, Any]) -> dict[str, Any]:
 
 def _without_missing(cell: Any) -> Any:
     """The cell, None for the word by which a program says that it is empty. The ids of a table are never missing."""
-    return None if isinstance(cell, str) and cell.strip().lower() in MISSING and cell else cell
-
-
-def _number(year: Any) -> Any:
-    if isinstance(year, float):
-        return None if math.isnan(year) else int(year) if year.is_integer() else year
-    return year.strip().removesuffix(".0") or None if isinstance(year, str) else year
+    return None if cell != cell or (isinstance(cell, str) and cell.strip().lower() in MISSING and cell) else cell
 
 
 def _text(cell: Any) -> str | None:
-    return None if cell is None or cell != cell else str(cell).strip() or None
+    return None if cell is None else str(cell).strip() or None
 
 
 table = partial(Format, paper=paper, bibliographic=True)

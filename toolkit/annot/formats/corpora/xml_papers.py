@@ -16,7 +16,7 @@ from typing import Any
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 
-from annot.formats.corpora.cutting import Broken, Format, Head, Piece, Records, in_one_piece
+from annot.formats.corpora.cutting import Broken, Format, Piece, Records, in_one_piece
 from annot.formats.corpora.heads import PROLOG
 from annot.formats.paper_lines import year_in
 from annot.formats.xml_records import marked_text, xml_records
@@ -123,11 +123,9 @@ def _cited(own: Element, data: Element) -> Iterator[tuple[tuple[str, str], ...]]
             yield (("pmid", one.findtext("PMID", "").strip()),)
 
 
-def _told(head: Head) -> bool:
-    return _ROOT.search(head.start) is not None
-
-
-PUBMED = Format("pubmed", records=records, cut=in_one_piece, told=_told, bibliographic=True)
+PUBMED = Format(
+    "pubmed", records=records, cut=in_one_piece, told=lambda head: _ROOT.search(head.start), bibliographic=True
+)
 
 
 def anthology_id(collection: str, volume: str, number: str) -> str:
@@ -171,4 +169,4 @@ def _acl_paper(element: ElementTree.Element, collection: str, volume: str, year:
 
 
 _BEGINS = re.compile(PROLOG + rb"<collection\s(?=[^>]*\bid=)", re.DOTALL)
-ACL = Format("acl", records=acl_records, cut=in_one_piece, told=lambda head: _BEGINS.match(head.start) is not None)
+ACL = Format("acl", records=acl_records, cut=in_one_piece, told=lambda head: _BEGINS.match(head.start))
