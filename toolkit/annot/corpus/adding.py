@@ -30,7 +30,7 @@ from annot.formats.cleaning import Cleaned, CleanedCounts, counts_of, kinds
 from annot.formats.corpora import Broken, format_named
 from annot.formats.corpora.cutting import PIECE_BYTES, Piece
 from annot.formats.corpora.plain import IDS
-from annot.formats.corpora.sections import HeadingCount, Headings, Readable, SectionLabels, readable
+from annot.formats.corpora.sections import HeadingCount, Headings, ReadableRecord, SectionLabels, readable
 from annot.formats.json_lines import AS_JSON, json_lines
 from annot.formats.notices import is_retracted
 from annot.formats.paper_lines import document_of_record
@@ -45,19 +45,19 @@ MOST = 1_000
 
 @dataclass(frozen=True, slots=True)
 class Cleanings:
-    """How many papers were cleaned, and where to see them."""
+    """The papers that were cleaned, and where to see them."""
 
     counts: CleanedCounts
     file: str | None
-    """Where their texts before and after are; None if there are none, and in a dry run."""
+    """The path of their texts before and after; None if there are none, and in a dry run."""
     written: int
-    """How many are in the file."""
+    """Papers in the file."""
     examples: tuple[tuple[str, str], ...] = ()
     """A notice that was cut, by the name of its rule."""
 
 
 Changed = tuple[tuple[str, ...], Cleaned | None]
-"""What a paper is counted under, and its texts if they may be written down."""
+"""The kinds that a cleaned paper is counted under, and its texts if they may be written down."""
 
 
 class CleaningCount:
@@ -70,16 +70,16 @@ class CleaningCount:
 
     def take(self, several: Iterable[Changed]) -> None:
         """Count these."""
-        for counted_under, one in several:
+        for counted_under, texts in several:
             self._counts.update(counted_under)
-            if one is not None and len(self._first) < MOST:
-                self._first.append(one)
-                for rule, notice in one.notices:
+            if texts is not None and len(self._first) < MOST:
+                self._first.append(texts)
+                for rule, notice in texts.notices:
                     self._examples.setdefault(rule, notice)
 
     @property
     def facts(self) -> dict[str, int]:
-        """How many papers by kind, as the store keeps it; nothing if none was cleaned."""
+        """The number of papers by kind, as the store keeps it; nothing if none was cleaned."""
         return dict(self._counts)
 
     def written(self, folder: Path | None, content: str) -> Cleanings:
@@ -88,7 +88,7 @@ class CleaningCount:
         if folder is None or not self._first:
             return Cleanings(counts, None, 0, examples)
         path = folder / f"cleaned-{content[:12]}.jsonl"
-        write_file(path, json_lines(one._asdict() for one in self._first).encode("utf-8", AS_JSON))
+        write_file(path, json_lines(texts._asdict() for texts in self._first).encode("utf-8", AS_JSON))
         return Cleanings(counts, str(path), len(self._first), examples)
 
 
@@ -99,11 +99,11 @@ class PaperNotes(NamedTuple):
     """Facts of one paper that are counted if it is kept."""
 
     cleaned: Changed | None
-    """What cleaning changed."""
+    """Its texts before and after, if cleaning changed them."""
     headings: Headings
-    """Those of a structured abstract."""
+    """The headings of its structured abstract."""
     retracted: bool
-    """Whether it was retracted or withdrawn."""
+    """True if it was retracted or withdrawn."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,14 +112,14 @@ class LotRead:
 
     pieces: tuple[PieceRead, ...]
     marks: Marks
-    """Of every paper that could be read."""
+    """The marks of every paper that could be read."""
     papers: Path | None
     """The Parquet file of the papers that nothing speaks against by themselves, in their order; not there for none."""
     rejected: Path | None
     """The records that cannot be read, one JSON object a line, with their piece's number and place; not there for
     none."""
     notes: dict[int, PaperNotes]
-    """By the position of the paper among the marks; papers without any are left out."""
+    """The notes by the position of the paper among the marks; papers without any are left out."""
     aside: RowsAside
     """The other ids of the papers, and what they cite."""
     sentences: dict[str, int]
@@ -220,21 +220,21 @@ class LotReader:
                 some, known, several = zip(*batch, strict=True)
                 aside.add(known)
                 sentences.update(sentence for paper in some for sentence in {*paper.sentences})
-                notes |= {at: one for one, at in zip(several, positions, strict=False) if one is not None}
-                ids = [one and one.ids for one in known]
+                notes |= {place: facts for facts, place in zip(several, positions, strict=False) if facts is not None}
+                ids = [record and record.ids for record in known]
                 parts.append(marks_of(some, self.settings, ids, works=self.works))
                 if writer:
                     for paper, reason in zip(some, parts[-1].reason.tolist(), strict=True):
                         if reason == KEPT:
                             writer.add(paper)
-        if rejected and not any(one.broken for one in reading):
+        if rejected and not any(piece.broken for piece in reading):
             rejected.unlink()
         path, marks = writer.path if writer else None, joined(parts)
         common = common_in_lot(sentences, papers=len(marks.ids))
         return LotRead(tuple(reading), marks, path, rejected, notes, aside.written, common)
 
     def up_to_a_paper(self, lot: Sequence[Piece]) -> tuple[PieceRead, ...]:
-        """What became of the records up to the first that can be read; of all if none can."""
+        """Read up to the first record that can be read, or to the end if none can."""
         reading = tuple(map(PieceRead, lot))
         next(self._papers(reading, None), None)
         return reading
@@ -259,7 +259,7 @@ class LotReader:
                         if form.bibliographic and fields.keys().isdisjoint(IDS):
                             known = identified(fields, self.settings.ids)
                             fields = known.record
-                        came, text = fields, Readable(fields) if form.published else readable(fields)
+                        came, text = fields, ReadableRecord(fields) if form.published else readable(fields)
                         fields, headings = self.sections.applied(text.record)
                         paper = document_of_record(fields, self.labels, changed=changed, noted=noted)
                         if text.record is not came:

@@ -39,7 +39,7 @@ from annot.corpus.other_ids import BesidePapers, know_ids
 from annot.corpus.rejects import Rejects
 from annot.formats.corpora import format_named
 from annot.formats.corpora.heads import UnreadError
-from annot.formats.corpora.sections import HeadingCount, SectionLabels, Structured
+from annot.formats.corpora.sections import HeadingCount, SectionLabels, StructuredAbstracts
 from annot.formats.corpora.semantic_scholar import JOINED, SEMANTIC_SCHOLAR, Spreading, shares_of
 from annot.store import papers
 from annot.store.paper_writing import append_parts
@@ -78,7 +78,7 @@ class AddedPapers:
     """Where the records that cannot be read were written, with what is wrong with each; None for none."""
     cleaned: Cleanings
     """What was cleaned of the texts of the papers that are kept."""
-    structured: Structured
+    structured: StructuredAbstracts
     """Those of the papers that are kept whose abstracts have sections, and the labels of these."""
     sha256: str | None
     limits: dict[str, str]

@@ -58,12 +58,12 @@ USUAL: Mapping[str, tuple[str, ...]] = {
 }
 """The headings of each label of a study that has these five."""
 MOST_HEADINGS = 1_000
-"""So many headings are counted by name; all others together."""
+"""The most headings that are counted by name; all others are counted together."""
 NO_HEADING, OTHERS = "(no heading)", "(other headings)"
 
 
 class Heading(NamedTuple):
-    """What a section is called, and the label that its sentences have; "" for none."""
+    """The name of a section, and the label that its sentences have; "" for none."""
 
     name: str
     label: str
@@ -75,7 +75,7 @@ Headings = tuple[Heading, ...]
 
 @dataclass(frozen=True, slots=True)
 class SectionLabels:
-    """What becomes of sections. faceted: whether sentences have labels; if not, headings are part of the text, as
+    """The labels of sections. faceted: whether sentences have labels; if not, headings are part of the text, as
     PubMed shows them."""
 
     label_of: Mapping[str, str]
@@ -84,7 +84,7 @@ class SectionLabels:
 
     @classmethod
     def of(cls, names: Sequence[str], lines: Mapping[str, Sequence[str]], *, faceted: bool) -> SectionLabels:
-        """Those of a study with these labels. lines: the headings of each that the study names."""
+        """Make those of a study with these labels. lines: the headings of each that the study names."""
         usual = USUAL if {*names} == USUAL.keys() else {}
         both = [*usual.items(), *lines.items()]
         return cls({plain_heading(heading): label for label, named in both for heading in named}, faceted)
@@ -101,27 +101,29 @@ class SectionLabels:
         if not self.faceted:
             whole = (f"{name.strip().rstrip(':')}: {text}" if plain_heading(name) else text for name, _, text in parts)
             return fields | {"abstract": "\n\n".join(whole)}, ()
-        found = [Heading(plain_heading(name) or NO_HEADING, self._label(name, category)) for name, category, _ in parts]
+        headings = [
+            Heading(plain_heading(name) or NO_HEADING, self._label(name, category)) for name, category, _ in parts
+        ]
         paragraphs = [
-            (one.label, paragraph)
-            for one, (_, _, text) in zip(found, parts, strict=True)
+            (heading.label, paragraph)
+            for heading, (_, _, text) in zip(headings, parts, strict=True)
             for paragraph in PARAGRAPH.split(text)
         ]
         fields["abstract"] = "\n\n".join(paragraph for _, paragraph in paragraphs)
-        if found and all(one.label for one in found):
+        if headings and all(heading.label for heading in headings):
             fields["paragraph_labels"] = [label for label, _ in paragraphs]
-        return fields, tuple(dict.fromkeys(found))
+        return fields, tuple(dict.fromkeys(headings))
 
     def _label(self, name: str, category: str) -> str:
         return self.label_of.get(plain_heading(name)) or self.label_of.get(plain_heading(category), "")
 
 
-class Structured(NamedTuple):
+class StructuredAbstracts(NamedTuple):
     """The structured abstracts among papers."""
 
     papers: int
     unlabelled: int
-    """Those without labels, because a part of them has no heading, or one without a label."""
+    """Papers without labels, because a part of the abstract has no heading, or one without a label."""
     headings: tuple[tuple[str, str, int], ...]
     """Heading, label ("" for none), papers; those without a label first, then the most frequent."""
 
@@ -133,7 +135,7 @@ class Structured(NamedTuple):
     @property
     def known(self) -> tuple[tuple[str, str, int], ...]:
         """The others."""
-        return tuple(one for one in self.headings if one[1])
+        return tuple(heading for heading in self.headings if heading[1])
 
     @property
     def writable(self) -> list[str]:
@@ -152,9 +154,9 @@ class HeadingCount:
         """Count these papers."""
         for headings in several:
             self._papers += 1
-            self._unlabelled += any(not one.label for one in headings)
-            for one in headings:
-                self._count(one, 1)
+            self._unlabelled += any(not heading.label for heading in headings)
+            for heading in headings:
+                self._count(heading, 1)
 
     def remember(self, facts: Mapping[str, Any]) -> None:
         """Count what was counted before; nothing if no abstract was structured."""
@@ -169,14 +171,16 @@ class HeadingCount:
 
     @property
     def facts(self) -> dict[str, Any]:
-        """What was counted, as the store keeps it; nothing if no abstract was structured."""
+        """The counts as the store keeps them; nothing if no abstract was structured."""
         return self.found._asdict() if self._papers else {}
 
     @property
-    def found(self) -> Structured:
-        """What was counted."""
+    def found(self) -> StructuredAbstracts:
+        """The counts."""
         order = sorted(self._counts.items(), key=lambda item: (bool(item[0].label), -item[1], item[0]))
-        return Structured(self._papers, self._unlabelled, tuple((*heading, papers) for heading, papers in order))
+        return StructuredAbstracts(
+            self._papers, self._unlabelled, tuple((*heading, papers) for heading, papers in order)
+        )
 
 
 _WORDS = {
@@ -221,38 +225,40 @@ def parts_of(abstract: str) -> list[tuple[str, str, str]]:
         return []
     headings = []
     for colon in (_COLON_OR_STOP if stopped else _COLON).finditer(abstract):
-        found = _BEFORE_COLON.search(abstract, max(0, colon.start() - _LONGEST), colon.start())
-        if found and (of := _category_of(found[0], abstract[max(0, found.start() - 8) : found.start()])) is not None:
-            headings.append((found[0], of, found.start(), colon.end()))
-    if len({of for _, of, _, _ in headings}) < 2:
-        headings = [one for one in headings if one[0].isupper() and abstract[one[2] + len(one[0])] == ":"]
+        words = _BEFORE_COLON.search(abstract, max(0, colon.start() - _LONGEST), colon.start())
+        earlier = abstract[max(0, words.start() - 8) : words.start()] if words else ""
+        if words and (category := _category_of(words[0], earlier)) is not None:
+            headings.append((words[0], category, words.start(), colon.end()))
+    if len({category for _, category, _, _ in headings}) < 2:
+        headings = [part for part in headings if part[0].isupper() and abstract[part[2] + len(part[0])] == ":"]
     if not headings:
         return []
     parts = []
     heading, category, begin = "", "", 0
-    for name, of, start, end in headings:
+    for name, its_category, start, end in headings:
         text = abstract[begin:start].strip()
         parts.append((heading, category, text.removesuffix(",") if text.endswith((".,", "?,")) else text))
-        heading, category, begin = name, of, end
+        heading, category, begin = name, its_category, end
     parts.append((heading, category, abstract[begin:].strip()))
     return [part for part in parts if part[2]]
 
 
-def _category_of(heading: str, before: str) -> str | None:
-    """The category of what may be a heading, None if it is none.
+def _category_of(heading: str, earlier: str) -> str | None:
+    """The category of what may be a heading, None if it is none; earlier: the characters before it.
 
-    Of several it is the last, as NLM has it for `BACKGROUND AND AIMS`, but results go before all others.
+    If the words have several categories, it is the last, as NLM has it for `BACKGROUND AND AIMS`, but results go before
+    all others.
     """
     words = _CAPITALS.findall(heading.upper())
-    of = [_CATEGORY[word] for word in words if word in _CATEGORY]
-    if not of or (before.strip() and not _SENTENCE_END.search(before)):
+    categories = [_CATEGORY[word] for word in words if word in _CATEGORY]
+    if not categories or (earlier.strip() and not _SENTENCE_END.search(earlier)):
         return None
     if not heading.isupper() and not all(word in _CATEGORY or _BESIDE.fullmatch(word) for word in words):
         return None
-    return "RESULTS" if "RESULTS" in of else of[-1]
+    return "RESULTS" if "RESULTS" in categories else categories[-1]
 
 
-_OWN = ("labels", "pred_labels", "paragraph_labels", "part_of")
+_AS_THEY_CAME = ("labels", "pred_labels", "paragraph_labels", "part_of")
 """Fields of records whose text stays as it came: it has labels, or is a passage of another text."""
 _HEADING = re.compile(
     r"<((?:jats:)?title|h[1-6])\b[^<>]*>\s*(?P<plain>[^<>]{1,80}?)\s*:?\s*</\1\s*>\s*:?\s*"
@@ -261,16 +267,16 @@ _HEADING = re.compile(
 """A heading in markup: Europe PMC's `<h4>Background</h4>`, JATS, and bold letters with a colon."""
 
 
-class Readable(NamedTuple):
-    """A record, and what was done to its texts."""
+class ReadableRecord(NamedTuple):
+    """A record with texts for people, and the ways in which they were cleaned."""
 
     record: Mapping[str, Any]
     ways: frozenset[Way] = frozenset()
     notices: tuple[tuple[str, str], ...] = ()
-    """What was cut of the abstract, as (name of the rule, notice)."""
+    """Notices that were cut of the abstract, as (name of the rule, notice)."""
 
     def changed(self, came: Mapping[str, Any], paper: Paper) -> Cleaned | None:
-        """What is other in the paper than in the record that came; None for nothing."""
+        """The differences between the paper and the record that came; None if there are none."""
         abstract = came.get("abstract") or "\n\n".join(text for _, _, text in came.get("sections") or ())
         title = came.get("title") or ""
         return cleaned(
@@ -278,10 +284,10 @@ class Readable(NamedTuple):
         )
 
 
-def readable(record: Mapping[str, Any]) -> Readable:
-    """The record with texts for people; itself where nothing is to be done."""
-    if any(map(record.get, _OWN)):
-        return Readable(record)
+def readable(record: Mapping[str, Any]) -> ReadableRecord:
+    """The record with texts for people; the same record if nothing is to be done."""
+    if any(map(record.get, _AS_THEY_CAME)):
+        return ReadableRecord(record)
     fields: dict[str, Any] = {}
     ways: set[Way] = set()
     notices: tuple[tuple[str, str], ...] = ()
@@ -303,8 +309,8 @@ def readable(record: Mapping[str, Any]) -> Readable:
         fields["abstract"] = [with_signs(text) if isinstance(text, str) else text for text in abstract]
         ways |= {Way.MATHS} if fields["abstract"] != abstract else set()
     if all(record.get(name) == value for name, value in fields.items()):
-        return Readable(record)
-    return Readable({**record, **fields}, frozenset(ways), notices)
+        return ReadableRecord(record)
+    return ReadableRecord({**record, **fields}, frozenset(ways), notices)
 
 
 def _shown(text: str, ways: set[Way]) -> str:
@@ -316,6 +322,6 @@ def _shown(text: str, ways: set[Way]) -> str:
     return shown
 
 
-def _in_line(found: re.Match[str]) -> str:
-    heading = found["plain"] or found["bold"]
+def _in_line(marked: re.Match[str]) -> str:
+    heading = marked["plain"] or marked["bold"]
     return "\n\n" if heading.casefold() == "abstract" else f"\n\n{heading}: "

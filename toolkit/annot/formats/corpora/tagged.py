@@ -158,7 +158,7 @@ _PARAGRAPH = re.compile(r"(?<=[.!?:)\]\"”])\s*\n\s*\n\s*")
 
 
 def _ris_begins(line: str, block: list[str]) -> bool:
-    """Whether a line begins a record: a type, unless the tags of its record began before it, or another tag."""
+    """Tell whether a line begins a record: a type, unless the tags of its record began before it, or another tag."""
     first = line[:1]
     if (first in "Tt\ufeff" or first.isspace()) and _TYPE.match(line):
         return any(map(_TYPE.match, block)) or not block
@@ -258,7 +258,7 @@ _MEDLINE_READ = {"PMID", "LID", "AID", "AB", "OAB", "PT", *_MEDLINE_TITLES, *_ME
 
 
 def _medline_begins(line: str, block: list[str]) -> bool:
-    """Whether a line begins a record: after a blank line, or with a second PMID if there is no blank line."""
+    """Tell whether a line begins a record: after a blank line, or with a second PMID if there is no blank line."""
     if not line.startswith(_FIRST):
         return False
     if not block or block[-1].isspace():
