@@ -159,16 +159,10 @@ class LotRead:
         return self.papers
 
 
-@dataclass(frozen=True, slots=True)
-class KnownMarks:
-    """The marks of papers that are in the corpus: those of one group of rows. works: of their works, too."""
-
-    works: bool
-
-    def __call__(self, group: papers.RowGroups) -> Marks:
-        """The marks of this group."""
-        columns = ("paper_id", "title", "sentences", "year", papers.PART_OF)
-        return marks_of(papers.read_group(group, columns), None, works=self.works)
+def known_marks(group: papers.RowGroups, *, works: bool) -> Marks:
+    """The marks of papers that are in the corpus, of one group of rows. works: with those of their works."""
+    columns = ("paper_id", "title", "sentences", "year", papers.PART_OF)
+    return marks_of(papers.read_group(group, columns), None, works=works)
 
 
 def lots_of(files: Iterable[tuple[str, str]]) -> list[tuple[Piece, ...]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import json
 import shutil
@@ -18,7 +19,7 @@ from annot.base.errors import InputError
 from annot.base.names import counted
 from annot.base.records import Advance, Source, grouped
 from annot.base.shards import Engine, map_shards
-from annot.corpus.adding import CleaningCount, Cleanings, KnownMarks, LotReader, lots_of
+from annot.corpus.adding import CleaningCount, Cleanings, LotReader, known_marks, lots_of
 from annot.corpus.corpus_facts import corpus_facts, write_corpus_manifest
 from annot.corpus.corpus_filters import SETTING_OF, Rejection, Tally
 from annot.corpus.correcting import Corrected, RecordCorrections
@@ -199,7 +200,7 @@ def _added(
     tally, cleaning, headings = Tally(corrects=correction.is_wanted), CleaningCount(), HeadingCount()
     there = papers.groups_of(ws.corpus) if ws.has_corpus else []
     works = any(format_named(form).bibliographic for form, _ in given)
-    for known in map_shards(KnownMarks(works=works), there, engine=engine):
+    for known in map_shards(functools.partial(known_marks, works=works), there, engine=engine):
         tally.remember(known)
     if works:
         know_ids(tally, ws.corpus)

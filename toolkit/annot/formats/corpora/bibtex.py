@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, NamedTuple, TextIO
+from typing import Any, TextIO
 from urllib.parse import unquote
 
 from annot.base.errors import InputError
@@ -78,13 +78,6 @@ class _Fault(Exception):
 
     def __init__(self, at: int, words: str) -> None:
         self.at, self.words = at, words
-
-
-class _Entry(NamedTuple):
-    kind: str
-    key: str
-    fields: dict[str, str]
-    """By name in lower case, with macros filled in and TeX as it is. A paper's entry has only the fields of `_READ`."""
 
 
 class _Macros:
@@ -201,20 +194,19 @@ def _record(part: str, line: int, macros: _Macros) -> dict[str, Any] | Broken | 
         place = line + part.count("\n", 0, fault.at)
         words = f"@{head[1]} {key[1] if key else ''}".strip()
         return Broken("not valid BibTeX", (f"{words}: {fault.words} (line {place})",), part)
-    if entry.kind == "string":
-        for name, value in entry.fields.items():
-            macros.define(name, value)
-    return None if entry.kind in _NO_PAPERS else not_utf8(part) or {**entry.fields, "@": entry.kind, "@key": entry.key}
+    return None if entry["@"] in _NO_PAPERS else not_utf8(part) or entry
 
 
 def _named_brace(found: re.Match[str]) -> str:
     return f"{found[1]}\\{'lbrace' if found[2] == '{' else 'rbrace'}{{}}"
 
 
-def _entry(text: str, head: re.Match[str], macros: _Macros) -> _Entry:
+def _entry(text: str, head: re.Match[str], macros: _Macros) -> dict[str, str]:
+    """The kind of the entry as `@`, its key as `@key`, and a paper's fields of `_READ` by name in lower case, with
+    macros filled in and TeX as it is."""
     kind = head[1].lower()
     if kind in ("comment", "preamble"):
-        return _Entry(kind, "", {})
+        return {"@": kind}
     closing = "}" if head[2] == "{" else ")"
     at, key = head.end(), ""
     if kind != "string" and (found := _KEY.match(text, at)):
@@ -231,11 +223,13 @@ def _entry(text: str, head: re.Match[str], macros: _Macros) -> _Entry:
             raise _Fault(at, f"found {_shown(text, at)}, expected a field or {closing!r}")
         value, at = _value(text, field.end(), macros)
         name = field[1].lower()
-        if kind == "string" or name in _READ:
+        if kind == "string":
+            macros.define(name, value)
+        elif name in _READ:
             fields[name] = fields.get(name) or value
     if _AFTER.match(text, at + 1):
         raise _Fault(at, f"the entry ends here, but fields follow: {_shown(text, at + 1)}")
-    return _Entry(kind, key, fields)
+    return {**fields, "@": kind, "@key": key}
 
 
 def _value(text: str, at: int, macros: _Macros) -> tuple[str, int]:
