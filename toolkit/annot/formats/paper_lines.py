@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from functools import partial
 from typing import Annotated, Any
 
 from pydantic import AfterValidator, AliasChoices, AliasPath, BeforeValidator, Field, ValidationError, model_validator
@@ -59,37 +60,20 @@ def read_papers(
     faults.raise_if_any(hint="nothing was kept; correct or remove these lines")
 
 
-def paper_of_record(
-    record: Mapping[str, Any], known_labels: Collection[str], *, changed: list[Cleaned] | None = None
-) -> Paper:
-    """The paper of one record, by the fields of `read_papers`.
-
-    Raises InputError with every fault; its message is what the first one has in common with others.
-    """
-    return _read(_PaperLine, record, known_labels, changed)
-
-
 def document_of_record(
     record: Mapping[str, Any],
     known_labels: Collection[str],
     *,
     changed: list[Cleaned] | None = None,
     noted: list[tuple[str, str]] | None = None,
+    titled: bool = False,
 ) -> Paper:
-    """The same of a document, whose record may lack a title: it has an empty one then.
+    """The document of one record, by the fields of `read_papers`; without a title it has an empty one.
 
-    noted: takes what was left out of a field that is not required, with what was found there; None refuses it.
+    noted: takes what was left out of a field that is not required, with what was found there; None refuses it. titled:
+    refuse a record without a title. Raises InputError with every fault; its message is what the first one has in common
+    with others.
     """
-    return _read(_DocumentLine, record, known_labels, changed, noted)
-
-
-def _read(
-    model: type[_DocumentLine],
-    record: Mapping[str, Any],
-    known_labels: Collection[str],
-    changed: list[Cleaned] | None,
-    noted: list[tuple[str, str]] | None = None,
-) -> Paper:
     if (parts := _plain_parts(record)) is not None:
         paper_id, title, abstract, year, labels = parts
         more: dict[str, Any] = {"known_labels": known_labels, "citations": (), "changed": changed}
@@ -97,9 +81,13 @@ def _read(
     if noted is not None:
         record = _usable(record, noted)
     try:
-        return model.model_validate(record).paper(known_labels, changed=changed)
+        return (_PaperLine if titled else _DocumentLine).model_validate(record).paper(known_labels, changed=changed)
     except ValidationError as error:
         raise InputError(_in_general(error), faults=in_words(error)) from None
+
+
+paper_of_record = partial(document_of_record, titled=True)
+"""The paper of one record, which has a title."""
 
 
 MISSING = frozenset(("", "-", "na", "n/a", "#n/a", "nan", "none", "null"))

@@ -15,7 +15,7 @@ from typing import IO, Any, NamedTuple
 from pydantic_core import from_json
 
 from annot.base.errors import InputError, json_problem
-from annot.formats.corpora.json_texts import NotJson, entries, is_json_text
+from annot.formats.corpora.json_texts import DECODER, NotJson, entries, is_json_text
 from annot.formats.input_files import LONGEST_LINE, broken_bytes, is_gzip, opened
 
 PIECE_BYTES = 1 << 24
@@ -23,7 +23,6 @@ PIECE_BYTES = 1 << 24
 _FIRST = 100
 """The first readable record among so many decides the format of a file."""
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-_DECODER = json.JSONDecoder(parse_constant=lambda _: None)
 
 
 class Piece(NamedTuple):
@@ -116,7 +115,7 @@ def _of_lines(piece: Piece) -> Records:
 def _of_line(line: bytes) -> dict[str, Any] | Broken:
     try:
         text = line.decode("utf-8")
-        return _object(_DECODER.decode(text.rstrip("\r\n")), text, "one JSON object per line")
+        return _object(DECODER.decode(text.rstrip("\r\n")), text, "one JSON object per line")
     except UnicodeDecodeError as error:
         return _not_utf_8(error)
     except (ValueError, RecursionError) as error:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import codecs
 import re
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from annot.base.errors import InputError
 from annot.formats.corpora.cutting import Head, first_object
@@ -27,7 +26,11 @@ def head_of(name: str) -> Head:
         start = start.decode(unicode, "ignore").encode()
     start = start.removeprefix(codecs.BOM_UTF8)
     text = start.lstrip()
-    return Head(name, start, {} if b"\0" in start or text.startswith(b"<") else _first_object(name))
+    try:
+        return Head(name, start, {} if b"\0" in start or text.startswith(b"<") else first_object(name))
+    except InputError:
+        # A line without an end is no JSON.
+        return Head(name, start, {})
 
 
 def unknown(head: Head) -> InputError:
@@ -44,14 +47,6 @@ def unknown(head: Head) -> InputError:
         f"{head.name}: {what}, expected papers in one of the formats of --format",
         hint="`annot corpus add --help` lists the formats; if the file is in one of them, name it with --format",
     )
-
-
-def _first_object(name: str) -> Mapping[str, Any]:
-    try:
-        return first_object(name)
-    except InputError:
-        # A line without an end is no JSON.
-        return {}
 
 
 _BY_ZOTERO = "import it into Zotero (File > Import...), then choose File > Export Library... with the format RIS"
