@@ -194,7 +194,8 @@ def _ris_paper(record: Mapping[str, Any]) -> dict[str, Any]:
     """The title of a book is `BT` in old files; a key is the reference's own id, or its number in the database."""
     books = ("BT",) if record["TY"][0].upper() in ("BOOK", "UNPB") else ()
     several = [text.strip() for text in _texts(record, _ABSTRACTS)]
-    texts = [part for text in several for part in _PARAGRAPH.split(text)]
+    # To look behind each character of a text takes as long as all else that is done to its record.
+    texts = [part for text in several for part in (_PARAGRAPH.split(text) if "\n" in text else [text])]
     abstract = "\n\n".join(" ".join(text.split()) for text in dict.fromkeys(texts) if not _NO_ABSTRACT.fullmatch(text))
     return {
         "title": " ".join(_text(record, (*_TITLES[:3], *books, *_TITLES[3:])).split()) or None,
