@@ -324,17 +324,14 @@ def _unreadable(
 
 def _in_one(error: InputError, others: Iterable[InputError]) -> InputError:
     """The error, or one that says all that these say, if they say more."""
-    found = {_all_of(one): one for one in others}
-    if not {*_all_of(error)} <= {*chain(*found)}:
-        found[_all_of(error)] = error
-    if len(found) == 1:
+    faults = error.faults or (error.message,)
+    errors = {other.faults or (other.message,): other for other in others}
+    if not {*faults} <= {*chain(*errors)}:
+        errors[faults] = error
+    if len(errors) == 1:
         return error
-    faults = [fault for one in found.values() for fault in one.faults or (_in_short(one),)]
-    return InputError(f"{len(found)} files cannot be read", faults=faults, hint=NOTHING_KEPT)
-
-
-def _all_of(error: InputError) -> tuple[str, ...]:
-    return error.faults or (error.message,)
+    together = [fault for other in errors.values() for fault in other.faults or (_in_short(other),)]
+    return InputError(f"{len(errors)} files cannot be read", faults=together, hint=NOTHING_KEPT)
 
 
 def _in_short(error: InputError) -> str:
