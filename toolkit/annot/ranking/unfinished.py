@@ -29,13 +29,13 @@ class Resumable(Word2Vec):  # type: ignore[misc]
         self._folder, self._facts, self._done, self._kept_at = folder, dict(facts), 0, 0.0
         self._kept: Mapping[str, storage.Array] = {}
         try:
-            found = storage.load(folder, kind=KIND)
+            stored = storage.load(folder, kind=KIND)
         except InputError:
             return
-        if found.facts["training"] == self._facts and not storage.faults(folder):
-            self._kept, self._done = found.arrays, found.facts["passes"]
+        if stored.facts["training"] == self._facts and not storage.faults(folder):
+            self._kept, self._done = stored.arrays, stored.facts["passes"]
 
-    def _train_epoch_corpusfile(self, *given: Any, cur_epoch: int, **named: Any) -> Any:
+    def _train_epoch_corpusfile(self, *args: Any, cur_epoch: int, **named: Any) -> Any:
         if cur_epoch < self._done:
             return 0, 0, 0
         if self._kept:
@@ -43,11 +43,11 @@ class Resumable(Word2Vec):  # type: ignore[misc]
             *key, place = self._kept["random"]
             self.random.set_state(("MT19937", key, place))
             self._kept = {}
-        found = super()._train_epoch_corpusfile(*given, cur_epoch=cur_epoch, **named)
+        counts = super()._train_epoch_corpusfile(*args, cur_epoch=cur_epoch, **named)
         if cur_epoch + 1 < self.epochs and self.total_train_time - self._kept_at >= BETWEEN:
             self._kept_at = self.total_train_time
             _, key, place, *_ = self.random.get_state()
             arrays = {"vectors": self.wv.vectors, "outputs": self.syn1neg, "random": np.append(key, place)}
             facts = {"training": self._facts, "passes": cur_epoch + 1}
             storage.save(self._folder, kind=KIND, arrays=arrays, texts={}, facts=facts)
-        return found
+        return counts
