@@ -18,9 +18,9 @@ import numpy as np
 import pytest
 from annot.base.records import Paper, Ranking
 from annot.ranking.given_vectors import read_word_vectors
-from annot.ranking.methods import RankingInputs, rank_all, rank_pool
+from annot.ranking.methods import RankingInputs, rank_all
 from gensim.models import Word2Vec
-from indexed import corpus_of, inputs_of
+from indexed import corpus_of, inputs_of, rank_pool
 from rank_bm25 import BM25Okapi
 from sklearn.feature_extraction.text import TfidfVectorizer
 

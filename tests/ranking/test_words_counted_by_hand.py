@@ -82,10 +82,10 @@ PAPERS = [
 
 
 def test_one_pass_over_the_papers_gives_pieces_sentences_and_documents() -> None:
-    found = tokenise(batches(PAPERS, size=3))
-    pieces = found.pieces.to_pylist()
+    strings, streams = tokenise(batches(PAPERS, size=3))
+    pieces, titles, abstracts = strings.to_pylist(), streams["title"], streams["abstract"]
     assert pieces == ["four", "one", "three", "two", "é"]
-    assert [pieces[at] for at in found.abstracts.ids] == [
+    assert [pieces[at] for at in abstracts.ids] == [
         "two",
         "two",
         "three",
@@ -96,15 +96,15 @@ def test_one_pass_over_the_papers_gives_pieces_sentences_and_documents() -> None
         "four",
         "four",
     ]
-    assert found.abstracts.sentences.tolist() == [0, 2, 4, 5, 5, 8, 9]
-    assert found.abstracts.documents.tolist() == [0, 2, 2, 5, 6]
-    assert found.abstracts.starts.tolist() == [0, 4, 4, 8, 9]
-    assert (len(found.titles), found.titles.documents.tolist()) == (4, [0, 1, 2, 3, 4])
-    assert [pieces[at] for at in found.titles.ids] == ["one", "two", "three", "two"]
+    assert abstracts.sentences.tolist() == [0, 2, 4, 5, 5, 8, 9]
+    assert abstracts.documents.tolist() == [0, 2, 2, 5, 6]
+    assert abstracts.starts.tolist() == [0, 4, 4, 8, 9]
+    assert (len(titles), titles.documents.tolist()) == (4, [0, 1, 2, 3, 4])
+    assert [pieces[at] for at in titles.ids] == ["one", "two", "three", "two"]
     (whole,) = batches(PAPERS)
-    some = tokenise([whole.slice(2, 2), whole.slice(0, 1)])
-    assert [some.pieces[int(at)].as_py() for at in some.titles.ids] == ["three", "two", "one", "two"]
-    assert [some.pieces[int(at)].as_py() for at in some.abstracts.ids] == [
+    some, streams = tokenise([whole.slice(2, 2), whole.slice(0, 1)])
+    assert [some[int(at)].as_py() for at in streams["title"].ids] == ["three", "two", "one", "two"]
+    assert [some[int(at)].as_py() for at in streams["abstract"].ids] == [
         "one",
         "two",
         "one",
@@ -115,9 +115,9 @@ def test_one_pass_over_the_papers_gives_pieces_sentences_and_documents() -> None
         "three",
         "é",
     ]
-    assert some.abstracts.documents.tolist() == [0, 3, 4, 6]
-    nothing = tokenise([])
-    assert (nothing.pieces.to_pylist(), len(nothing.abstracts)) == ([], 0)
+    assert streams["abstract"].documents.tolist() == [0, 3, 4, 6]
+    nothing, streams = tokenise([])
+    assert (nothing.to_pylist(), len(streams["abstract"])) == ([], 0)
 
 
 @pytest.fixture(params=[1, 2, 3, 4])

@@ -49,25 +49,24 @@ def make_shard(batches: Iterable[Any]) -> dict[str, NDArray[Any]]:
 
     ids: list[Any] = []
 
-    def read() -> Iterable[Any]:
+    def noting_ids() -> Iterable[Any]:
         for batch in batches:
             ids.append(batch.column("paper_id"))
             yield batch
 
-    corpus = tokenise(read())
+    pieces, streams = tokenise(noting_ids())
     arrays = as_arrays("paper_ids", pa.concat_arrays(ids) if ids else strings_of(()))
-    arrays |= as_arrays("pieces", corpus.pieces)
-    streams: dict[Field, Stream] = {"title": corpus.titles, "abstract": corpus.abstracts}
+    arrays |= as_arrays("pieces", pieces)
     for field, stream in streams.items():
         arrays |= {f"{field}_ids": stream.ids, f"{field}_sentences": stream.sentences}
         arrays |= {f"{field}_documents": stream.documents}
-    pieces = {field: counted(stream.ids, stream.starts, len(corpus.pieces)) for field, stream in streams.items()}
+    counts_of = {field: counted(stream.ids, stream.starts, len(pieces)) for field, stream in streams.items()}
     for rule in PER_RULE:
-        words = vocabulary(corpus.pieces, rule)
+        words = vocabulary(pieces, rule)
         arrays |= as_arrays(f"{rule}_tokens", words.strings)
         arrays |= {f"{rule}_indptr": words.indptr, f"{rule}_ids": words.ids}
-        for field, of_pieces in pieces.items():
-            counts = count_tokens(of_pieces, words)
+        for field, counts_of_pieces in counts_of.items():
+            counts = count_tokens(counts_of_pieces, words)
             name = f"{field}_{rule}"
             arrays |= {f"{name}_counts": _smallest(counts.data), f"{name}_columns": counts.indices}
             frequency = np.bincount(counts.indices, minlength=len(words))

@@ -109,16 +109,6 @@ def _kept(
     return storage.load(place, kind=KIND)
 
 
-@dataclass(frozen=True, slots=True)
-class EncodedPart:
-    """Papers that are encoded together."""
-
-    start: int
-    """The row of the first in the corpus."""
-    papers: tuple[Paper, ...]
-    key: str
-
-
 @dataclass(frozen=True)
 class EncodePart:
     """Encodes the papers from one place of the corpus up to another, wherever it is sent."""
@@ -183,7 +173,7 @@ class Encoding:
 
     def count(self) -> tuple[int, int]:
         """Number of papers that have a vector, and of all papers."""
-        encoded = sum(len(part.papers) for part in self._parts() if self._kept(part) is not None)
+        encoded = sum(len(papers) for key, papers in self._parts() if self._kept(key, len(papers)) is not None)
         return encoded, count_papers(self._ws.corpus)
 
     def run(
@@ -205,22 +195,20 @@ class Encoding:
         encoder: PaperEncoder | None = None
         keys, encoded = [], 0
         # It takes hours, in which others may work in the study: only a second run for the same set is refused.
-        lock, busy = (
-            self._cache.with_name(f"{self._set.name}.lock"),
-            f"{self._set.name}: another process is encoding it",
-        )
+        lock = self._cache.with_name(f"{self._set.name}.lock")
+        busy = f"{self._set.name}: another process is encoding it"
         with held_alone(lock, busy=busy, hint="wait until it ends"):
             self._cache.mkdir(exist_ok=True)
             if engine.cluster is not None:
                 encoded = self._on_cluster(open_encoder, engine, total, advance)
-            for part in self._parts():
-                keys.append(part.key)
-                if self._kept(part) is None:
+            for number, (key, papers) in enumerate(self._parts()):
+                keys.append(key)
+                if self._kept(key, len(papers)) is None:
                     encoder = encoder or open_encoder()
-                    rows = encoder(part.papers, _from(part.start, total, advance))
-                    self._keep(part.key, [paper.paper_id for paper in part.papers], rows)
-                    encoded += len(part.papers)
-                advance(part.start + len(part.papers), total)
+                    rows = encoder(papers, _advance_from(number * PART, total, advance))
+                    self._keep(key, [paper.paper_id for paper in papers], rows)
+                    encoded += len(papers)
+                advance(number * PART + len(papers), total)
             recorded = {"topics": topics.about(self._facts) if topics else None, **about}
             if list(self._rows_in_set) != keys or any(
                 self._about.get(name) != value for name, value in recorded.items()
@@ -229,30 +217,33 @@ class Encoding:
             shutil.rmtree(self._cache, ignore_errors=True)
         return total, encoded
 
-    def _parts(self) -> Iterator[EncodedPart]:
+    def _parts(self) -> Iterator[tuple[str, tuple[Paper, ...]]]:
+        """Key and papers of each part."""
         papers = read_papers(self._ws.corpus, columns=("title", "sentences"))
         settings = json.dumps([self._facts, self._precision], sort_keys=True)
-        start = 0
-        while some := tuple(islice(papers, PART)):
-            contents = [[paper.paper_id, paper.title, list(paper.sentences)] for paper in some]
-            yield EncodedPart(start, some, hashlib.sha256((settings + json.dumps(contents)).encode()).hexdigest()[:32])
-            start += len(some)
+        while part := tuple(islice(papers, PART)):
+            contents = [[paper.paper_id, paper.title, list(paper.sentences)] for paper in part]
+            yield hashlib.sha256((settings + json.dumps(contents)).encode()).hexdigest()[:32], part
 
-    def _kept(self, part: EncodedPart) -> NDArray[Any] | None:
-        """The vectors of a part that were made before."""
-        path = self._cache / f"{part.key}.npy"
+    def _kept(self, key: str, count: int) -> NDArray[Any] | None:
+        """The vectors of a part of so many papers that were made before."""
+        path = self._cache / f"{key}.npy"
         if path.is_file():
             return np.asarray(np.load(path, mmap_mode="r"))
-        if part.key in self._rows_in_set:
-            start = self._rows_in_set[part.key]
-            return np.asarray(self._matrix[start : start + len(part.papers)])
+        if key in self._rows_in_set:
+            start = self._rows_in_set[key]
+            return np.asarray(self._matrix[start : start + count])
         return None
 
     def _on_cluster(
         self, open_encoder: Callable[[], PaperEncoder], engine: Engine, total: int, advance: Advance
     ) -> int:
         """Have the workers encode the papers without a vector; returns the number of these."""
-        missing = [(part.key, part.start, len(part.papers)) for part in self._parts() if self._kept(part) is None]
+        missing = [
+            (key, number * PART, len(papers))
+            for number, (key, papers) in enumerate(self._parts())
+            if self._kept(key, len(papers)) is None
+        ]
         work = EncodePart(tuple(groups_for(self._ws.corpus, self._ws.machine.url)), open_encoder)
         encoded = map_shards(work, [(start, start + count) for _key, start, count in missing], engine=engine)
         for (key, start, count), (ids, rows) in zip(missing, encoded, strict=True):
@@ -280,14 +271,14 @@ class Encoding:
         keys = []
         at_most = total + (len(topics.texts) if topics else 0)
         with VectorsWriter(self._set, most=at_most, precision=self._precision) as writer:
-            for part in self._parts():
-                rows = self._kept(part)
+            for key, papers in self._parts():
+                rows = self._kept(key, len(papers))
                 if rows is None:
                     raise InputError(
                         f"{self._set.name}: papers were added to the corpus in the meantime", hint="run it again"
                     )
-                writer.add([paper.paper_id for paper in part.papers], rows)
-                keys.append(part.key)
+                writer.add([paper.paper_id for paper in papers], rows)
+                keys.append(key)
             if topics:
                 rows = topics.open_encoder()(list(topics.texts.values()), lambda _done, _total: None)
                 writer.add([topic_name(*item) for item in topics.texts.items()], self._finite(list(topics.texts), rows))
@@ -319,5 +310,5 @@ class Encoding:
         return matrix
 
 
-def _from(start: int, total: int, advance: Advance) -> Advance:
+def _advance_from(start: int, total: int, advance: Advance) -> Advance:
     return lambda done, _: advance(start + done, total)

@@ -28,7 +28,7 @@ from annot.study.workspace import Workspace, given_text
 FORM_OF = {".npy": "npy", ".parquet": "parquet"}
 """Format by the end of a file's name; files with any other are Semantic Scholar's."""
 SEMANTIC_SCHOLAR = "semantic-scholar"
-"""The format whose files hold one of two versions of SPECTER, and do not all say which."""
+"""Format whose files hold one of two versions of SPECTER, and do not all name it."""
 FORMATS = (SEMANTIC_SCHOLAR, *FORM_OF.values())
 
 
@@ -95,10 +95,10 @@ class KeptRows:
         return [block.ids[row] for row in keep], rows[keep]
 
     def _check_space(self, where: str) -> None:
-        named, asked = next(iter(self.tally.spaces), None), self.asked_space
-        if asked and named and asked != named:
-            raise InputError(f"{where}: found vectors of {named}, expected {asked} as --space says")
-        space = asked or named or self.own_space
+        named, space_asked = next(iter(self.tally.spaces), None), self.asked_space
+        if space_asked and named and space_asked != named:
+            raise InputError(f"{where}: found vectors of {named}, expected {space_asked} as --space says")
+        space = space_asked or named or self.own_space
         if space is None:
             raise InputError(
                 f"{where}: the space of the vectors is not known: {self.name} can be one of several",
@@ -142,7 +142,7 @@ HEAD = 1 << 16
 
 
 class Read(NamedTuple):
-    """The vectors of the words that texts can have, and what was left out of the file."""
+    """Vectors of the words that texts can have, and the numbers of words left out of the file."""
 
     vectors: WordVectors
     form: WordsForm

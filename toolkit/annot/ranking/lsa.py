@@ -116,7 +116,7 @@ def fold_in(query: Sparse, idf: NDArray[np.float64], basis: Matrix) -> Matrix:
 
 
 def _summed(corpus: Corpus, width: int, rows_of: Callable[[Sparse, NDArray[np.int64]], Matrix]) -> Matrix:
-    """X^T Y: shape (tokens, width). of: the rows of Y for some rows of X, cut to the columns of these numbers."""
+    """X^T Y: shape (tokens, width). rows_of: the rows of Y for some rows of X, cut to the columns of these numbers."""
     sums = np.zeros((len(corpus.tokens("terms")), width), dtype=np.float32)
     for block, columns_used in _blocks(corpus):
         rows = rows_of(block, columns_used)

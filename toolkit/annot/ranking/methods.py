@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -100,27 +100,32 @@ class RankingInputs:
 
 
 class Queries(NamedTuple):
-    """Query papers, taken whole."""
+    """Query papers, taken as wholes."""
 
-    paper_ids: Sequence[str]
+    names: Sequence[str]
+    """Ids of the papers, under which their vectors are."""
     rows: Rows
     depths: Rows
     """Number of papers to rank for each."""
+
+    def counts(self, corpus: Corpus, field: Field, rule: Rule) -> Sparse:
+        """Counts of a field under a rule: a row for each."""
+        return corpus.counts(field, rule, self.rows)
 
 
 class Texts(NamedTuple):
     """Topics that are texts."""
 
-    ids: Sequence[str]
+    names: Sequence[str]
+    """Names of their vectors."""
     of: Sequence[Mapping[Field, str]]
     """Text of each topic for each field of the papers."""
     depths: Rows
     """Number of papers to rank for each."""
 
-    @property
-    def read(self) -> dict[str, str]:
-        """Texts that an encoder reads, by topic."""
-        return {topic_id: text["abstract"] for topic_id, text in zip(self.ids, self.of, strict=True)}
+    def counts(self, corpus: Corpus, field: Field, rule: Rule) -> Sparse:
+        """Counts of the texts for a field under a rule: a row for each."""
+        return corpus.texts([text[field] for text in self.of], rule)
 
 
 class Needs(NamedTuple):
@@ -143,22 +148,17 @@ class HasSettings:
 
 @dataclass(frozen=True, kw_only=True)
 class Method(HasSettings):
-    """Ranks the whole corpus for query papers, one after the other in the order given."""
+    """Ranks the whole corpus for topics, one after the other in their order."""
 
-    rank: Callable[[RankingInputs, Queries], list[Ranking]]
-    rank_texts: Callable[[RankingInputs, Texts], list[Ranking]]
-    """Ranks for topics that are texts."""
+    rank: Callable[[RankingInputs, Queries | Texts], list[Ranking]]
 
 
 def _by_tfidf(field: Field) -> Method:
-    def rank(inputs: RankingInputs, queries: Queries) -> list[Ranking]:
-        return term_scores.rank(inputs.corpus, field, queries.rows, depths=queries.depths, each=inputs.each)
+    def rank(inputs: RankingInputs, topics: Queries | Texts) -> list[Ranking]:
+        counts = topics.counts(inputs.corpus, field, "terms")
+        return term_scores.rank_counts(inputs.corpus, field, counts, depths=topics.depths, each=inputs.each)
 
-    def rank_texts(inputs: RankingInputs, texts: Texts) -> list[Ranking]:
-        counts = inputs.corpus.texts([text[field] for text in texts.of], "terms")
-        return term_scores.rank_counts(inputs.corpus, field, counts, depths=texts.depths, each=inputs.each)
-
-    return Method(rank=rank, rank_texts=rank_texts, settings=lambda _: dict(TFIDF), needs=Needs())
+    return Method(rank=rank, settings=lambda _: dict(TFIDF), needs=Needs())
 
 
 def _by_bm25(field: Field, *, lucene: bool = False) -> Method:
@@ -168,62 +168,40 @@ def _by_bm25(field: Field, *, lucene: bool = False) -> Method:
             return fit_lucene(statistics, corpus.filled(field, "words"), **BM25_LUCENE)
         return fit_bm25(statistics, **BM25_OKAPI)
 
-    def search(inputs: RankingInputs, counts: Sparse, depths: Rows) -> list[Ranking]:
+    def rank(inputs: RankingInputs, topics: Queries | Texts) -> list[Ranking]:
         corpus = inputs.corpus
-        return term_scores.rank_by_bm25(corpus, field, fitted(corpus), counts, depths=depths, each=inputs.each)
-
-    def rank(inputs: RankingInputs, queries: Queries) -> list[Ranking]:
-        return search(inputs, inputs.corpus.counts(field, "words", queries.rows), queries.depths)
-
-    def rank_texts(inputs: RankingInputs, texts: Texts) -> list[Ranking]:
-        return search(inputs, inputs.corpus.texts([text[field] for text in texts.of], "words"), texts.depths)
+        counts = topics.counts(corpus, field, "words")
+        return term_scores.rank_by_bm25(corpus, field, fitted(corpus), counts, depths=topics.depths, each=inputs.each)
 
     facts = {"tokens": "words", "form": "lucene", **BM25_LUCENE} if lucene else {"tokens": "words", **BM25_OKAPI}
-    return Method(rank=rank, rank_texts=rank_texts, settings=lambda _: dict(facts), needs=Needs())
+    return Method(rank=rank, settings=lambda _: dict(facts), needs=Needs())
 
 
 def _by_average(field: Field, *, weighted: bool) -> Method:
-    def rank(inputs: RankingInputs, queries: Queries) -> list[Ranking]:
-        source, ids = inputs.averages_by(field, weighted=weighted), inputs.corpus.paper_ids
-        vectors = source[queries.rows]
-        return dense.search(source, ids, vectors, metric="l2", depths=queries.depths, each=inputs.each)
+    def rank(inputs: RankingInputs, topics: Queries | Texts) -> list[Ranking]:
+        source = inputs.averages_by(field, weighted=weighted)
+        if isinstance(topics, Queries):
+            vectors = source[topics.rows]
+        else:
+            counts = topics.counts(inputs.corpus, field, "words")
+            vectors = np.stack([inputs.average(row, weighted=weighted, field=field) for row in counts])
+        ids = inputs.corpus.paper_ids
+        return dense.search(source, ids, vectors, metric="l2", depths=topics.depths, each=inputs.each)
 
-    def rank_texts(inputs: RankingInputs, texts: Texts) -> list[Ranking]:
-        source, ids = inputs.averages_by(field, weighted=weighted), inputs.corpus.paper_ids
-        counts = inputs.corpus.texts([text[field] for text in texts.of], "words")
-        vectors = np.stack([inputs.average(row, weighted=weighted, field=field) for row in counts])
-        return dense.search(source, ids, vectors, metric="l2", depths=texts.depths, each=inputs.each)
-
-    return Method(
-        rank=rank,
-        rank_texts=rank_texts,
-        settings=lambda inputs: _averaged(inputs, weighted=weighted),
-        needs=Needs(averages=((field, weighted),)),
-    )
+    needs = Needs(averages=((field, weighted),))
+    return Method(rank=rank, settings=lambda inputs: _averaged(inputs, weighted=weighted), needs=needs)
 
 
 def _by_vectors(name: str) -> Method:
-    def rank(inputs: RankingInputs, queries: Queries) -> list[Ranking]:
+    def rank(inputs: RankingInputs, topics: Queries | Texts) -> list[Ranking]:
         vectors, corpus = inputs.vectors[name], inputs.corpus.paper_ids
-        return dense_vectors.rank(vectors, queries.paper_ids, corpus=corpus, depths=queries.depths, each=inputs.each)
+        if name == LSA and isinstance(topics, Texts):
+            counts = topics.counts(inputs.corpus, "abstract", "terms")
+            folded = np.stack([inputs.fold_in(row) for row in counts])
+            return dense_vectors.nearest(vectors, folded, corpus=corpus, depths=topics.depths, each=inputs.each)
+        return dense_vectors.rank(vectors, topics.names, corpus=corpus, depths=topics.depths, each=inputs.each)
 
-    def rank_texts(inputs: RankingInputs, texts: Texts) -> list[Ranking]:
-        vectors, corpus = inputs.vectors[name], inputs.corpus.paper_ids
-        names = [dense_vectors.topic_name(*item) for item in texts.read.items()]
-        return dense_vectors.rank(vectors, names, corpus=corpus, depths=texts.depths, each=inputs.each)
-
-    def rank_folded(inputs: RankingInputs, texts: Texts) -> list[Ranking]:
-        counts = inputs.corpus.texts([text["abstract"] for text in texts.of], "terms")
-        query_vectors = np.stack([inputs.fold_in(row) for row in counts])
-        vectors, corpus = inputs.vectors[name], inputs.corpus.paper_ids
-        return dense_vectors.nearest(vectors, query_vectors, corpus=corpus, depths=texts.depths, each=inputs.each)
-
-    return Method(
-        rank=rank,
-        rank_texts=rank_folded if name == LSA else rank_texts,
-        settings=lambda inputs: _described(inputs, name),
-        needs=Needs(vectors=name),
-    )
+    return Method(rank=rank, settings=lambda inputs: _described(inputs, name), needs=Needs(vectors=name))
 
 
 def _averaged(inputs: RankingInputs, *, weighted: bool) -> dict[str, Any]:
@@ -287,13 +265,13 @@ def rank_all(
             paper_id: tuple(doc for doc in ranking if doc.doc_id not in ids)[:ranking_depth]
             for paper_id, ids, ranking in zip(paper_ids, banned, rankings, strict=True)
         }
-        text_of = {topic_id: text["abstract"] for topic_id, text in texts.items()}
-        lacking = set() if name in METHODS else dense_vectors.topics_without(inputs.vectors[name], text_of)
+        read = {topic_id: text["abstract"] for topic_id, text in texts.items()}
+        lacking = set() if name in METHODS else dense_vectors.topics_without(inputs.vectors[name], read)
         if able := [topic_id for topic_id in texts if topic_id not in lacking]:
-            topics = Texts(
-                able, [texts[topic_id] for topic_id in able], np.full(len(able), ranking_depth, dtype=np.int64)
-            )
-            done[name] |= zip(able, method.rank_texts(inputs, topics), strict=True)
+            names = [dense_vectors.topic_name(topic_id, read[topic_id]) for topic_id in able]
+            depths = np.full(len(able), ranking_depth, dtype=np.int64)
+            topics = Texts(names, [texts[topic_id] for topic_id in able], depths)
+            done[name] |= zip(able, method.rank(inputs, topics), strict=True)
         after_method(name)
     return done
 
@@ -360,20 +338,6 @@ BASELINES: dict[str, Baseline] = {
     "fabs_tfidfcbow200": _pool_average(weighted=True),
     LSA: Baseline(score=_pool_lsa, settings=lambda inputs: _described(inputs, LSA), needs=Needs(vectors=LSA)),
 }
-
-
-def rank_pool(
-    inputs: RankingInputs, *, baseline: str, paper_id: str, sentences: Sequence[int], doc_ids: Sequence[str]
-) -> Ranking:
-    """All documents of a pool in the baseline's order; statistics come from the whole corpus.
-
-    sentences: positions from 0 in the query paper's abstract. A document without a usable token comes last with
-    `EMPTY_SCORE`. Raises InputError for an unknown paper or sentence.
-    """
-    inputs.corpus.rows([paper_id, *doc_ids])
-    return rank_candidates(
-        inputs, baseline=baseline, query=partial(inputs.corpus.sentences, paper_id, sentences), doc_ids=doc_ids
-    )
 
 
 def rank_candidates(

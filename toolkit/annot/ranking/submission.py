@@ -107,7 +107,7 @@ def _ties(docs: Sequence[ScoredDoc]) -> list[str]:
 
 
 def _by_best_score(docs: Sequence[ScoredDoc], allowed: Collection[str] | None) -> Ranking:
-    """The documents in order, each once with its best score; kept: of these documents, None of all."""
+    """The documents in order, each once with its best score; allowed: only these documents, None all."""
     scores: dict[str, float] = {}
     for doc_id, score in docs:
         if allowed is None or doc_id in allowed:
@@ -156,18 +156,14 @@ def _settled(docs: Sequence[ScoredDoc], candidates: Collection[str], rules: Subm
     return in_order([*ranking, *(ScoredDoc(doc_id, below) for doc_id in missing)])
 
 
-class SubmittedFile(NamedTuple):
-    """A run, and the SHA-256 of its file."""
+def read_run_file(path: Path, *, distances: bool) -> tuple[SubmittedRun, str]:
+    """The run in the file, and the file's SHA-256. distances: its scores are distances.
 
-    run: SubmittedRun
-    sha256: str
-
-
-def read_run_file(path: Path, *, distances: bool) -> SubmittedFile:
-    """The run in the file; distances: its scores are distances. Raises InputError if it is none."""
+    Raises InputError if it is none.
+    """
     data = given_bytes(path, expected="a TREC run, or CSFCube's ranked pools")
     run = higher_is_better(read_submitted(data, name=str(path)), name=str(path), distances=distances)
-    return SubmittedFile(run, hashlib.sha256(data).hexdigest())
+    return run, hashlib.sha256(data).hexdigest()
 
 
 def read_metadata_file(path: Path | None) -> dict[str, Any]:
@@ -224,9 +220,8 @@ def by_query_paper(
         "foreign queries": _alone(documents.keys() - paper_of.keys()),
         **_of_documents(documents, dict.fromkeys(listed, in_corpus), foreign="foreign documents"),
     }
-    return OfPapers(
-        rankings, tuple(name for name, topic_ids in topics.items() if len(topic_ids) > 1), _findings(findings)
-    )
+    several = tuple(name for name, topic_ids in topics.items() if len(topic_ids) > 1)
+    return OfPapers(rankings, several, _findings(findings))
 
 
 def imported_methods(ws: Workspace) -> dict[str, Any]:

@@ -151,10 +151,7 @@ def _found(
     parts = each(_Search(corpus, field, bm25, weights, depths, bounds), range(len(corpus.shards)))
     candidates = best_of_all(parts, depths, relative=ROUNDING_STEP, least=bounds)
     ids = corpus.paper_ids
-    return [
-        best(ids, *candidates_of_query, depth=depth)
-        for candidates_of_query, depth in zip(candidates, depths.tolist(), strict=True)
-    ]
+    return [best(ids, *part, depth=depth) for part, depth in zip(candidates, depths.tolist(), strict=True)]
 
 
 def _of_used(counts: Sparse, row_of: NDArray[np.int32], width: int) -> Sparse:

@@ -61,15 +61,6 @@ class Stream:
 
 
 @dataclass(frozen=True)
-class TokenisedCorpus:
-    """Papers as ids: one vocabulary of pieces, one stream a field, in the order in which the papers came."""
-
-    pieces: Strings
-    titles: Stream
-    abstracts: Stream
-
-
-@dataclass(frozen=True)
 class Vocabulary:
     """The tokens of one rule, and which of them each piece gives: `ids[indptr[p]:indptr[p + 1]]`, in order."""
 
@@ -93,8 +84,8 @@ class Vocabulary:
         return self.ids[np.repeat(starts - np.cumsum(widths) + widths, widths) + places], widths
 
 
-def tokenise(batches: Iterable[Any]) -> TokenisedCorpus:
-    """Read the title and the sentences of every paper, once. batches: record batches with the columns `title` and
+def tokenise(batches: Iterable[Any]) -> tuple[Strings, dict[Field, Stream]]:
+    """Pieces and the streams of all papers, each read once. batches: record batches with the columns `title` and
     `sentences`."""
     import pyarrow as pa
 
@@ -108,7 +99,7 @@ def tokenise(batches: Iterable[Any]) -> TokenisedCorpus:
     pieces, number_of = in_order(encoded.chunk(0).dictionary if chunks else strings_of(()))
     ids = [number_of[numbers(chunk.indices)] for chunk in encoded.chunks]
     cut = len(titles.encoded)
-    return TokenisedCorpus(pieces, titles.stream(ids[:cut]), abstracts.stream(ids[cut:]))
+    return pieces, {"title": titles.stream(ids[:cut]), "abstract": abstracts.stream(ids[cut:])}
 
 
 def vocabulary(pieces: Strings, rule: Rule) -> Vocabulary:
@@ -201,7 +192,7 @@ BLOCK = 20_000
 def sparse(data: NDArray[Any], columns: NDArray[Any], bounds: NDArray[Any], width: int) -> Sparse:
     """Matrix whose row i has `data[bounds[i]:bounds[i + 1]]` in these columns, without a copy: shape (rows, width).
 
-    scipy is loaded by what first counts.
+    scipy is loaded at the first call.
     """
     from scipy.sparse import csr_matrix
 

@@ -64,13 +64,9 @@ class Vectors:
 
     @property
     def description(self) -> dict[str, Any]:
-        description = {
-            "model": self.model,
-            "space": self.space,
-            "metric": self.metric,
-            "dimensions": int(self.matrix.shape[1]),
-        }
-        return description | dict(self.facts)
+        dimensions = int(self.matrix.shape[1])
+        named = {"model": self.model, "space": self.space, "metric": self.metric, "dimensions": dimensions}
+        return {**named, **self.facts}
 
 
 def rank(
@@ -130,14 +126,9 @@ def rows_of(vectors: Vectors, names: Sequence[str]) -> dict[str, int]:
 
 
 def nearest(
-    vectors: Vectors,
-    query_vectors: NDArray[Any],
-    *,
-    corpus: Strings,
-    depths: NDArray[np.int64],
-    each: Each = in_threads,
+    vectors: Vectors, queries: NDArray[Any], *, corpus: Strings, depths: NDArray[np.int64], each: Each = in_threads
 ) -> list[Ranking]:
-    """The papers of `corpus` nearest to each of the query vectors, shape (queries, dimensions)."""
+    """The papers of `corpus` nearest to each of the vectors `queries`, shape (queries, dimensions)."""
     import pyarrow.compute as pc
 
     ids, usable = vectors.ids, None
@@ -147,15 +138,15 @@ def nearest(
         usable = np.zeros(len(ids), dtype=np.bool_)
         usable[numbers(pc.indices_nonzero(pc.is_in(ids, value_set=corpus)))] = True
     source = vectors.matrix if vectors.source is None else vectors.source
-    return search(source, ids, query_vectors, metric=vectors.metric, depths=depths, usable=usable, each=each)
+    return search(source, ids, queries, metric=vectors.metric, depths=depths, usable=usable, each=each)
 
 
 class VectorsWriter(ExitStack):
     """Writes vectors block by block into a new folder, which replaces `folder` after the `with`.
 
-    Where the `with` ends in an error, what was there stays.
+    If the `with` ends in an error, the old folder stays.
 
-    most: no more rows than this will come. What a killed writer of the same folder left is removed.
+    most: the largest number of rows. Remains of a killed writer of the same folder are removed.
     """
 
     def __init__(self, folder: Path, *, most: int, precision: Precision) -> None:

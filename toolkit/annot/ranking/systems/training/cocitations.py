@@ -1,7 +1,7 @@
 """Co-citations: sets of papers that one sentence cites together, with all such sentences, filtered as Aspire does.
 
 Mysore et al. 2022 (Aspire), appendix A: abstracts that pass the filters of CSFCube, sets of 2 or 3 papers to train on
-abstracts, of 2 or more for the encoder of sentences. What the paper leaves open is as in its authors' code
+abstracts, of 2 or more for the encoder of sentences. Details that the paper leaves open are as in its authors' code
 (github.com/allenai/aspire, `pre_proc_cocits.py`): contexts of 5 to 60 words with a bracket in them; copies that differ
 in digits only count once, and so do several of one citing paper.
 """

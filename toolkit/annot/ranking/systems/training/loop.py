@@ -110,8 +110,8 @@ class Training:
         """Train until the dev loss stops falling or all epochs are done; the model then has the weights of the best
         look.
 
-        facts: what the training depends on; they are kept with the state. Raises InputError when a state has other
-        facts, or the loss is no number.
+        facts: the inputs that the training depends on; they are kept with the state. Raises InputError when a state has
+        other facts, or the loss is no number.
         """
         import torch
 

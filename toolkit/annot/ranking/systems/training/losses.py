@@ -29,13 +29,6 @@ AlignedSentences = tuple[int, int]
 """The sentences of the query and of the other paper that another encoder aligned."""
 
 
-class Heat(NamedTuple):
-    """Settings of transport and attention: the temperature of the masses, and the weight of the entropy, 1 / lambda."""
-
-    temperature: float
-    eps: float
-
-
 def triplet(positive: Any, negative: Any, *, margin: float) -> Any:
     """The mean of max(d+ - d- + margin, 0). positive, negative: tensors of distances, shape (examples,)."""
     return (positive - negative + margin).relu().mean()
@@ -62,30 +55,33 @@ def between(left: Any, right: Any) -> Any:
     return torch.cdist(left, right, compute_mode="donot_use_mm_for_euclid_dist")
 
 
-def single(distances: Any, heat: Heat) -> Any:
-    """The smallest one."""
+def single(distances: Any, temperature: float, eps: float) -> Any:
+    """The smallest distance."""
     return distances.min()
 
 
-def transport(distances: Any, heat: Heat) -> Any:
-    """The minimum of <D, P> + eps KL(P | x y) over plans P of the masses x and y, that follow from D."""
+def transport(distances: Any, temperature: float, eps: float) -> Any:
+    """The minimum of <D, P> + eps KL(P | x y) over plans P of the masses x and y, which follow from D.
+
+    temperature: of the masses; eps: the weight of the entropy, 1 / lambda.
+    """
     import torch
 
-    x, y = (torch.softmax(-distances.min(dim=dim).values.double() / heat.temperature, dim=0) for dim in (1, 0))
-    solution = plans(*(values.detach().double().cpu().numpy()[None] for values in (distances, x, y)), eps=heat.eps)
+    x, y = (torch.softmax(-distances.min(dim=dim).values.double() / temperature, dim=0) for dim in (1, 0))
+    solution = plans(*(values.detach().double().cpu().numpy()[None] for values in (distances, x, y)), eps=eps)
     plan, by_x, by_y = (torch.from_numpy(values[0]).to(x) for values in (solution.plans, solution.by_x, solution.by_y))
     # The first term is zero, and has the plan as its gradient.
     return (((distances - distances.detach()) * plan).sum() + (x * by_x).sum() + (y * by_y).sum()).to(distances)
 
 
-def attention(distances: Any, heat: Heat) -> Any:
+def attention(distances: Any, temperature: float, eps: float) -> Any:
     """<D, A>, A the softmax of -D / temperature over all pairs."""
     import torch
 
-    return (distances * torch.softmax(-distances.flatten() / heat.temperature, dim=0).view_as(distances)).sum()
+    return (distances * torch.softmax(-distances.flatten() / temperature, dim=0).view_as(distances)).sum()
 
 
-DISTANCES: dict[Distance, Callable[[Any, Heat], Any]] = {
+DISTANCES: dict[Distance, Callable[[Any, float, float], Any]] = {
     "single": single,
     "transport": transport,
     "attention": attention,
@@ -209,7 +205,7 @@ class Losses:
             return l2(query, other)[0]
         matrix = between(query, other)
         if distance in DISTANCES:
-            return DISTANCES[distance](matrix, Heat(self.recipe.settings.temperature, 1 / self.recipe.settings.entropy))
+            return DISTANCES[distance](matrix, self.recipe.settings.temperature, 1 / self.recipe.settings.entropy)
         assert owner is not None, "examples that are aligned were checked: none has a negative of its own"
         left, right = _sentences(example.query, len(query), vectors), _sentences(owner.positive, len(other), vectors)
         if distance == "abstract aligned":

@@ -1,8 +1,8 @@
 """Recipes of the trained systems: the loss, the examples and the settings that each paper states.
 
 Sources: Cohan et al. 2020 (SPECTER), section 4; Mysore et al. 2022 (Aspire), sections 3.1 to 3.2 and appendices C to F;
-what Aspire leaves open (sizes of batches that are read at once, the two encoders of sentences) is as in the settings
-that its authors published (github.com/allenai/aspire, `config/models_config`).
+details that Aspire leaves open (sizes of batches that are read at once, the two encoders of sentences) are as in the
+settings that its authors published (github.com/allenai/aspire, `config/models_config`).
 """
 
 from __future__ import annotations
@@ -116,7 +116,7 @@ SPECTER-CoCite is read from the last one."""
 _SETTINGS = TypeAdapter(RecipeSettings)
 
 
-def recipe_of(system: str, **given: object) -> Recipe:
+def recipe_of(system: str, **changes: object) -> Recipe:
     """Recipe of a system with these settings instead of its own, as numbers or as they are typed.
 
     Raises InputError with the near name, or when a value is not allowed or settings contradict each other.
@@ -124,10 +124,10 @@ def recipe_of(system: str, **given: object) -> Recipe:
     check_name(system, tuple(RECIPES), what="system to train")
     recipe = RECIPES[system]
     defaults = asdict(recipe.settings)
-    for name in given:
+    for name in changes:
         check_name(name, tuple(defaults), what="setting")
     try:
-        settings = _SETTINGS.validate_python({**defaults, **given})
+        settings = _SETTINGS.validate_python({**defaults, **changes})
     except ValidationError as error:
         raise InputError(f"{system}: cannot be trained with these settings", faults=in_words(error)) from None
     if settings.loss == "softmax" and (recipe.reads == "context" or recipe.of == "triplets"):
