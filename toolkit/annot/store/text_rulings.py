@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from operator import attrgetter
 from typing import Literal, NamedTuple
 
 from sqlmodel import Session
 
-from annot.store.models import check, columns_of, insert_records, made, read_records, to
+from annot.store.models import check, columns_of, insert_records, made, read_in_order, to
 
 Ruling = Literal["stays", "again"]
 
@@ -21,7 +20,7 @@ class TextRuling(NamedTuple):
     text_id: str
     """The topic or the paper."""
     sha256: str
-    """Of the corrected text."""
+    """SHA-256 of the corrected text."""
     ruling: Ruling
     """`stays`: judged as it was sent; `again`: judged once more on the corrected text."""
     why: str
@@ -45,5 +44,4 @@ def add_rulings(session: Session, rulings: Iterable[TextRuling]) -> None:
 
 def read_rulings(session: Session) -> tuple[TextRuling, ...]:
     """All decisions, the oldest first."""
-    order = attrgetter("ruled_at", "query_id", "doc_id", "text_id")
-    return tuple(sorted(read_records(session, TEXT_RULING_TABLE, TextRuling), key=order))
+    return read_in_order(session, TEXT_RULING_TABLE, TextRuling, ["ruled_at", "query_id", "doc_id", "text_id"])
