@@ -145,7 +145,7 @@ def test_a_baseline_ranks_every_document_of_the_pool_and_empty_ones_last(
 def test_a_query_of_words_without_vectors_ranks_nothing_above_anything(
     corpus: Corpus, papers: list[Paper], baseline: str
 ) -> None:
-    """Not the shortest document first, which is nearest to a query of zeros."""
+    """The shortest document, which is nearest to a query of zeros, is not first."""
     query = next(paper for paper in papers if paper.sentences)
     unknown = set(words(query.sentences[0]))
     known = tuple(word for word in corpus.tokens("words").to_pylist()[1:] if word not in unknown)

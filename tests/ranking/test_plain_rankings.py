@@ -28,7 +28,7 @@ WORDS = r"[a-z0-9]+(?:'[a-z]+)?"
 SHARD = 1_000
 """Papers: the release is in four shards."""
 DISTANCE, NOTHING = 1e-5, 1e-6
-"""Relative to the distance, and for papers of the same words, whose distance is 0 but for rounding."""
+"""Tolerances: relative to the distance, and for papers of the same words, whose distance is 0 but for rounding."""
 
 weighing_words = partial(TfidfVectorizer, token_pattern=WORDS)
 words = weighing_words().build_analyzer()

@@ -1,4 +1,4 @@
-"""tf-idf is scikit-learn's, BM25 is rank_bm25's, whatever the block size."""
+"""tf-idf is scikit-learn's, BM25 is rank_bm25's, at every block size."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""A study's folder: what is in it, what may be named outside it, its guidelines, and what was made of what."""
+"""Folder of a study: its files, the names it may have outside it, its guidelines, and the provenance of its
+products."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is still to judge: the planned judgements less those that count, in every state of a small plan."""
+"""Planned judgements less those that count, in every state of a small plan."""
 
 from __future__ import annotations
 
