@@ -80,7 +80,7 @@ def _files(ws: Workspace, name: str, command: str) -> Iterator[str]:
 
 
 def _citations(ws: Workspace, session: Session) -> Iterator[str]:
-    """Citations that were added after the pools were drawn: the pools stay as they were drawn."""
+    """Citations that were added after the pools were drawn: the pools do not change."""
     path = ws.root / MANIFEST_OF_POOLS
     with suppress(InputError):
         manifest = read_manifest(path, hint="") if path.is_file() else {}

@@ -164,7 +164,7 @@ def put_judged_pools(
     session: Session, rows: Iterable[FileJudgement], queries: Mapping[str, Query], *, with_text: Collection[str]
 ) -> int:
     """Give each topic a pool of its rows' documents, in the order of the file; an existing pool gets the new ones at
-    its end. A pool that was drawn stays as it is: returns the number of documents that are in no pool for that reason.
+    its end. A drawn pool does not change: returns the number of documents that are in no pool for that reason.
 
     queries: by their name in the rows. with_text: the topics that have a text; others get no pool.
     """

@@ -52,7 +52,7 @@ def pool_changes(
 
 
 def refuse_growth(session: Session, added: Mapping[str, int], *, grow: bool, judged: bool = False) -> None:
-    """Raise InputError if pairs would be added, by query, to a study of which tasks were sent; not with `grow`.
+    """Raise InputError if pairs would be added, by query, to a study after tasks were sent; not with `grow`.
 
     judged: also to one that was judged elsewhere.
     """
@@ -137,7 +137,7 @@ def refuse_unasked(session: Session, grown: Iterable[GrownPool], *, grow: bool) 
 
 
 def record_version(ws: Workspace, changed_pools: Mapping[str, Pool], *, rankings: Rankings, grow: bool) -> None:
-    """Put the pools on record, write their files, and leave all others as they are.
+    """Put the pools on record, write their files, and leave all others unchanged.
 
     rankings: of the pools, as far as they are known. Raises InputError as `refuse_unasked` does.
     """

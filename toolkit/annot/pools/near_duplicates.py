@@ -37,7 +37,7 @@ class NearDuplicates(NamedTuple):
 
 
 def near_duplicates(ws: Workspace, *, keep: bool, advance: Advance) -> NearDuplicates:
-    """The papers that are alike: read where they were found before, else found, and with `keep` written down."""
+    """Papers that are alike: from the cache, or else computed, and with `keep` cached."""
     digest = current_sha256(ws, keep=False)
     path = ws.cache / "near-duplicates" / f"{digest[:16]}.json"
     try:

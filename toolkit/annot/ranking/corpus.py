@@ -1,4 +1,4 @@
-"""The corpus as it is ranked: shards, and over them which paper and which token is where, and each field's statistics.
+"""The corpus as it is ranked: shards, the places of papers and tokens in them, and each field's statistics.
 
 A shard is a run of papers, tokenised and counted, that depends on no other papers: a set of arrays by name, in memory
 or memory-mapped. Tokens have the shard's own numbers; the corpus knows which of its tokens each is.
@@ -178,7 +178,7 @@ class Corpus:
         return pa.chunked_array([shard.paper_ids for shard in self.shards], pa.string())
 
     def rows(self, paper_ids: Sequence[str]) -> Rows:
-        """The row of each paper. Raises InputError naming every one that is not in the corpus."""
+        """The row of each paper. Raises InputError that names every paper outside the corpus."""
         import pyarrow.compute as pc
 
         unknown = [paper_id for paper_id in dict.fromkeys(paper_ids) if paper_id not in self._row_of]
@@ -210,7 +210,7 @@ class Corpus:
         return sum(np.count_nonzero(np.diff(shard.counts(field, rule).indptr)) for shard in self.shards)
 
     def norms(self, field: Field) -> NDArray[np.float64]:
-        """The length of each paper's tf-idf vector before it is made 1; 0 where the field is empty: shape (papers,)."""
+        """The length of each paper's tf-idf vector before it is made 1; 0 if the field is empty: shape (papers,)."""
         return self._arrays[f"{field}_norms"]
 
     def counts(self, field: Field, rule: Rule, rows: Rows) -> Sparse:

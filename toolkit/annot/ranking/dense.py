@@ -195,7 +195,7 @@ def search(
 
 
 def _runs(source: VectorSource) -> list[range]:
-    """The rows of the source in runs, none of which goes beyond one of its parts."""
+    """Runs of the rows of the source, none of which crosses one of its parts."""
     ends = source.starts.tolist() if isinstance(source, Parts) else [0, source.shape[0]]
     return [range(start, min(start + RUN, high)) for low, high in pairwise(ends) for start in range(low, high, RUN)]
 

@@ -159,7 +159,7 @@ class EncodedTopics:
 
 
 class Encoding:
-    """The vectors of a study's papers by one encoder, as far as they are made.
+    """The vectors of a study's papers by one encoder, complete or in progress.
 
     facts: all that a vector depends on besides the paper's text.
     """
@@ -226,7 +226,7 @@ class Encoding:
             yield hashlib.sha256((settings + json.dumps(contents)).encode()).hexdigest()[:32], part
 
     def _kept(self, key: str, count: int) -> NDArray[Any] | None:
-        """The vectors of a part of so many papers that were made before."""
+        """The vectors of a finished part with this number of papers."""
         path = self._cache / f"{key}.npy"
         if path.is_file():
             return np.asarray(np.load(path, mmap_mode="r"))
@@ -286,7 +286,7 @@ class Encoding:
 
     @cached_property
     def _rows_in_set(self) -> dict[str, int]:
-        """The first row of each part that the set holds; none if its files are not as they were written."""
+        """First row of each part in the set; none if its files have changed."""
         try:
             keys = (self._set / PARTS).read_text(encoding="utf-8").split()
             hashes = self._about["files"].items()

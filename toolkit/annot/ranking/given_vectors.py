@@ -154,14 +154,15 @@ class Read(NamedTuple):
 def read_word_vectors(path: Path) -> Read:
     """The vectors of the words of a file, in its order, read by gensim.
 
-    Which format it has is seen from its content; `.gz` is read as it is:
+    The content shows its format; `.gz` files are read directly:
 
     - word2vec text, and fastText's `.vec`: a line `words dimensions`, then a word and its numbers on each line;
     - word2vec binary: the same first line, then each word, a space and its numbers as float32;
     - fastText `.bin`: the magic number 793712314 first (fastText, `fasttext.cc`). Of it the vectors of whole words are
       taken, which hold their parts already; words that are not in it get none.
 
-    Raises InputError when it is in none of the formats, or broken off."""
+    Raises InputError when it is in none of the formats, or broken off.
+    """
     form = _form(path)
     check_unpacked(path)
     try:

@@ -108,7 +108,7 @@ class Places:
     """Address from which workers fetch the parts and where they put new ones; empty if they see the folders."""
 
     def part(self, name: str) -> Path:
-        """The folder of a part: where it is, or where it is to be made."""
+        """The existing folder of a part, or the folder in which it is to be made."""
         path = self.found / name
         return path if path.exists() else self.made / name
 
@@ -214,7 +214,7 @@ class _MakeShard:
 
 @dataclass(frozen=True)
 class _MakeAverages:
-    """Makes the averages of one shard that are missing, and returns where each was kept."""
+    """Makes the missing averages of one shard, and returns their URLs by folder."""
 
     corpus: Corpus
     words: storage.Folder

@@ -1,8 +1,8 @@
 """Runs that were made elsewhere: their faults, the rankings that stated rules leave, and those that pool.
 
 A run that is a pooling method is kept next to our own, exactly as it was imported. A topic of such a run is a query
-paper, or a query: then it counts for the query's paper, since all facets of a paper share its pool. Where a paper has
-several topics, a document has the best rank that any of them gives it.
+paper, or a query: then it counts for the query's paper, since all facets of a paper share its pool. If a paper has
+several topics, a document has the best rank in any of them.
 """
 
 from __future__ import annotations
@@ -203,7 +203,7 @@ class OfPapers(NamedTuple):
 def by_query_paper(
     documents: Mapping[str, Sequence[ScoredDoc]], queries: Sequence[Query], in_corpus: Collection[str]
 ) -> OfPapers:
-    """Rankings of a run by query paper. documents: by topic; of one that is listed twice the better score counts.
+    """Rankings of a run by query paper. documents: by topic; if a document is listed twice, the better score counts.
 
     Left out are topics that are no query of the study, and documents that are not in the corpus.
     """
@@ -260,7 +260,7 @@ def keep_imported(ws: Workspace, method: str, rankings: Mapping[str, Ranking], *
 
 
 def _merged(rankings: Sequence[Ranking]) -> Ranking:
-    """One ranking as it is; of several the best rank of each document, as one over the rank."""
+    """A single ranking unchanged; the best rank of each document in several, as one over the rank."""
     if len(rankings) == 1:
         return rankings[0]
     best: dict[str, int] = {}

@@ -53,7 +53,7 @@ def unit(counts: Sparse, idf: NDArray[np.float64]) -> Sparse:
 
 
 def cosines(queries: Sparse, rows: Sparse, idf: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Cosines of rows of counts: shape (queries, rows); 0 where a side is empty or no token is shared."""
+    """Cosines of rows of counts: shape (queries, rows); 0 if a side is empty or no token is shared."""
     return np.asarray((unit(rows, idf) @ unit(queries, idf).T.tocsr()).toarray().T)
 
 
@@ -162,7 +162,7 @@ def _of_used(counts: Sparse, row_of: NDArray[np.int32], width: int) -> Sparse:
 
 
 def _scaled(products: NDArray[np.float64], norms: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Products with the queries as cosines, shape (queries, rows), and -inf where nothing is shared."""
+    """Products with the queries as cosines, shape (queries, rows), and -inf if no token is shared."""
     scores = np.ascontiguousarray(products.T)
     nothing = scores <= 0
     with np.errstate(invalid="ignore"):

@@ -43,7 +43,7 @@ class TopK:
         self._kth = np.full(len(depths), -np.inf) if least is None else least.copy()
 
     def push(self, start: int, scores: NDArray[np.floating[Any]], *, error: NDArray[np.float64]) -> None:
-        """Take in a block. scores: shape (queries, rows), -inf where a row does not rank; `start` is its first row.
+        """Take in a block. scores: shape (queries, rows), -inf for a row that does not rank; `start` is its first row.
 
         error: shape (queries,), twice the largest error of any score so far; it may only grow from block to block.
         """
@@ -84,7 +84,7 @@ class TopK:
                 self._thin(query, error)
 
     def _floors(self, error: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Below these no row can be among the best any more: shape (queries,)."""
+        """Scores below which no row can still be among the best: shape (queries,)."""
         return self._kth - error - self._relative * np.abs(self._kth)
 
     def _thin(self, query: int, error: NDArray[np.float64]) -> None:

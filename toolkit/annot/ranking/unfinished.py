@@ -1,7 +1,7 @@
-"""A training of word vectors that goes on after a pass of one that was killed, with the same numbers.
+"""A training of word vectors that continues after the last pass of a killed one, with the same numbers.
 
-gensim begins with the first pass. Of the passes before, a pass depends on the two matrices and the state of the random
-numbers alone: the learning rate follows from its number.
+gensim begins with the first pass. A pass depends on the earlier ones only by the two matrices and the state of the
+random numbers: the learning rate follows from its number.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class Resumable(Word2Vec):  # type: ignore[misc]
     """Word2Vec that keeps a pass over a file now and then, and leaves out the passes before one that was kept."""
 
     def keep_in(self, folder: Path, facts: Mapping[str, Any]) -> None:
-        """Keep passes in `folder`, and go on from the one that a training with the same facts left there."""
+        """Save passes in `folder`, and continue from the one that a training with the same facts saved there."""
         self._folder, self._facts, self._done, self._kept_at = folder, dict(facts), 0, 0.0
         self._kept: Mapping[str, storage.Array] = {}
         try:

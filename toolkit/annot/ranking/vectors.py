@@ -97,7 +97,7 @@ def topic_name(topic_id: str, text: str) -> str:
 def vectors_named(vectors: Vectors, names: Sequence[str]) -> NDArray[Any]:
     """The vectors of these papers or topics: shape (names, dimensions).
 
-    Raises InputError naming every one that has none, or one with a number that is not finite.
+    Raises InputError that names every one without a vector, or with a number that is not finite.
     """
     row_of = rows_of(vectors, names)
     if absent := [f"{name}: no vector" for name in names if name not in row_of]:

@@ -48,7 +48,7 @@ def paper_ids(folder: Path) -> tuple[str, ...]:
 
 def whole_texts(folder: Path) -> pyarrow.Table:
     """Every paper with its abstract as one text, in order: paper_id, title, year, sentences (how many), abstract, and
-    part_of where there are passages."""
+    part_of if there are passages."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -121,7 +121,7 @@ def corpus_sha256(folder: Path) -> str:
 
 
 def beginnings(folder: Path, instead: Any = None) -> Iterator[tuple[str, int]]:
-    """The corpus as it was after each of its files: its `corpus_sha256`, and how many papers it had.
+    """The corpus as it was after each of its files: its `corpus_sha256`, and its number of papers.
 
     instead: a table with rows that take the places of those with their ids, such as records before a correction.
     """
@@ -177,7 +177,7 @@ def _passages(file: Any) -> int:
 
 
 def with_columns(batch: Any, names: Sequence[str]) -> Any:
-    """The batch with a column of this name each; one that its file lacks is empty."""
+    """The batch with a column of each name; a missing column is added empty."""
     import pyarrow
 
     for name in names:
@@ -187,7 +187,7 @@ def with_columns(batch: Any, names: Sequence[str]) -> Any:
 
 
 ColumnHashes = dict[tuple[str, str], Any]
-"""The hash of each part of each column, which goes on with every batch."""
+"""Hash of each part of each column, updated with every batch."""
 
 
 def columns_sha256(batches: Iterable[Any]) -> str:
@@ -239,7 +239,7 @@ def _filled(integers: Any) -> Any:
 
 
 def _text_bytes(column: Any) -> memoryview:
-    """The texts of an array without nulls one after the other, as they are in its memory: a slice of one buffer."""
+    """The texts of an array without nulls one after the other, as in its memory: a slice of one buffer."""
     import numpy
 
     _validity, offsets, values = column.buffers()
@@ -327,7 +327,7 @@ class RowGroups(NamedTuple):
 
 
 def groups_of(folder: Path) -> list[RowGroups]:
-    """Every row group of the corpus by itself, in order, under absolute paths; reads only the files' footers."""
+    """Row groups of the corpus one by one, in order, under absolute paths; reads only the files' footers."""
     return [
         RowGroups(path.resolve(), group, group + 1, about.row_group(group).num_rows)
         for path in files_of(folder)
@@ -376,7 +376,7 @@ def ids_at(folder: Path, places: Sequence[int]) -> dict[int, str]:
 
 
 def known_ids(folder: Path, candidates: Collection[str]) -> frozenset[str]:
-    """Those of these ids that papers of the corpus have."""
+    """Ids that papers of the corpus have, among these."""
     import pyarrow.compute as pc
 
     values = strings_of(candidates)

@@ -116,7 +116,7 @@ def _refuse_sampled(session: Session, leaving: set[tuple[str, str]]) -> None:
 
 
 def remove_pool(session: Session, topic_id: str) -> None:
-    """Take the pool of a topic away that has no query any more."""
+    """Remove the pool of a topic that no longer has a query."""
     for table in OF_POOLS:
         session.connection().execute(table.delete().where(table.c.topic_id == topic_id))
 

@@ -25,7 +25,8 @@ from annot.store.models import QUERY_TABLE, check_known, in_chunks, insert_rows
 
 
 def read_hidden(session: Session) -> dict[str, tuple[tuple[str, str], ...]]:
-    """The (query_id, doc_id) hidden among each assessor's own; one that the plan came to ask of them is none any more.
+    """Pairs hidden among each assessor's own, as (query_id, doc_id); a pair that the plan gave them later is not
+    hidden.
 
     In the order in which they were hidden. Assessors without any are left out.
     """
@@ -106,7 +107,7 @@ def read_projects(session: Session, *, round: StoredRound | None = None) -> tupl
 
 
 def record_tasks(session: Session, project: int, tasks: Mapping[Asked, int]) -> None:
-    """Note down the server's task of each thing asked; those not named keep theirs.
+    """Record the server's task of each pair; other pairs keep theirs.
 
     Raises InputError when two would have one task.
     """
@@ -142,7 +143,7 @@ def renew_tasks(session: Session, project: int, asked: Iterable[Asked], tasks: M
 
 
 def forget_tasks(session: Session, project: int, asked: Iterable[Asked]) -> None:
-    """Forget these tasks: the server has them no more."""
+    """Forget these tasks, which the server no longer has."""
     rows = TASK_TABLE
     remote_ids = read_tasks(session, project)
     for chunk in in_chunks(remote_ids[key] for key in asked if key in remote_ids):
@@ -150,7 +151,7 @@ def forget_tasks(session: Session, project: int, asked: Iterable[Asked]) -> None
 
 
 def forget_query(session: Session, query_id: str) -> None:
-    """Forget every task of a query: no server has one any more."""
+    """Forget every task of a query, which no server has any longer."""
     session.connection().execute(TASK_TABLE.delete().where(TASK_TABLE.c.query_id == query_id))
 
 
@@ -201,7 +202,7 @@ def read_secret(session: Session) -> str | None:
 
 
 def keep_secret(session: Session, secret: str) -> str:
-    """Keep `secret` unless another process has kept one by now; the one that holds."""
+    """The secret on record; `secret` is kept unless another process has kept one."""
     existing = read_secret(session)
     if existing is None:
         insert_rows(session, TASK_SECRET_TABLE, [{"id": 1, "secret": secret}])

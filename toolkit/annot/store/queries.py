@@ -92,7 +92,7 @@ def remove_query(session: Session, query_id: str) -> None:
 
 
 def check_unanswered(session: Session, query_id: str) -> None:
-    """Raise InputError if anybody, or a model, has answered about the query, or if its pairs are gold or under a sample
+    """Raise InputError if a person or a model has answered about the query, or if its pairs are gold or under a sample
     that the query cannot leave."""
     answers = (JUDGEMENT_TABLE, ADJUDICATION_TABLE, GOLD_TABLE, TRIAL_ASSIGNMENT_TABLE, OPINION_CALL_TABLE)
     _refuse(session, [query_id], {table: _IN_USE[table] for table in answers}, "be removed")
@@ -107,7 +107,7 @@ def read_queries(session: Session) -> tuple[Query, ...]:
 def put_topics(session: Session, topics: Iterable[Topic]) -> None:
     """Add these topics, or change those of the same id; others stay.
 
-    Raises InputError when one would change of which pairs were judged or sent, and when a paper is asked under its id.
+    Raises InputError when a topic with judged or sent pairs would change, and when a paper is a query under its id.
     """
     topics = list(topics)
     check_distinct((topic.topic_id for topic in topics), what="topics")
@@ -127,7 +127,7 @@ def put_topics(session: Session, topics: Iterable[Topic]) -> None:
 
 
 def remove_topic(session: Session, topic_id: str) -> None:
-    """Take a topic away that has no query any more; nothing if it is a paper."""
+    """Remove a topic that no longer has a query; nothing happens if it is a paper."""
     delete_where(session, TOPIC_TABLE, "topic_id", [topic_id])
 
 
@@ -137,7 +137,7 @@ def read_topics(session: Session) -> dict[str, Topic]:
 
 
 def judged_queries(session: Session) -> frozenset[str]:
-    """The queries of which pairs were judged or sent."""
+    """Queries with pairs that were judged or sent."""
     query_ids = (session.connection().execute(select(table.c.query_id).distinct()).scalars() for table in _JUDGED)
     return frozenset(chain.from_iterable(query_ids))
 

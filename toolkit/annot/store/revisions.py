@@ -36,11 +36,11 @@ BESIDE_CONTENT = ("account", "changed_at", "ruling", "shown_sha256", "recorded_a
 
 
 class Sourced(NamedTuple, Generic[R]):
-    """A judgement or an adjudication, and where it comes from."""
+    """A judgement or an adjudication with its origin."""
 
     record: R
     source: str
-    """`label-studio`, `import` or another name of where it was read."""
+    """Name of the source: `label-studio`, `import` or another."""
     annotation: str
     """The server's id of the annotation, as text; empty if the source has none."""
     payload: Mapping[str, Any] | None
@@ -183,9 +183,9 @@ class Revisions(Generic[R]):
         return self.record(session, silent, recorded_at=recorded_at)
 
     def withdraw(self, session: Session, lost: Iterable[tuple[Sourced[R], str]], *, recorded_at: str) -> int:
-        """Append to these lines the lead's word that their answer counts no longer; returns how many there were.
+        """Append to these lines the lead's ruling that their answer no longer counts; returns their number.
 
-        lost: the current answer, and the reason. A line that has another answer by now is left as it is.
+        lost: the current answer, and the reason. A line with another answer by now stays unchanged.
         """
         answers = list(lost)
         lines = self._read_lines(

@@ -93,7 +93,7 @@ def migrate(connection: Connection, number: int) -> None:
 
 
 def note_version(connection: Connection, version: int) -> None:
-    """Note down that the database has this version, and the tables that this program declares."""
+    """Record that the database has this version, and the tables that this program declares."""
     connection.execute(
         text(
             f"CREATE TABLE IF NOT EXISTS {VERSION_TABLE} "

@@ -81,13 +81,13 @@ SHOWN_VERSION_TABLE = made(
 )
 """Moments from which contents were in force. Triggers refuse every change."""
 OF_SETTINGS: tuple[Part, ...] = ("scale", "facet", "guidelines", "screen")
-"""The parts of which there are few; texts are many."""
+"""Parts with few subjects; texts are many."""
 KEYS = {"shown_content": ("sha256",), "shown_version": ("part", "subject", "since")}
 """The keys of the tables that only grow."""
 
 
 def hash_of_text(body: str) -> str:
-    """The SHA-256 by which a content is known."""
+    """SHA-256 that identifies a content."""
     return hashlib.sha256(body.encode()).hexdigest()
 
 
@@ -113,7 +113,7 @@ def keep_contents(session: Session, bodies: Iterable[str]) -> None:
 
 
 def record_versions(session: Session, versions: Iterable[ShownVersion]) -> None:
-    """Note down that these are in force from their moments on; earlier ones stay on record."""
+    """Record that these are in force from their moments on; earlier ones stay on record."""
     new = list(versions)
     keep_contents(session, (version.body for version in new))
     insert_records(session, SHOWN_VERSION_TABLE, new)
@@ -142,7 +142,7 @@ def read_histories(session: Session) -> dict[tuple[str, str], History]:
 
 
 def keep_imported_scale(session: Session, names: Sequence[str], *, since: str) -> None:
-    """Note down the names of the grades with which the first grades were imported, if no scale is on record."""
+    """Record the names of the grades with which the first grades were imported, if no scale is on record."""
     if not read_versions(session, "scale"):
         record_versions(session, [version("scale", IMPORTED, as_json([*names]), since=since)])
 
@@ -164,7 +164,7 @@ def moved_names(recorded: Sequence[str], names: Sequence[str]) -> list[str]:
 
 
 def facets_that_count(session: Session) -> dict[str, tuple[str, ...]]:
-    """The labels of each facet that was sent; of one that was removed since, the last ones, while it has queries."""
+    """The labels of each facet that was sent; if a facet was removed since, its last labels while it has queries."""
     facets_of_queries = set(session.connection().execute(select(QUERY_TABLE.c.facet).distinct()).scalars())
     labels_of = {}
     for (_, facet), versions in read_versions(session, "facet").items():

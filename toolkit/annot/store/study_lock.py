@@ -162,7 +162,8 @@ def _session_held(place: URL, me: Holder, queue: _Queue) -> Iterator[None]:
 
 
 def _present(connection: Any, me: Holder) -> None:
-    """Say who holds the connection, where everyone can read it, and let the server notice a machine that has gone."""
+    """Describe the holder in the connection's name, for everyone to read, and let the server notice a machine that has
+    died."""
     room = LONGEST_NAME - len(me._replace(host="").written().encode())
     name = me._replace(host=me.host.encode()[: max(room, 0)].decode(errors="ignore")).written()
     connection.execute("SELECT set_config('application_name', %s, false)", (name,))

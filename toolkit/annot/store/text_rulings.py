@@ -1,4 +1,4 @@
-"""The lead's decisions on answered pairs of which a text was corrected: judged as they were sent, or once more."""
+"""The lead's decisions on answered pairs with a corrected text: judged as they were sent, or once more."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Ruling = Literal["stays", "again"]
 
 
 class TextRuling(NamedTuple):
-    """The lead's decision on an answered pair of which the topic or the document was corrected."""
+    """The lead's decision on an answered pair with a corrected topic or document."""
 
     query_id: str
     doc_id: str
@@ -38,7 +38,7 @@ TEXT_RULING_TABLE = made(
 
 
 def add_rulings(session: Session, rulings: Iterable[TextRuling]) -> None:
-    """Note down these decisions; earlier ones stay on record."""
+    """Record these decisions; earlier ones stay on record."""
     insert_records(session, TEXT_RULING_TABLE, rulings)
 
 

@@ -81,7 +81,7 @@ class PlannedJudgements:
         return self.vacant.keys() - {key.pair for _, key in self.pending}
 
     def closed(self, pairs: Collection[Pair]) -> PlannedJudgements:
-        """The judgements once an adjudicator has closed these pairs: their grades wait for no judgement any more."""
+        """The judgements once an adjudicator has closed these pairs: their grades no longer wait for a judgement."""
         waived = Counter(self.waived)
         waived.update({pair: n for pair, n in self.vacant.items() if pair in pairs})
         waived.update(key.pair for _, key in self.pending if key.pair in pairs and key.occasion == 1)
@@ -139,7 +139,7 @@ class Dispute(OfPair):
 
     @property
     def gap(self) -> int:
-        """The largest difference between two grades; the scale's unknown width where someone could not judge is 0."""
+        """Largest difference between two grades, without assessors who could not judge; 0 without any grade."""
         grades = [judgement.grade for judgement in self.judgements if judgement.grade is not None]
         return max(grades) - min(grades) if grades else 0
 
@@ -282,9 +282,9 @@ def assign_adjudicators(
     """The adjudicator of each dispute, loads balanced, a query kept with one person if the loads stay balanced.
 
     An adjudicator never settles a pair that they judged, unless `may_assess` allows it and there is no one else.
-    `current` are the disputes that someone has already. `passed_on`: adjudicators who could not judge a pair that goes
-    to another one, who is neither of them nor an assessor of the pair; if there is no such person the pair is left out.
-    Raises InputError naming the other pairs that no adjudicator may settle.
+    `current`: the adjudicators of disputes that have one already. `passed_on`: adjudicators who could not judge a pair
+    that goes to another one, who is neither of them nor an assessor of the pair; if there is no such person the pair is
+    left out. Raises InputError naming the other pairs that no adjudicator may settle.
     """
     if not adjudicators:
         raise InputError("no adjudicator", hint="add one with `annot assessor add NAME --account EMAIL --adjudicator`")

@@ -276,7 +276,7 @@ def _is_other_entry(path: PurePosixPath) -> bool:
 
 
 class _Measured(io.RawIOBase):
-    """A stream from which no more is read than was expected."""
+    """A stream that ends in an error after more bytes than expected."""
 
     def __init__(self, source: io.BufferedIOBase) -> None:
         self._source = source

@@ -89,9 +89,10 @@ def write_backup(
 
 
 def keep_backup(ws: Workspace, why: str, *, apart: timedelta = timedelta(0)) -> Path | None:
-    """Take a backup by itself, unless the newest holds the same or is younger than `apart`; the file, or None.
+    """Take an automatic backup, unless the newest has the same content or is younger than `apart`; returns the file, or
+    None.
 
-    Raises StoreError if it cannot be written. A study without a database has nothing to keep.
+    Raises StoreError if it cannot be written. A study without a database has nothing to back up.
     """
     now = datetime.now(UTC)
     folder = ws.root / BACKUPS
@@ -171,7 +172,7 @@ def database_files(ws: Workspace) -> tuple[Path, ...]:
 
 
 def own_files(ws: Workspace) -> tuple[Path, ...]:
-    """The files of a SQLite database and the one by which it is locked."""
+    """Files of a SQLite database, and its lock."""
     return (*database_files(ws), *((lock_file(ws.database_file),) if ws.database_file else ()))
 
 

@@ -63,7 +63,7 @@ def export_judgements(ws: Workspace, outcome: Outcome) -> None:
 
 
 def _numbers(session: Session) -> dict[Judgement, dict[str, int]]:
-    """Version numbers by which each judgement was given, for content that was shown in several versions."""
+    """Numbers of the versions by which each judgement was given, for content that was shown in several versions."""
     numbers = VersionNumbers({**read_versions(session, *OF_SETTINGS), **by_part(text_versions(session))})
     if not numbers:
         return {}
@@ -109,10 +109,8 @@ def refuse_qrels_of_models(ws: Workspace) -> None:
 
 
 def exported_qrels(snapshot: Snapshot) -> tuple[Qrel, ...]:
-    """The qrels as they were written.
-
-    Raises MissingInput when they have not been written, InputError when they are not of this study's queries.
-    """
+    """Qrels on disk. Raises MissingInput when they have not been written, InputError when they are not of this study's
+    queries."""
     ws = snapshot.ws
     if not ws.qrels.is_file():
         raise MissingInput(f"{ws.qrels}: not written yet", hint=HINT)

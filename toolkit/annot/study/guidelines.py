@@ -27,7 +27,7 @@ NOT_FOR_ASSESSORS = ("adjudication", "labels", "queries", "sources")
 """Pages for others than assessors: settling, correcting labels, choosing queries, and the debts to the source."""
 
 OF_ROUNDS = ("full-text", "training")
-"""Pages that come before the others where the sub-study shows full texts, and where training shows gold grades."""
+"""Pages that come before the others if the sub-study shows full texts, and if training shows gold grades."""
 
 EXAMPLES = re.compile(r"^### For example\n.*?(?=^#{1,3} |\Z)", re.MULTILINE | re.DOTALL)
 QUOTED = re.compile(r"^> ?\*\*[^*\n]+\*\* +\(([^()\s]+)\): ", re.MULTILINE)

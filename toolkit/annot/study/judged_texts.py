@@ -57,7 +57,7 @@ class Answered(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class JudgedTexts:
-    """One answered pair of which a text was corrected."""
+    """An answered pair with a corrected text."""
 
     query_id: str
     doc_id: str
@@ -65,7 +65,7 @@ class JudgedTexts:
     required: Mapping[str, str]
     """SHA-256, by id, of the version that its tasks show, of the texts that were corrected."""
     to_decide: tuple[str, ...]
-    """The corrected texts of which answers show an earlier version and that wait for a decision."""
+    """Corrected texts that wait for a decision, because answers show an earlier version."""
     kept: Mapping[str, Display]
     """Display of a task with the required version, by text, if that is not the newest."""
     answers: tuple[Answered, ...]
@@ -89,7 +89,7 @@ class JudgedTexts:
 
 
 def judged_texts(session: Session) -> dict[Pair, JudgedTexts]:
-    """The answered pairs of which a text was corrected, by pair."""
+    """Answered pairs with a corrected text."""
     histories = _corrected(session)
     if not histories:
         return {}
@@ -174,7 +174,7 @@ def _corrected(session: Session) -> dict[str, History]:
 def _read(
     session: Session, table: Any, topics: Mapping[str, str], histories: Mapping[str, History]
 ) -> dict[Pair, list[Answered]]:
-    """The answers that count to pairs of which a text was corrected."""
+    """Answers that count, for pairs with a corrected text."""
     rows: list[Sourced[Any]] = [
         row
         for row in table.current(session)
@@ -296,8 +296,8 @@ def on_required_texts(
 ) -> tuple[tuple[Judgement, ...], tuple[Judgement, ...], tuple[Judgement, ...]]:
     """The answers on the version that their pair is judged on, the others, and the first of each pair and assessor.
 
-    latest: one answer for each person and question. returned: those that were not taken back. Where the first answer is
-    on another version, the first one that was given again takes its place.
+    latest: one answer for each person and question. returned: those that were not taken back. If the first answer is on
+    another version, the first one that was given again replaces it.
     """
     other_keys = {key for texts in corrected for key in texts.set_aside}
     answers = list(latest)

@@ -100,14 +100,15 @@ def is_current(notes: Made, what: str, states: States) -> bool:
 
 
 def note(ws: Workspace, what: str, states: States, **facts: Any) -> None:
-    """Note down that the product was made of these states, with further `facts`; not where the study is read only."""
+    """Record that the product was made of these states, with further `facts`; nothing is written to a read-only
+    study."""
     notes = read_made(ws)
     notes[what] = {"of": _of(what, states), **facts}
     _write(ws, notes)
 
 
 def note_letters(ws: Workspace, letters: Mapping[tuple[str, str], Project | None]) -> None:
-    """Note down the project that each letter links to, by role and person; None if it has none."""
+    """Record the project that each letter links to, by role and person; None if it has none."""
     notes = read_made(ws)
     new = {f"{role}/{name}": _link(project) for (role, name), project in letters.items()}
     notes["invite"] = {**notes.get("invite", {}), **new}

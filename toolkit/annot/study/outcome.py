@@ -29,8 +29,8 @@ class Outcome:
 
     planned: dict[Pair, tuple[str, ...]]
     judgements: tuple[Judgement, ...]
-    """One for each pair and assessor that has any: the latest that counts, else the latest of all. Given before anybody
-    spoke of the pair: agreement before adjudication is measured on these."""
+    """One judgement for each pair and assessor with any: the latest that counts, else the latest of all. They were
+    given before the pair was discussed: agreement before adjudication is measured on them."""
     repeats: tuple[Judgement, ...]
     """The answers to hidden repeats, chosen the same way. They settle nothing."""
     returned: tuple[Returned, ...]
@@ -106,7 +106,7 @@ class Outcome:
 
     @property
     def of_answered_pairs(self) -> tuple[Judgement, ...]:
-        """The judgements of the pairs that have as many as they are to have: none is missing."""
+        """Judgements of the pairs from which none is missing."""
         incomplete = set(self.incomplete)
         return tuple(judgement for judgement in self.judgements if judgement.pair not in incomplete)
 
@@ -126,7 +126,7 @@ def outcome_of(session: Session, settings: Settings) -> Outcome:
 
 
 def texts_of(session: Session) -> dict[Pair, JudgedTexts]:
-    """The answered pairs of which a text was corrected, as `annot.study.judged_texts` has them."""
+    """Answered pairs with a corrected text (`annot.study.judged_texts`)."""
     if not count_corrected_texts(session):
         return {}
     # Only here: most studies have none.
@@ -158,12 +158,11 @@ def outcome_from(
     """The state of every planned pair.
 
     drawn: facts about the plan besides its assignments. accepted: the pairs that may have fewer judgements than it
-    wants, and the reasons. texts: the pairs of which a text was corrected. asked: see
-    `annot.study.adjudication.rulings_of`. A grade from an adjudicator counts once it is given, even if an assessor
-    changed a grade afterwards and the two now agree. If the lead returned the pair to an assessor after that, the
-    adjudicator's grade no longer counts: the new answers are agreed or in dispute. An adjudicator who could not judge
-    settles nothing if the assessors agree. If a pair was returned to an assessor, the new answer counts for the final
-    grade; until then the pair waits.
+    wants, and the reasons. texts: the pairs with a corrected text. asked: see `annot.study.adjudication.rulings_of`. A
+    grade from an adjudicator counts once it is given, even if an assessor changed a grade afterwards and the two now
+    agree. If the lead returned the pair to an assessor after that, the adjudicator's grade no longer counts: the new
+    answers are agreed or in dispute. An adjudicator who could not judge settles nothing if the assessors agree. If a
+    pair was returned to an assessor, the new answer counts for the final grade; until then the pair waits.
     """
     per_pair, vacant = (drawn.per_pair, drawn.vacant) if drawn else (None, ())
     planned: dict[Pair, tuple[str, ...]] = dict.fromkeys(vacant, ()) | assessors_by_pair(plan)

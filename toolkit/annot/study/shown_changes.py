@@ -128,7 +128,7 @@ def in_words(changes: Sequence[ShownChange]) -> str:
 
 
 def _facet_changes(ws: Workspace, versions: Versions) -> Iterator[ShownChange]:
-    """The facets on record that have other labels in annot.toml, or are not there any more."""
+    """Facets on record that have other labels in annot.toml, or are missing there."""
     for (part, facet), sent in versions.items():
         if part != "facet" or facet == WHOLE:
             continue

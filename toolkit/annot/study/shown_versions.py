@@ -65,7 +65,7 @@ def by_part(texts: Mapping[str, Sequence[ShownVersion]]) -> Versions:
 
 
 def numbered(versions: Versions) -> tuple[NumberedVersion, ...]:
-    """Each distinct content of each thing; one that was sent again is no other version."""
+    """Distinct contents of each thing, numbered; a content that was sent again is no other version."""
     versions_found: list[NumberedVersion] = []
     for (part, subject), rows in versions.items():
         if subject == IMPORTED:

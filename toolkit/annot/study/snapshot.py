@@ -45,7 +45,7 @@ class Snapshot:
 
     ws: Workspace
     label_origins: dict[str, int]
-    """Papers by where their sentence labels come from."""
+    """Number of papers by the origin of their sentence labels."""
     queries: tuple[Query, ...]
     pools: dict[str, Pool]
     rankings_sha256: dict[str, str]
@@ -73,7 +73,7 @@ class Snapshot:
     sample: PoolSample | None = None
     """Sample of the pools; None if all pairs are judged."""
     judged_texts: dict[Pair, JudgedTexts] = field(default_factory=dict)
-    """The answered pairs of which a text was corrected."""
+    """Answered pairs with a corrected text."""
     text_versions: dict[str, tuple[ShownVersion, ...]] = field(default_factory=dict)
     """The versions of the papers that were corrected, by id, the oldest first."""
     shown: Versions = field(default_factory=dict)

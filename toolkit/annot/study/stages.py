@@ -81,7 +81,8 @@ def remove_dead(paths: Iterable[Path]) -> None:
 
 @contextmanager
 def held(path: Path, *, wait: bool = False) -> Iterator[None]:
-    """Hold a file or a folder for this process alone. Raises OSError if another holds it; wait: until it lets go."""
+    """Hold a file or a folder for this process alone. Raises OSError if another holds it; wait: until the other
+    releases it."""
     handle = os.open(path, os.O_RDONLY)
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))

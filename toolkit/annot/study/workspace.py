@@ -1,4 +1,4 @@
-"""A study's folder: where its files are, its settings, and writing files whole or not at all."""
+"""A study's folder: the paths of its files, its settings, and atomic writing of files."""
 
 from __future__ import annotations
 
@@ -62,10 +62,10 @@ class Workspace:
     root: Path
     settings: Settings
     studio_url: str | None = None
-    """The Label Studio to talk to, where one is named; None is the one that the study knows."""
+    """Label Studio to use, if one is named; None is the one that the study knows."""
     studio_token: str | None = field(default=None, repr=False)
     written: Settings | None = field(default=None, repr=False, compare=False)
-    """annot.toml's own, where names of grades or facets on record are others: those on record are in `settings`."""
+    """Settings of annot.toml, if the record has other names of grades or facets, which are in `settings`."""
     given: frozenset[str] = frozenset()
     """Settings that were given on the command line: an address among them needs no other permission."""
     held: Callable[[], Store] | None = field(default=None, repr=False, compare=False)
@@ -101,7 +101,7 @@ class Workspace:
     runs = _Place("exports/runs")
     qrels = _Place("exports/qrels.txt")
     sheet = _Place("queries.csv")
-    """The rating sheet where no other is named."""
+    """Default rating sheet."""
     cache = _Place(CACHE)
     """Files that can be made again: token ids, trained word vectors, a local Label Studio."""
 
@@ -258,7 +258,7 @@ def _updated(settings: Settings, section: str, values: Mapping[str, Any]) -> Set
 def write_file(path: Path, content: str | bytes, *, private: bool = False) -> None:
     """Write `content` to `path` so that a reader sees the old file or the new one, never a part.
 
-    A file that holds it already stays as it is. private: its owner alone can read it.
+    A file that already has this content stays unchanged. private: its owner alone can read it.
     """
     data = content.encode("utf-8") if isinstance(content, str) else content
     if path.is_file() and path.read_bytes() == data:

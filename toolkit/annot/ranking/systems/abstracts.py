@@ -57,7 +57,7 @@ class AbstractSystem(System):
         return f"a vector of each topic in corpus/vectors/{self.name}"
 
     def topics(self, inputs: SystemInputs) -> Sequence[PooledQuery]:
-        """The papers, and the texts of which the folder of vectors has one, or that its weights can read."""
+        """The papers, and the texts that have a vector in the folder, or that its weights can read."""
         own_vectors = inputs.own_vectors(self.name)
         if own_vectors is None and self.weights is not None:
             return inputs.topics

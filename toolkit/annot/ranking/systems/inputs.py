@@ -38,7 +38,7 @@ class SentenceVectors:
     """Vectors of the sentences of papers. Paper p has the rows `starts[p]` to `starts[p + 1] - 1`, one for each
     sentence from its first on.
 
-    An encoder that reads only so many tokens leaves the last sentences of a long abstract without a row.
+    An encoder with a limit of tokens leaves the last sentences of a long abstract without a row.
     """
 
     ids: tuple[str, ...]

@@ -128,7 +128,7 @@ def _plan(potentials: Array, distances: Array, y: Array, eps: float) -> Array:
 
 
 def _step(potentials: Array, plan: Array, distances: Array, x: Array, y: Array, eps: float) -> Array:
-    """Newton's step where it climbs as it should, and elsewhere the best of damped ones and of Sinkhorn's."""
+    """Newton's step if it climbs as it should, otherwise the best of damped steps and of Sinkhorn's."""
     sums = plan.sum(axis=2)
     hessian = -(plan @ (plan / np.maximum(y, TINY)[:, None, :]).transpose(0, 2, 1))
     rows = np.arange(x.shape[1])

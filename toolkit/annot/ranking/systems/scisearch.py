@@ -140,7 +140,7 @@ def by_facet(queries: Sequence[Query], fold: Sequence[str]) -> dict[str, list[Qu
 
 def learned_from(queries: Sequence[Query], fold: Sequence[str], facet: str) -> list[Query]:
     """The queries outside the fold that the network of this facet may learn from: those of the facet, or of all facets
-    where these are too few."""
+    if these are too few."""
     outside = [query for query in queries if query.query_id not in fold]
     same_facet = [query for query in outside if query.facet == facet]
     return same_facet if len(same_facet) > 1 else outside

@@ -161,7 +161,7 @@ def split(names: Sequence[str], *, dev_share: float, seed: int) -> tuple[list[st
 def triplets(
     paper_id: str, citations: Mapping[str, Sequence[str]], corpus: Sequence[str], *, easy: int, hard: int, seed: int
 ) -> tuple[list[Triplet], str]:
-    """The triplets of one query paper, and why there are fewer than wanted ("" where there are not).
+    """The triplets of one query paper, and the reason if there are fewer than wanted, else "".
 
     Cohan et al. 2020 (SPECTER): a positive is cited; a hard negative is cited by a paper that is cited, and not by the
     query; an easy one is any other paper. citations: of each paper of the corpus, within the corpus.
@@ -210,9 +210,9 @@ def cloze(paper: Paper, *, sentences: int, removed: float, seed: int) -> Iterato
 
 
 def with_negatives(examples: Sequence[Example], *, seed: int) -> tuple[list[Example], Counter[str]]:
-    """Each with a negative for good: the positive of a drawn example that shares no paper with it.
+    """Examples, each with a permanent negative: the positive of a drawn example that shares no paper with it.
 
-    Counted are those that have none, which are left out.
+    Examples without one are left out and counted.
     """
     left_out = Counter[str]()
     completed = []

@@ -1,7 +1,9 @@
-"""The training itself: Adam, a warm-up and a linear decay, looks at the dev examples, and a state to go on from.
+"""The training itself: Adam, a warm-up and a linear decay, looks at the dev examples, and a state from which it
+continues.
 
-Every step draws from generators that follow from the seed and its number alone, so a training that was killed and goes
-on from its last state ends in the weights of one that was not (on one device; GPUs may round otherwise each time).
+Every step draws from generators that follow from the seed and its number alone, so a training that was killed and
+continues from its last state ends in the weights of one that was not (on one device; GPUs may round otherwise each
+time).
 """
 
 from __future__ import annotations
@@ -163,7 +165,7 @@ class Training:
         return total, counted
 
     def look(self, state: TrainingState, train_loss: float | None, rate: float) -> None:
-        """Measure the dev examples, note it down, and keep the weights where they are the best so far."""
+        """Measure the dev examples, record the result, and keep the weights if they are the best so far."""
         import torch
 
         total, right, counted = 0.0, 0, 0
@@ -205,7 +207,7 @@ class Training:
         return TrainingState(step, [Point(*values) for values in curve], Point(*best), looks_since_best)
 
     def save(self, state: TrainingState, facts: Mapping[str, Any]) -> None:
-        """Keep the state, to go on from."""
+        """Save the state, from which a training continues."""
         assert state.best is not None, "a state is kept after a look"
         progress = [state.step, [astuple(point) for point in state.curve], astuple(state.best), state.since]
         parts = {name: part.state_dict() for name, part in self.parts.items()}

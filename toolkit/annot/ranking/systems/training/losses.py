@@ -126,8 +126,8 @@ class BatchLoss(NamedTuple):
 class Losses:
     """Turns examples into the loss of a recipe.
 
-    towers: the encoder, and that of the positives where they have one of their own. align: vectors of sentences by the
-    encoder that recipes with an alignment need.
+    towers: the encoder, and that of the positives if they have their own. align: vectors of sentences by the encoder
+    that recipes with an alignment need.
     """
 
     recipe: Recipe

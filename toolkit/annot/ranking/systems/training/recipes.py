@@ -48,7 +48,7 @@ class RecipeSettings:
     loss: Loss
     margin: Share = 1.0
     check_every: Annotated[int, Field(ge=0, le=MOST)] = 0
-    """Steps between two looks at the dev examples, where the state is kept, too; 0: ten looks an epoch."""
+    """Steps between two looks at the dev examples, when the state is saved too; 0: ten looks an epoch."""
     patience: Count = 5
     """Looks without a lower dev loss after which the training ends."""
     temperature: Above = 0.5
