@@ -86,7 +86,7 @@ def method_settings(ws: Workspace) -> dict[str, Any]:
 
 
 def lines_of(rankings: Mapping[str, Mapping[str, Ranking]]) -> Lines:
-    """The rankings as they are written: TREC runs."""
+    """Lines of TREC runs for these rankings."""
     return {method: run_lines(by_topic, tag=method) for method, by_topic in rankings.items()}
 
 

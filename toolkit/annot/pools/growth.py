@@ -137,7 +137,7 @@ def refuse_unasked(session: Session, grown: Iterable[GrownPool], *, grow: bool) 
 
 
 def record_version(ws: Workspace, changed_pools: Mapping[str, Pool], *, rankings: Rankings, grow: bool) -> None:
-    """Put the pools on record, write their files, and leave all others unchanged.
+    """Record the pools, write their files, and leave all others unchanged.
 
     rankings: of the pools, as far as they are known. Raises InputError as `refuse_unasked` does.
     """

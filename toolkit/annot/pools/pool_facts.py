@@ -164,7 +164,7 @@ def origins_of(ws: Workspace, pools: Mapping[str, Pool], *, without: Collection[
 
 
 def drawn_rankings(ws: Workspace, pools: Mapping[str, Pool]) -> Rankings:
-    """The rankings that the pools were drawn from; none of imported pools, or where they are not on disk."""
+    """Rankings that the pools were drawn from; none for imported pools, or if they are not on disk."""
     designs = recorded_designs(pools.values())
     return read_rankings(ws, needed(designs, pools)) if designs and rankings_manifest(ws).is_file() else {}
 
@@ -184,7 +184,7 @@ def _silent(done: int, total: int | None) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Replayed:
-    """The pools that were drawn again, and where they part from those on record."""
+    """Pools that were drawn again, and their differences from those on record."""
 
     pools: int
     documents: int

@@ -124,7 +124,7 @@ def shares(pool: Pool) -> tuple[MethodShare, ...]:
 
 
 def _new_documents(method: str, ranking: Ranking, draws: dict[str, Draw], banned: Collection[str]) -> Iterator[bool]:
-    """Enter the method's next new document into `draws` at each step, yielding True; ends where the ranking does."""
+    """Enter the method's next new document into `draws` at each step, yielding True; ends with the ranking."""
     for rank, doc in enumerate(ranking, start=1):
         if doc.doc_id not in draws and doc.doc_id not in banned:
             draws[doc.doc_id] = Draw(method, rank, doc.score, len(draws) + 1)
@@ -242,7 +242,7 @@ def extended(pool: Pool, addition: Addition, rankings: Mapping[str, Ranking], *,
 
 
 def as_of(pool: Pool, version: int) -> Pool:
-    """The pool as it was in this version, 1 being as it was drawn; which methods ran dry is not undone."""
+    """The pool in this version, 1 being the draw; methods that ran dry later stay listed as dry."""
     earlier = tuple(addition for addition in pool.additions if addition.version <= version)
     later = [addition for addition in pool.additions if addition.version > version]
     if not later:

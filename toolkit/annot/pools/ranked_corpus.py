@@ -25,11 +25,11 @@ class RankedCorpus(NamedTuple):
     added: tuple[str, ...] = ()
     """The papers that were added after the last ranking, in the order of the corpus: no pool can have drawn them."""
     unknown: tuple[str, ...] = ()
-    """Hashes of ranked corpora that the corpus as it is does not begin with."""
+    """Hashes of ranked corpora that are no beginning of the current corpus."""
     found: str = "no corpus"
-    """The hash of the corpus as it is."""
+    """Hash of the current corpus."""
     ranked: str | None = None
-    """The hash of the last corpus that was ranked; None without rankings, or if it is not known any more."""
+    """Hash of the last corpus that was ranked; None without rankings, or if it is no longer known."""
     corrected: tuple[str, ...] = ()
     """The papers that were corrected after they were ranked, by id: their ranks are those of the earlier records."""
 
@@ -67,8 +67,7 @@ def ranked_corpus(ws: Workspace) -> RankedCorpus:
 
 
 def _before_corrections(ws: Workspace) -> list[tuple[dict[str, int], set[str]]]:
-    """The hashes of the corpus as it was before each correction and all later ones, with the papers that these
-    changed."""
+    """Hashes of the corpus before each correction and all later ones, with the papers that these changed."""
     with ws.reading() as session:
         past = corrections(session)
     states = []

@@ -71,7 +71,7 @@ def _read(session: Session, condition: ColumnElement[bool]) -> tuple[ShownOpinio
 
 
 def accept(session: Session, pairs: Iterable[tuple[str, str]], *, why: str, accepted_at: str) -> None:
-    """Note down these pairs, which are not on record yet, with the reason."""
+    """Record these pairs, which are not on record yet, with the reason."""
     insert_rows(
         session,
         ACCEPTED_TABLE,

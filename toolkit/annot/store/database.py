@@ -96,7 +96,7 @@ class Store:
 
     @contextmanager
     def read(self) -> Iterator[Session]:
-        """A transaction that can only read, and sees the database as it was at the first look."""
+        """A transaction that can only read, and sees the database at the moment of the first look."""
         with self._errors_in_words(), Session(self._engine) as session, session.begin():
             yield session
 
@@ -122,11 +122,9 @@ class Store:
 def open_store(url: str, *, create: bool = True, older: bool = False, wait_seconds: float = WAIT_SECONDS) -> Store:
     """The store at `url`, at this program's version.
 
-    url: `sqlite:///FILE`, or `postgresql://...`.
-    create: make the database when it is not there, and migrate an older one; otherwise MissingInput or StoreError is
-    raised and nothing is touched.
-    older: open an older one as it is.
-    wait_seconds: how long to wait for another process that writes.
+    url: `sqlite:///FILE`, or `postgresql://...`. create: make the database when it is not there, and migrate an older
+    one; otherwise MissingInput or StoreError is raised and nothing is touched. older: open an older one without
+    migrating it. wait_seconds: longest wait for another process that writes.
 
     Raises StoreError, with a remedy and without the password, when the URL is wrong, the server unreachable, the file
     no database, or the database another program's, a newer one's or an older one's.
@@ -144,7 +142,7 @@ def open_store(url: str, *, create: bool = True, older: bool = False, wait_secon
 
 
 def connect_store(url: str, *, create: bool, wait_seconds: float = WAIT_SECONDS) -> Store:
-    """The store at `url` as it is, empty or of any version. Raises errors as `open_store` does."""
+    """The store at `url` unchanged, empty or of any version. Raises errors as `open_store` does."""
     place = parse_url(url)
     if place.get_backend_name() == "sqlite":
         return _open_file(place, create=create, wait_seconds=wait_seconds)

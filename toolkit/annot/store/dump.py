@@ -90,7 +90,7 @@ def drop_tables(connection: Connection) -> None:
 
 
 def _tables(connection: Connection) -> list[Table]:
-    """The tables with rows to keep, as they are; those of other programs in the same database are none of ours."""
+    """Tables with rows to keep; those of other programs in the same database are left out."""
     return _reflected(connection, {*TABLES.tables}).sorted_tables
 
 
@@ -152,7 +152,7 @@ def _row(line: bytes, where: str, kinds: Mapping[str, _Kind]) -> dict[str, Any]:
 
 
 def _insert(connection: Connection, table: Table, chunk: Sequence[Mapping[str, Any]]) -> None:
-    """Insert the rows as they were read: JSON is text already, and is not to be written as JSON once more."""
+    """Insert the rows as they were read: JSON is text already, and must not be written as JSON once more."""
     columns = list(chunk[0])
     rows = [tuple(row[name] for name in columns) for row in chunk]
     if connection.dialect.name == "postgresql":

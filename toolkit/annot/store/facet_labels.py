@@ -1,4 +1,4 @@
-"""The sentence labels of the papers, and where each paper's come from."""
+"""The sentence labels of the papers, and the origin of each paper's."""
 
 from __future__ import annotations
 
@@ -53,9 +53,9 @@ def put_corrections(session: Session, labels: Iterable[FacetLabels]) -> None:
 
 
 def remove_labels(session: Session, paper_ids: Iterable[str]) -> int:
-    """Take the labels of these papers away, those that people corrected too: their sentences are others now.
+    """Remove the labels of these papers, also corrected ones: their sentences have changed.
 
-    Returns how many of the papers had any.
+    Returns the number of papers that had labels.
     """
     labelled = [entry.paper_id for entry in read_labels(session, paper_ids)]
     delete_where(session, FACET_LABELS_TABLE, "paper_id", labelled)

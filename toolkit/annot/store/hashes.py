@@ -172,7 +172,7 @@ def read_states(session: Session) -> dict[str, str]:
 
 
 def written_mark(session: Session) -> str:
-    """A mark that changes with every row that anybody writes or deletes in a PostgreSQL database; empty on SQLite."""
+    """A mark that changes with every row that is written or deleted in a PostgreSQL database; empty on SQLite."""
     connection = session.connection()
     if connection.dialect.name != "postgresql":
         return ""

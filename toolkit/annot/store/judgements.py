@@ -45,14 +45,14 @@ def has_texts_on_record(session: Session) -> bool:
 
 
 def add_returned(session: Session, returned: Returned) -> None:
-    """Note down a pair that goes back. Raises InputError for an unknown query or assessor."""
+    """Record a pair that is returned. Raises InputError for an unknown query or assessor."""
     check_known(session, QUERY_TABLE, [returned.query_id], what="returned")
     check_known(session, ASSESSOR_TABLE, [returned.assessor], what="returned")
     insert_records(session, RETURNED_TABLE, [returned])
 
 
 def withdraw_returned(session: Session, returned: Returned, *, withdrawn_at: str, contested: bool = False) -> None:
-    """Note down that this one was taken back. contested: the pair goes to an adjudicator."""
+    """Record that this return was taken back. contested: the pair goes to an adjudicator."""
     rows = RETURNED_TABLE
     of_pair = [rows.c[name] == getattr(returned, name) for name in ("query_id", "doc_id", "assessor", "occasion")]
     session.connection().execute(rows.update().where(*of_pair).values(withdrawn_at=withdrawn_at, contested=contested))

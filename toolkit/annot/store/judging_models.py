@@ -35,7 +35,7 @@ class Plan(NamedTuple):
     per_pair: int | None = None
     """Judgements that each pair is to have; None if the judgements were imported."""
     vacant: tuple[tuple[str, str], ...] = ()
-    """(query_id, doc_id) of the pairs that no assignment names any more, since their assessors left."""
+    """Pairs that no assignment names any longer, since their assessors left, as (query_id, doc_id)."""
 
 
 class SampleDesign(NamedTuple):
@@ -239,7 +239,7 @@ class ModelCall(NamedTuple):
     grade: int | None = None
     reason: str | None = None
     shown_sha256: str | None = None
-    """Hash of the display of its prompt (`annot.store.shown`): as a task's, with `prompt` in the place of `screen`."""
+    """Hash of the display of its prompt (`annot.store.shown`): like a task's, with `prompt` instead of `screen`."""
 
     @property
     def pair(self) -> tuple[str, str]:
@@ -250,8 +250,8 @@ class ModelCall(NamedTuple):
 def answers_table(name: str, record: type, person: str) -> Table:
     """An append-only table of revisions: triggers refuse every UPDATE and DELETE.
 
-    Besides the record it has where the answer comes from (`annot.store.revisions.Sourced`), the hash of its content,
-    and `chain_sha256`, the row's link of `annot.store.hashes`.
+    Besides the record it has the origin of the answer (`annot.store.revisions.Sourced`), the hash of its content, and
+    `chain_sha256`, the row's link of `annot.store.hashes`.
     """
     counted = [column_name for column_name in ("occasion", "revision") if column_name in (*LINE[name], "revision")]
     columns: list[Column[Any]] = [numbered(), *columns_of(record)]

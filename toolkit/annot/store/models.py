@@ -100,7 +100,7 @@ def columns_of(record: type, *, key: Sequence[str] = (), without: Sequence[str] 
 
 
 def column(name: str, kind: Any, *, key: bool = False) -> Column[Any]:
-    """A column for values of this kind; where None is one of them, it may be empty."""
+    """A column for values of this kind; it may be empty if None is one of them."""
     kinds = [part for part in get_args(kind) if part is not NoneType] if NoneType in get_args(kind) else [kind]
     sql_type = BigInteger if name in BIG and kinds == [int] else KINDS[get_origin(kinds[0]) or kinds[0]]
     return Column(name, sql_type, primary_key=key, nullable=kinds != [kind], autoincrement=False)
@@ -173,7 +173,7 @@ FACET_LABELS_TABLE = made(
     ],
     check("origin", "origin IN ('carried', 'corrected') OR origin LIKE 'predicted:_%'"),
 )
-"""The sentence labels of a paper, joined by commas, and where they come from."""
+"""The sentence labels of a paper, joined by commas, and their origin."""
 TOPIC_TABLE = made("topic", columns_of(Topic, key=["topic_id"]), check("title", "title <> ''"))
 """The topics that are texts."""
 QUERY_TABLE = made("query", columns_of(Query, key=["query_id"]), unique("topic_facet", "topic_id", "facet"))

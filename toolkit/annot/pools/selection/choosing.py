@@ -219,7 +219,7 @@ def _doubles_wanted(count: int, share: float) -> int:
 
 
 def papers_enough(papers: int, *, two_facet_share: float) -> int:
-    """The smallest number of queries that `choose` takes from so many papers or more.
+    """The smallest number of queries for which `choose` takes at least this many papers.
 
     >>> papers_enough(6, two_facet_share=0.5), papers_enough(6, two_facet_share=0)
     (9, 6)

@@ -61,9 +61,9 @@ ODD = 200
 
 
 def periods_of(years: Mapping[int, int]) -> tuple[tuple[int, int], ...]:
-    """Five periods of equal length, or fewer where there are fewer years; earlier ones are a year longer where needed.
+    """Five periods of equal length, or fewer if there are fewer years; earlier ones are a year longer if needed.
 
-    years: how many papers each year has. A few papers of odd years are in no period, and none is without papers.
+    years: number of papers of each year. A few papers of odd years are in no period, and none is without papers.
 
     >>> periods_of(dict.fromkeys(range(1994, 2020), 9))
     ((1994, 1999), (2000, 2004), (2005, 2009), (2010, 2014), (2015, 2019))
@@ -89,7 +89,7 @@ def _beyond(years: Sequence[int], papers: Mapping[int, int], odd: int) -> int:
 def sample(
     years: Iterable[tuple[str, int | None]], *, periods: Sequence[tuple[int, int]], per_period: int, seed: int
 ) -> Sample:
-    """Draw `per_period` papers at random from each period, or all where there are fewer.
+    """Draw `per_period` papers at random from each period, or all if there are fewer.
 
     `years`: id and year of each paper of the corpus, in any order. `periods`: first and last year of each.
     The draw of a period follows from the seed, its two years and its own papers alone.
