@@ -67,8 +67,9 @@ def make_shard(batches: Iterable[Any]) -> dict[str, NDArray[Any]]:
         arrays |= {f"{rule}_indptr": words.indptr, f"{rule}_ids": words.ids}
         for field, counts_of_pieces in counts_of.items():
             counts = count_tokens(counts_of_pieces, words)
+            smallest = np.min_scalar_type(int(counts.data.max(initial=0)))
             name = f"{field}_{rule}"
-            arrays |= {f"{name}_counts": _smallest(counts.data), f"{name}_columns": counts.indices}
+            arrays |= {f"{name}_counts": counts.data.astype(smallest), f"{name}_columns": counts.indices}
             frequency = np.bincount(counts.indices, minlength=len(words))
             arrays |= {f"{name}_rows": counts.indptr, f"{name}_frequency": frequency}
     return arrays
@@ -105,10 +106,6 @@ class Shard:
     def frequency(self, field: Field, rule: Rule) -> NDArray[np.int64]:
         """Number of documents of the shard in which each of its tokens occurs: shape (tokens,)."""
         return self._arrays[f"{field}_{rule}_frequency"]
-
-
-def _smallest(counts: NDArray[Any]) -> NDArray[Any]:
-    return counts.astype(np.min_scalar_type(int(counts.max(initial=0))))
 
 
 Rows = NDArray[np.int64]

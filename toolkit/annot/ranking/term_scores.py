@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 from annot.base.cores import Each, in_threads
 from annot.base.errors import InputError
 from annot.base.records import Ranking
-from annot.ranking.corpus import Corpus, Rows, Statistics
+from annot.ranking.corpus import Corpus, Statistics
 from annot.ranking.tokens import BLOCK, Field, Rule, Sparse, lengths, run_of, sparse, with_data
 from annot.ranking.topk import ROUNDING_STEP, Candidates, TopK, best, best_of_all
 
@@ -116,13 +116,6 @@ class _Search:
             norms = self.norms[first_row + start : first_row + start + products.shape[0]]
             top.push(first_row + start, _scaled(products, norms), error=exact)
         return top.candidates(error=exact), exact
-
-
-def rank(
-    corpus: Corpus, field: Field, queries: Rows, *, depths: NDArray[np.int64], each: Each = in_threads
-) -> list[Ranking]:
-    """The best documents for each query paper. queries: rows, shape (queries,); depths: shape (queries,)."""
-    return rank_counts(corpus, field, corpus.counts(field, "terms", queries), depths=depths, each=each)
 
 
 def rank_counts(

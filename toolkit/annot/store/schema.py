@@ -38,12 +38,7 @@ APPEND_ONLY = {name: (*line, "revision") for name, line in LINE.items()} | shown
 """Unique columns of each table that only grows."""
 
 
-def make_tables(connection: Connection) -> None:
-    """Make every table and index in the caller's transaction."""
-    TABLES.create_all(connection)
-
-
-MIGRATIONS: list[Callable[[Connection], None]] = [make_tables]
+MIGRATIONS: list[Callable[[Connection], None]] = [TABLES.create_all]
 """Migration n brings a database from version n - 1 to n. New ones go to the end.
 
 The first makes the tables as they are declared now, so that a new database is at the last version at once.
