@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy
 import pyarrow
-from annot.base.records import Paper
+from annot.base.records import Paper, Ranking
 from annot.ranking import lsa
 from annot.ranking.corpus import Corpus, Shard, gather, make_shard
-from annot.ranking.methods import RankingInputs
+from annot.ranking.methods import RankingInputs, rank_candidates
 from annot.ranking.vectors import Precision, Vectors, VectorsWriter
 from annot.ranking.wordvectors import WordVectors
 
@@ -62,3 +63,12 @@ def decomposed(corpus: Corpus, *, dimensions: int, iterations: int) -> lsa.Decom
     return lsa.Decomposition(
         corpus.paper_ids.combine_chunks(), rows, "lsa", basis.space, "cosine", basis.facts, basis.matrix
     )
+
+
+def rank_pool(
+    inputs: RankingInputs, *, baseline: str, paper_id: str, sentences: Sequence[int], doc_ids: Sequence[str]
+) -> Ranking:
+    """The documents of a pool in the baseline's order. sentences: positions in the query paper's abstract."""
+    inputs.corpus.rows([paper_id, *doc_ids])
+    query = partial(inputs.corpus.sentences, paper_id, sentences)
+    return rank_candidates(inputs, baseline=baseline, query=query, doc_ids=doc_ids)

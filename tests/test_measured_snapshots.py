@@ -130,10 +130,10 @@ def test_agreement_by_guidelines_takes_the_pairs_that_all_judged_by_one_version(
     monkeypatch.setattr(measured, "agreement_of", keep)
     answers = [judged(doc, who, 1) for doc in ("d1", "d2", "d3") for who in ("a1", "a2")]
     by = dict(zip(answers, ["old", "old", "old", "new", None, None], strict=True))
-    sent = [SimpleNamespace(sha256=one, sent_at=f"at {one}", why=None) for one in ("old", "new", "old")]
+    sent = [SimpleNamespace(sha256=one, since=f"at {one}", why=None) for one in ("old", "new", "old")]
     snapshot: Any = SimpleNamespace(
-        guidelines={"aim": sent, "way": sent[:1]},
-        guidelines_of=by,
+        shown={("guidelines", "aim"): sent, ("guidelines", "way"): sent[:1]},
+        displays={answer: {"guidelines": sha256} for answer, sha256 in by.items()},
         facets={"q1": "aim"},
         outcome=SimpleNamespace(of_answered_pairs=answers),
     )

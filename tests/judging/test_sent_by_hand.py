@@ -19,7 +19,7 @@ from annot.labelstudio.studio_records import Delivery, StudioTask
 from annot.labelstudio.tasks import pair_key
 from annot.store import projects
 from annot.store.projects import StoredRound
-from annot.store.shown import read_guidelines, version
+from annot.store.shown import read_versions, version
 from annot.study.workspace import Workspace
 from small_study import Small
 from study_stages import copied
@@ -158,7 +158,7 @@ def test_who_has_no_account_waits_and_the_guidelines_are_noted_once_something_is
 
     def known() -> int:
         with ws.reading() as session:
-            return len(read_guidelines(session))
+            return len(read_versions(session, "guidelines"))
 
     Server(accounts=["joe"]).stand_in(monkeypatch)
     with pytest.raises(FindingError, match="1 person without access to http://studio") as error:

@@ -14,12 +14,12 @@ from annot.ranking.systems.encoders import encode_in_context, open_paper_encoder
 from annot.ranking.systems.reading import load
 from annot.ranking.systems.training import losses
 from annot.ranking.systems.training.examples import Example
-from annot.ranking.systems.training.losses import Heat, Losses
+from annot.ranking.systems.training.losses import Losses
 from annot.ranking.systems.training.recipes import RECIPES, recipe_of
 from sentence_transformers import SentenceTransformer, util
 from sentence_transformers.sentence_transformer.losses import MultipleNegativesRankingLoss
 
-HEAT = Heat(0.5, 1 / 20)
+TEMPERATURE, EPS = 0.5, 1 / 20
 RNG = np.random.default_rng(4)
 
 
@@ -67,23 +67,23 @@ def distances(rows: int, columns: int) -> torch.Tensor:
 
 def plan_of(values: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """POT's plan, over masses that follow from the nearest sentences."""
-    x, y = (np.exp(-values.min(axis=axis) / HEAT.temperature) for axis in (1, 0))
+    x, y = (np.exp(-values.min(axis=axis) / TEMPERATURE) for axis in (1, 0))
     x, y = x / x.sum(), y / y.sum()
     given = {"method": "sinkhorn_log", "stopThr": 1e-12, "numItermax": 1_000_000, "warn": False}
-    return ot.sinkhorn(x, y, values, HEAT.eps, **given), x, y
+    return ot.sinkhorn(x, y, values, EPS, **given), x, y
 
 
 def whole_distance(values: np.ndarray) -> float:
     """What GeomLoss gives for these distances: masses, plan and entropy."""
     plan, x, y = plan_of(values)
-    return float((plan * values).sum() + HEAT.eps * (plan * np.log(plan / np.outer(x, y))).sum())
+    return float((plan * values).sum() + EPS * (plan * np.log(plan / np.outer(x, y))).sum())
 
 
 @pytest.mark.parametrize("shape", [(3, 4), (1, 5), (6, 2)])
 def test_transport_is_that_of_pot_and_its_gradient_that_of_the_whole_distance(shape: tuple[int, int]) -> None:
     """By finite differences that change the masses, too."""
     matrix = distances(*shape)
-    loss = losses.transport(matrix, HEAT)
+    loss = losses.transport(matrix, TEMPERATURE, EPS)
     loss.backward()
     values = matrix.detach().numpy()
     assert float(loss.detach()) == pytest.approx(whole_distance(values), abs=1e-8)
@@ -98,14 +98,14 @@ def test_transport_is_that_of_pot_and_its_gradient_that_of_the_whole_distance(sh
 
 def test_gradients_reach_the_sentences_as_they_do_where_every_step_of_sinkhorn_is_differentiated() -> None:
     left, right = (torch.tensor(RNG.normal(size=(size, 20)) / 4, requires_grad=True) for size in (4, 5))
-    losses.transport(losses.between(left, right), HEAT).backward()
+    losses.transport(losses.between(left, right), TEMPERATURE, EPS).backward()
     theirs = [side.detach().clone().requires_grad_() for side in (left, right)]
     cost = torch.cdist(*theirs)
-    x, y = (torch.softmax(-cost.min(dim=dim).values / HEAT.temperature, dim=0) for dim in (1, 0))
+    x, y = (torch.softmax(-cost.min(dim=dim).values / TEMPERATURE, dim=0) for dim in (1, 0))
     f, g = torch.zeros_like(x), torch.zeros_like(y)
     for _ in range(3000):
-        f = -HEAT.eps * torch.logsumexp((g - cost) / HEAT.eps + torch.log(y), dim=1)
-        g = -HEAT.eps * torch.logsumexp((f[:, None] - cost) / HEAT.eps + torch.log(x)[:, None], dim=0)
+        f = -EPS * torch.logsumexp((g - cost) / EPS + torch.log(y), dim=1)
+        g = -EPS * torch.logsumexp((f[:, None] - cost) / EPS + torch.log(x)[:, None], dim=0)
     ((x * f).sum() + (y * g).sum()).backward()
     for side, other in zip((left, right), theirs, strict=True):
         torch.testing.assert_close(side.grad, other.grad, atol=1e-7, rtol=1e-6)
@@ -114,10 +114,10 @@ def test_gradients_reach_the_sentences_as_they_do_where_every_step_of_sinkhorn_i
 def test_the_other_distances_are_plain_sums() -> None:
     matrix = distances(3, 5)
     values = matrix.detach().numpy()
-    weights = np.exp(-values / HEAT.temperature)
-    assert float(losses.single(matrix, HEAT).detach()) == values.min()
+    weights = np.exp(-values / TEMPERATURE)
+    assert float(losses.single(matrix, TEMPERATURE, EPS).detach()) == values.min()
     expected = (values * weights / weights.sum()).sum()
-    assert float(losses.attention(matrix, HEAT).detach()) == pytest.approx(expected)
+    assert float(losses.attention(matrix, TEMPERATURE, EPS).detach()) == pytest.approx(expected)
     left, right = torch.tensor(RNG.normal(size=(2, 7))), torch.tensor(RNG.normal(size=(3, 7)))
     plain = np.linalg.norm(left.numpy()[:, None] - right.numpy()[None], axis=2)
     np.testing.assert_allclose(losses.between(left, right).numpy(), plain, atol=1e-12)

@@ -1,4 +1,4 @@
-"""What decides beside rankings what a pool holds: it is written down, read back, and keeps what was barred out."""
+"""Admission to pools besides rankings: it is written, read back, and keeps barred papers out."""
 
 from __future__ import annotations
 

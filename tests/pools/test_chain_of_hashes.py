@@ -1,4 +1,4 @@
-"""The chain from the corpus to the exports: each broken link is told in one sentence, and nothing that is whole."""
+"""Chain from the corpus to the exports: each broken link gives one sentence, and a complete chain gives none."""
 
 from __future__ import annotations
 

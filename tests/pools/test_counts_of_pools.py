@@ -1,4 +1,4 @@
-"""What pools look like, counted by hand on pools of a few documents."""
+"""Facts about pools, counted by hand on pools of a few documents."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ def drawn(mode: str, *rankings: str, per_method: int = 2, ranking_depth: int = 5
 
 
 def told(pool: Pool) -> list[tuple[str, int, int | None, int | None]]:
-    """Of each document the place of its method in the order, the rank and the turn."""
+    """Place of the method in the order, rank and turn of each document."""
     order = {name: at for at, name in enumerate(pool.methods)}
     return [(one.doc_id, order[one.drawn.method], one.drawn.rank, one.drawn.turn) for one in pool.entries]
 

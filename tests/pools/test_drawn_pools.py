@@ -1,4 +1,4 @@
-"""Pools drawn by their designs, what their files say against the database, and pools of what was judged elsewhere."""
+"""Pools drawn by their designs, differences of their files from the database, and pools judged elsewhere."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def recorded(ws: Workspace, *more: Pool, methods: dict[str, Any] | None = None) 
 
 
 def _sha256(paper_id: str) -> str:
-    """Of the ranking's lines in TREC's format, written out here."""
+    """SHA-256 of the ranking's lines in TREC's format, written out here."""
     import hashlib
 
     docs = {"p1": "abcd", "p2": "xyz"}[paper_id]

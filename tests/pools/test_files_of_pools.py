@@ -1,4 +1,4 @@
-"""The files of pools: one for each, stale ones go, and the manifest says what they have in common."""
+"""Files of pools: one for each, stale ones are removed, and the manifest has their common facts."""
 
 from __future__ import annotations
 

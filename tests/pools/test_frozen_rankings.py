@@ -1,4 +1,4 @@
-"""Rankings on disk: what is written is read back, joined with what was there, and refused where it was changed."""
+"""Rankings on disk: written, read back, joined with the old ones, and refused if they were changed."""
 
 from __future__ import annotations
 

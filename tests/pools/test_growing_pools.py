@@ -1,4 +1,4 @@
-"""Pools that grow: what a change adds and removes, versions, and when pairs are added only if asked for."""
+"""Pools that grow: additions and removals of a change, versions, and the guard of studies under way."""
 
 from __future__ import annotations
 

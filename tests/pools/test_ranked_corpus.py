@@ -1,4 +1,4 @@
-"""Papers that were added after the rankings behind the pools were made are told from those that were ranked."""
+"""Papers that were added after the rankings behind the pools were made, as distinct from those that were ranked."""
 
 from __future__ import annotations
 

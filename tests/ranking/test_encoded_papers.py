@@ -1,4 +1,4 @@
-"""Vectors that encoders make: which papers a part has, what is kept in the cache, and what a cluster's worker reads."""
+"""Vectors that encoders make: the papers of a part, the cache, and the columns that a cluster's worker reads."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def numbered(texts: Sequence[Any]) -> Any:
 
 
 class Encoders:
-    """In place of the encoders of `annot.ranking.systems.encoders`: remembers what was read, and how."""
+    """Stand-in for the encoders of `annot.ranking.systems.encoders`, which remembers its input."""
 
     BATCH = 32
 

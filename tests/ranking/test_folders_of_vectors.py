@@ -1,4 +1,4 @@
-"""A folder of vectors: what its files hold to the byte, which faults are named, and what it ranks."""
+"""Folders of vectors: the bytes of their files, the faults that are named, and their rankings."""
 
 from __future__ import annotations
 

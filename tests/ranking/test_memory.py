@@ -1,4 +1,4 @@
-"""Training and decomposing keep to their memory: the peak does not grow with the papers; what cannot fit is refused."""
+"""Memory of training and decomposing: the peak does not grow with the papers; larger work is refused."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ from annot.ranking.corpus import Corpus
 from annot.ranking.methods import BASELINES, EMPTY_SCORE, METHODS, RankingInputs
 from annot.ranking.vectors import Vectors
 from annot.ranking.wordvectors import WordVectors
-from indexed import decomposed, inputs_of
+from indexed import decomposed, inputs_of, rank_pool
 from sklearn.decomposition import TruncatedSVD
 from sklearn.feature_extraction.text import TfidfVectorizer
 
@@ -133,7 +133,7 @@ def test_a_baseline_ranks_every_document_of_the_pool_and_empty_ones_last(
 ) -> None:
     pool = [paper.paper_id for paper in papers[1:40]]
     empty = {paper.paper_id for paper in papers[1:40] if not paper.sentences}
-    found = methods.rank_pool(full_inputs, baseline=baseline, paper_id="p000", sentences=[0], doc_ids=pool)
+    found = rank_pool(full_inputs, baseline=baseline, paper_id="p000", sentences=[0], doc_ids=pool)
     assert sorted(doc.doc_id for doc in found) == sorted(pool)
     assert {doc.doc_id for doc in found[-len(empty) :]} == empty != set()
     assert {doc.score for doc in found[-len(empty) :]} == {EMPTY_SCORE}
@@ -145,26 +145,22 @@ def test_a_baseline_ranks_every_document_of_the_pool_and_empty_ones_last(
 def test_a_query_of_words_without_vectors_ranks_nothing_above_anything(
     corpus: Corpus, papers: list[Paper], baseline: str
 ) -> None:
-    """Not the shortest document first, which is nearest to a query of zeros."""
+    """The shortest document, which is nearest to a query of zeros, is not first."""
     query = next(paper for paper in papers if paper.sentences)
     unknown = set(words(query.sentences[0]))
     known = tuple(word for word in corpus.tokens("words").to_pylist()[1:] if word not in unknown)
     vectors = np.random.default_rng(5).normal(size=(len(known), 6)).astype(np.float32)
     made = inputs_of(corpus, word_vectors=WordVectors(known, vectors, {"seed": 5}), vectors={})
     documents = [paper.paper_id for paper in papers[1:20] if paper.paper_id != query.paper_id]
-    found = methods.rank_pool(made, baseline=baseline, paper_id=query.paper_id, sentences=[0], doc_ids=documents)
+    found = rank_pool(made, baseline=baseline, paper_id=query.paper_id, sentences=[0], doc_ids=documents)
     assert {doc.score for doc in found} == {EMPTY_SCORE}
     assert sorted(doc.doc_id for doc in found) == sorted(documents)
 
 
 def test_a_baseline_takes_its_statistics_from_the_whole_corpus(full_inputs: RankingInputs) -> None:
     for baseline in BASELINES:
-        one = methods.rank_pool(
-            full_inputs, baseline=baseline, paper_id="p000", sentences=[0], doc_ids=["p003", "p004"]
-        )
-        two = methods.rank_pool(
-            full_inputs, baseline=baseline, paper_id="p000", sentences=[0], doc_ids=["p004", "p005"]
-        )
+        one = rank_pool(full_inputs, baseline=baseline, paper_id="p000", sentences=[0], doc_ids=["p003", "p004"])
+        two = rank_pool(full_inputs, baseline=baseline, paper_id="p000", sentences=[0], doc_ids=["p004", "p005"])
         assert dict(one)["p004"] == dict(two)["p004"]
 
 
@@ -172,9 +168,7 @@ def test_the_sentences_chosen_make_the_query(full_inputs: RankingInputs, papers:
     row = next(row for row, paper in enumerate(papers) if len(paper.sentences) > 2)
     pool = [paper.paper_id for paper in papers[20:60]]
     rankings = {
-        methods.rank_pool(
-            full_inputs, baseline="fabs_bm25", paper_id=papers[row].paper_id, sentences=chosen, doc_ids=pool
-        )
+        rank_pool(full_inputs, baseline="fabs_bm25", paper_id=papers[row].paper_id, sentences=chosen, doc_ids=pool)
         for chosen in ([0], [1], [0, 1])
     }
     assert len(rankings) == 3
@@ -274,7 +268,7 @@ def figure(shared: Path, release_inputs: RankingInputs, release_papers: list[Pap
                 doc: grade for doc, grade in zip(pool["cands"], pool["relevance_adju"], strict=True) if doc != query
             }
             sentences = [at for at, label in enumerate(labels[query]) if label in FACETS[facet]]
-            found = methods.rank_pool(
+            found = rank_pool(
                 release_inputs, baseline=baseline, paper_id=query, sentences=sentences, doc_ids=list(grades)
             )
             scores[f"{query}_{facet}"] = csfcube_ndcg_at_20_percent([grades[doc.doc_id] for doc in found])

@@ -11,9 +11,9 @@ import pytest
 from annot.base.arrow_arrays import strings_of
 from annot.base.records import Paper
 from annot.ranking.lsa import Decomposition
-from annot.ranking.methods import BASELINES, EMPTY_SCORE, METHODS, RankingInputs, method_named, rank_all, rank_pool
+from annot.ranking.methods import BASELINES, EMPTY_SCORE, METHODS, RankingInputs, method_named, rank_all
 from annot.ranking.wordvectors import WordVectors
-from indexed import corpus_of
+from indexed import corpus_of, rank_pool
 
 PAPERS = [
     Paper("q", "one", ("one two.", "two.")),

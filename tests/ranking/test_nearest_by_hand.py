@@ -1,4 +1,4 @@
-"""The search in dense vectors on few rows: scores by their formulas, every cut of the rows, and what is kept."""
+"""Search in dense vectors on few rows: scores by their formulas, every cut of the rows, and the candidates."""
 
 from __future__ import annotations
 

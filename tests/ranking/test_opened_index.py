@@ -1,4 +1,4 @@
-"""The index of a small corpus: what is made for which methods, what is listed as used, and what is damaged."""
+"""Index of a small corpus: the parts made for each method, those listed as used, and those that are damaged."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def opened(ws: Workspace, *methods: str, **given: Any) -> Index:
 
 
 def names(ws: Workspace) -> set[str]:
-    """What the index holds for this corpus."""
+    """Names of the parts of the index for this corpus."""
     (own,) = (ws.cache / "index" / "corpora").iterdir()
     return {path.name.partition("-")[0] for path in own.iterdir()}
 
@@ -142,7 +142,7 @@ def test_up_to_two_cores_work_as_threads_and_more_as_processes_within_the_memory
 
 def test_parts_are_used_as_long_as_corpus_and_settings_are_the_same(ws: Workspace) -> None:
     def used() -> dict[str, bool]:
-        """By kind of part, whether all of them are used."""
+        """True for each kind of part if all of them are used."""
         found: dict[str, bool] = {}
         for part in parts_of(ws):
             kind = "shards" if part.path.parent.name == "shards" else part.path.name.partition("-")[0]

@@ -1,4 +1,4 @@
-"""The parts of the index of a small corpus: how it is cut, what is made once, and what memory allows."""
+"""Parts of the index of a small corpus: its cuts, the parts made once, and the limits of memory."""
 
 from __future__ import annotations
 

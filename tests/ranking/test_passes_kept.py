@@ -1,4 +1,4 @@
-"""Passes over a file that are kept now and then: a training that goes on gives what gensim gives undisturbed."""
+"""Passes over a file that are kept now and then: a training that continues gives the same as gensim undisturbed."""
 
 from __future__ import annotations
 

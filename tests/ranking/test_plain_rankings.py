@@ -18,9 +18,9 @@ import numpy as np
 import pytest
 from annot.base.records import Paper, Ranking
 from annot.ranking.given_vectors import read_word_vectors
-from annot.ranking.methods import RankingInputs, rank_all, rank_pool
+from annot.ranking.methods import RankingInputs, rank_all
 from gensim.models import Word2Vec
-from indexed import corpus_of, inputs_of
+from indexed import corpus_of, inputs_of, rank_pool
 from rank_bm25 import BM25Okapi
 from sklearn.feature_extraction.text import TfidfVectorizer
 
@@ -28,7 +28,7 @@ WORDS = r"[a-z0-9]+(?:'[a-z]+)?"
 SHARD = 1_000
 """Papers: the release is in four shards."""
 DISTANCE, NOTHING = 1e-5, 1e-6
-"""Relative to the distance, and for papers of the same words, whose distance is 0 but for rounding."""
+"""Tolerances: relative to the distance, and for papers of the same words, whose distance is 0 but for rounding."""
 
 weighing_words = partial(TfidfVectorizer, token_pattern=WORDS)
 words = weighing_words().build_analyzer()

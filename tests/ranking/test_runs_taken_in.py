@@ -1,4 +1,4 @@
-"""The run of another engine as the ranking of a pooling method: what is counted, what is refused, what is kept."""
+"""Run of another engine as the ranking of a pooling method: counts, refusals, and the file that is kept."""
 
 from __future__ import annotations
 

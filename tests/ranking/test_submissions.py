@@ -1,4 +1,4 @@
-"""What becomes of a submitted run: what it lacks, what it has twice, what was never asked for."""
+"""Submitted runs: missing, repeated and unknown entries."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""tf-idf is scikit-learn's, BM25 is rank_bm25's, whatever the block size."""
+"""tf-idf is scikit-learn's, BM25 is rank_bm25's, at every block size."""
 
 from __future__ import annotations
 
@@ -54,7 +54,8 @@ def test_tfidf_ranking_is_the_sorted_cosines_without_zeros(
     ids = inputs.corpus.paper_ids.to_pylist()
     queries = np.arange(0, len(papers), 3)
     depths = 5 + queries % 40
-    found = term_scores.rank(inputs.corpus, "abstract", queries, depths=depths)
+    counts = inputs.corpus.counts("abstract", "terms", queries)
+    found = term_scores.rank_counts(inputs.corpus, "abstract", counts, depths=depths)
     for query, depth, ranking in zip(queries, depths, found, strict=True):
         expected = ranked(ScoredDoc(ids[row], score) for row, score in enumerate(cosines[query]) if score > 0)
         assert ranking == expected[:depth]

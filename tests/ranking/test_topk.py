@@ -1,4 +1,4 @@
-"""What is kept while blocks pass always holds the best under the tie rule."""
+"""Candidates of passing blocks always include the best under the tie rule."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A training of word vectors that is killed goes on with the pass it was in, and gives what an unbroken one gives."""
+"""A training of word vectors that is killed continues in its pass, and gives the same as an unbroken one."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ print(made.words, made.matrix.tobytes().hex(), made.facts)
 
 
 def run(folder: Path, end: str = "never", *, hash_seed: str = "1") -> tuple[int, str, str]:
-    """The exit code, the passes that were trained, and what came out."""
+    """Exit code, passes that were trained, and output."""
     environment = os.environ | {
         "PYTHONHASHSEED": hash_seed,
         "PYTHONPATH": os.pathsep.join([str(Path(__file__).parents[1]), *sys.path]),
@@ -78,12 +78,12 @@ def test_killed_three_times_it_goes_on_and_gives_the_same(tmp_path: Path) -> Non
 
 
 class Ended(Exception):
-    """In place of a kill."""
+    """Stand-in for a kill."""
 
 
 @pytest.fixture
 def passes(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """Those that were trained."""
+    """Passes that were trained."""
     import gensim.models
 
     trained: list[int] = []
@@ -99,7 +99,7 @@ def passes(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 
 def train(inputs: RankingInputs, folder: Path, *, last: int = 4, seed: int = 7) -> NDArray[np.float32]:
-    """Four passes, or so many."""
+    """Train four passes, or as many as named."""
 
     def after_epoch(done: int, total: int) -> None:
         if done == last < total:

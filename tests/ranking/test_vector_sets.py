@@ -1,4 +1,4 @@
-"""The sets of vectors of a study: what they may be called, what may replace them, and the record of their files."""
+"""Sets of vectors of a study: their names, their replacement, and the record of their files."""
 
 from __future__ import annotations
 

@@ -82,10 +82,10 @@ PAPERS = [
 
 
 def test_one_pass_over_the_papers_gives_pieces_sentences_and_documents() -> None:
-    found = tokenise(batches(PAPERS, size=3))
-    pieces = found.pieces.to_pylist()
+    strings, streams = tokenise(batches(PAPERS, size=3))
+    pieces, titles, abstracts = strings.to_pylist(), streams["title"], streams["abstract"]
     assert pieces == ["four", "one", "three", "two", "é"]
-    assert [pieces[at] for at in found.abstracts.ids] == [
+    assert [pieces[at] for at in abstracts.ids] == [
         "two",
         "two",
         "three",
@@ -96,15 +96,15 @@ def test_one_pass_over_the_papers_gives_pieces_sentences_and_documents() -> None
         "four",
         "four",
     ]
-    assert found.abstracts.sentences.tolist() == [0, 2, 4, 5, 5, 8, 9]
-    assert found.abstracts.documents.tolist() == [0, 2, 2, 5, 6]
-    assert found.abstracts.starts.tolist() == [0, 4, 4, 8, 9]
-    assert (len(found.titles), found.titles.documents.tolist()) == (4, [0, 1, 2, 3, 4])
-    assert [pieces[at] for at in found.titles.ids] == ["one", "two", "three", "two"]
+    assert abstracts.sentences.tolist() == [0, 2, 4, 5, 5, 8, 9]
+    assert abstracts.documents.tolist() == [0, 2, 2, 5, 6]
+    assert abstracts.starts.tolist() == [0, 4, 4, 8, 9]
+    assert (len(titles), titles.documents.tolist()) == (4, [0, 1, 2, 3, 4])
+    assert [pieces[at] for at in titles.ids] == ["one", "two", "three", "two"]
     (whole,) = batches(PAPERS)
-    some = tokenise([whole.slice(2, 2), whole.slice(0, 1)])
-    assert [some.pieces[int(at)].as_py() for at in some.titles.ids] == ["three", "two", "one", "two"]
-    assert [some.pieces[int(at)].as_py() for at in some.abstracts.ids] == [
+    some, streams = tokenise([whole.slice(2, 2), whole.slice(0, 1)])
+    assert [some[int(at)].as_py() for at in streams["title"].ids] == ["three", "two", "one", "two"]
+    assert [some[int(at)].as_py() for at in streams["abstract"].ids] == [
         "one",
         "two",
         "one",
@@ -115,9 +115,9 @@ def test_one_pass_over_the_papers_gives_pieces_sentences_and_documents() -> None
         "three",
         "é",
     ]
-    assert some.abstracts.documents.tolist() == [0, 3, 4, 6]
-    nothing = tokenise([])
-    assert (nothing.pieces.to_pylist(), len(nothing.abstracts)) == ([], 0)
+    assert streams["abstract"].documents.tolist() == [0, 3, 4, 6]
+    nothing, streams = tokenise([])
+    assert (nothing.to_pylist(), len(streams["abstract"])) == ([], 0)
 
 
 @pytest.fixture(params=[1, 2, 3, 4])
@@ -182,7 +182,8 @@ def test_papers_rank_by_the_cosine_of_their_weights(
     one, two = math.log(5 / 2) + 1, math.log(5 / 3) + 1
     first = 2 * two * two / math.hypot(one, 2 * two) / math.hypot(two, 2 * one, two)
     last = two / math.hypot(two, 2 * one, two)
-    found = term_scores.rank(corpus, "abstract", np.array([2, 1, 0]), depths=np.array([9, 9, 1]))
+    queries = corpus.counts("abstract", "terms", np.array([2, 1, 0]))
+    found = term_scores.rank_counts(corpus, "abstract", queries, depths=np.array([9, 9, 1]))
     assert [[doc.doc_id for doc in ranking] for ranking in found] == [["c", "d", "a"], [], ["a"]]
     near = [pytest.approx(score, rel=1e-5) for score in sorted((1, first, last), reverse=True)]
     assert [doc.score for doc in found[0]] == near

@@ -40,7 +40,7 @@ print(made.words, made.matrix.tobytes().hex(), made.facts)
 
 UNBROKEN = "after_epoch=print,"
 KILLED = "after_epoch=lambda done, total: done < 2 or os.kill(os.getpid(), 9),"
-"""At the end of the second pass, which gensim tells when it has been kept."""
+"""Moment of the kill: the end of the second pass, after gensim has kept it."""
 HALF_WAY = "after_epoch=lambda done, total: done < 2 or threading.Timer(0.05, os.kill, (os.getpid(), 9)).start(),"
 """Somewhere in the third pass."""
 

@@ -1,4 +1,4 @@
-"""Word vectors at their limits: memory, passes, samples, the sentences that gensim reads, and what counts as few."""
+"""Word vectors at their limits: memory, passes, samples, the sentences that gensim reads, and few abstracts."""
 
 from __future__ import annotations
 

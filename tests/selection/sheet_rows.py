@@ -1,4 +1,4 @@
-"""Rows of a sheet of query papers, and what they are made of."""
+"""Rows of a sheet of query papers, and their parts."""
 
 from __future__ import annotations
 

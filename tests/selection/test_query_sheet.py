@@ -59,7 +59,7 @@ def test_no_cell_of_a_written_sheet_begins_like_a_formula(rows: list[SheetRow]) 
 def test_instructions_that_were_filled_down_over_are_passed_over_and_named_once(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    """As a spreadsheet leaves it if type and rating are filled in from the header to the last paper."""
+    """A spreadsheet leaves them like this if type and rating are filled in from the header to the last paper."""
     lines = list(csv.reader(io.StringIO(written([row("p1"), row("p2")]).removeprefix("\ufeff"), newline="")))
     types, ratings = (lines[0].index(column) for column in ("type", "rating"))
     for line in lines[1:]:

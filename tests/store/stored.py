@@ -1,4 +1,4 @@
-"""What the tests of the store write: a pool, a judgement and a plan."""
+"""Records that the tests of the store write: a pool, a judgement and a plan."""
 
 from __future__ import annotations
 

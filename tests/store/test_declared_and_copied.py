@@ -1,4 +1,4 @@
-"""How columns follow from the fields of a record, and how rows go to PostgreSQL."""
+"""Columns made from the fields of a record, and rows copied to PostgreSQL."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def test_the_counts_of_an_answer_are_from_one_on() -> None:
 
 
 class Refused(Exception):
-    """As the driver of PostgreSQL raises it."""
+    """Error as the driver of PostgreSQL raises it."""
 
 
 class Server:

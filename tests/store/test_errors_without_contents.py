@@ -1,4 +1,4 @@
-"""An error of the database names the statement, not what was to be written: that may be what an assessor said."""
+"""Errors of the database name the statement, not its values: these may be the words of an assessor."""
 
 from __future__ import annotations
 

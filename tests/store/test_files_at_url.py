@@ -24,7 +24,7 @@ fsspec = pytest.importorskip("fsspec")
 
 @pytest.fixture
 def corpus(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Two files of papers; what is fetched goes into the test's folder."""
+    """Folder with two files of papers; fetched files go into the test's folder."""
     fetched = tmp_path / "fetched"
     fetched.mkdir()
     monkeypatch.setenv("TMPDIR", str(fetched))
@@ -98,7 +98,7 @@ def test_a_file_that_is_not_there_is_told(corpus: Path) -> None:
 
 
 def test_what_others_put_since_the_place_was_listed_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As on object stores whose client keeps a listing, and takes what is not in it for absent."""
+    """Object stores behave like this: their client keeps a listing, and takes files outside it for absent."""
     system = fsspec.filesystem("memory")
     kept: dict[str, list[str]] = {}
     find, opened = system.find, system.open

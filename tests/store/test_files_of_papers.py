@@ -1,4 +1,4 @@
-"""The files of the corpus, row by row: what is taken out, the next name, and the hash of the papers."""
+"""Files of the corpus, row by row: removal of papers, the next name, and the hash of the papers."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def written(path: Path, *papers: Paper) -> Path:
 
 
 def in_groups(path: Path, ids: str, rows: int) -> Path:
-    """A file of papers with one-letter ids, so many in a group of rows."""
+    """A file of papers with one-letter ids, with this number in a group of rows."""
     columns: dict[str, list[object]] = {
         "paper_id": [*ids], "title": [*ids], "sentences": [[]] * len(ids), "year": [None] * len(ids),
         "labels": [None] * len(ids), "citations": [[]] * len(ids),
@@ -211,7 +211,7 @@ def lists(*values: tuple[str, ...] | None) -> dict[str, bytes]:
 
 
 def test_the_hash_is_that_of_validity_lengths_and_values_of_each_column(tmp_path: Path) -> None:
-    """Nobody's corpus may seem to have changed with a new version of the program."""
+    """A new version of the program must not make an unchanged corpus look changed."""
     written(tmp_path / "a.parquet", ONE, BARE)
     of_columns = {
         "paper_id": texts("", "p1", "p2"),

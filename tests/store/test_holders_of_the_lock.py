@@ -1,4 +1,4 @@
-"""Who holds a study: the line that says it, how others wait, and what PostgreSQL is told."""
+"""Holders of a study: their line, the wait of others, and the messages to PostgreSQL."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def test_a_study_that_is_held_is_held_for_everyone_else(tmp_path: Path) -> None:
 
 
 class Connection:
-    """Remembers what PostgreSQL would be asked, and answers with one row or none."""
+    """Connection that remembers its statements, and answers with one row or none."""
 
     def __init__(self, row: tuple[Any, ...] | None = None) -> None:
         self.row, self.asked = row, list[tuple[str, tuple[Any, ...]]]()

@@ -1,4 +1,4 @@
-"""What the revisions of one annotation add up to, what is hashed of them, and what pools keep in order."""
+"""Revisions of one annotation: their result, their hashes, and the order of pools."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What opens a database and what does not, and what is said of it; dumps and fetched files at their limits."""
+"""Databases that can be opened, those that cannot, and the messages; dumps and fetched files at their limits."""
 
 from __future__ import annotations
 
@@ -144,7 +144,7 @@ def test_a_database_that_can_only_be_read_is_read(tmp_path: Path, monkeypatch: p
 
 
 class Beginning:
-    """A connection whose transaction begins: what it was made for, and what the server is told."""
+    """A connection whose transaction begins: its options, and its statements to the server."""
 
     def __init__(self, writes: bool) -> None:
         self.options, self.said = {"annot_writes": True} if writes else {}, list[str]()

@@ -1,4 +1,4 @@
-"""What is read by columns is what reading paper by paper gives."""
+"""Reading papers by columns gives the same as reading them one by one."""
 
 from __future__ import annotations
 

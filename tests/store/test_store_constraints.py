@@ -1,4 +1,4 @@
-"""The rules that the database itself keeps, whatever program writes to it."""
+"""Rules that the database itself keeps, for every program that writes to it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Opening the store: what is made, what is refused, and that a transaction is kept whole or not at all."""
+"""Opening the store: new databases, refusals, and transactions that are kept as a whole or not at all."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ def test_a_later_migration_keeps_what_is_there(url: str, monkeypatch: pytest.Mon
 def test_a_new_database_is_at_the_last_version_without_its_migrations(
     url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The tables are made as they are declared now: a migration would add to them what is there."""
+    """The tables are made as they are declared now: a migration would add columns that they have already."""
 
     def adds(connection: Connection) -> None:
         connection.execute(text("ALTER TABLE facet_labels ADD COLUMN origin TEXT"))

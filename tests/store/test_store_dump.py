@@ -1,4 +1,4 @@
-"""The database as lines of JSON: what comes back is what was there, on the same kind of database and on the other."""
+"""The database as lines of JSON: it comes back unchanged, on the same kind of database and on the other."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def test_a_dump_fits_the_other_kind_of_database(filled: Store, url: str, tmp_pat
 
 
 def works_on(store: Store) -> None:
-    """What was there is known, numbers go on, and nothing can be changed."""
+    """Check that recorded rows are known, numbers continue, and nothing can be changed."""
     record = Judgement("p1-method", "d3", "a1", 1)
     with store.begin() as session:
         assert not list(unsound_revisions(session.connection()))
@@ -139,7 +139,7 @@ def test_a_dump_that_the_database_cannot_hold_is_refused(store: Store, url: str,
 
 
 def test_an_unsound_revision_is_found(filled: Store, tmp_path: Path) -> None:
-    """Somebody went around the triggers: a grade changed, a revision removed."""
+    """A person went around the triggers: a grade changed, a revision removed."""
     dumped = dumped_from(filled, tmp_path / "dump")
     path = tmp_path / "dump" / "judgement.jsonl"
     rows = [json.loads(line) for line in path.read_text("utf-8").splitlines()]

@@ -1,4 +1,4 @@
-"""People, the plan they judge by, what they were told, and what was sent to them: each change touches its own rows."""
+"""People, their plan, their notices, and their tasks: each change touches its own rows."""
 
 from __future__ import annotations
 

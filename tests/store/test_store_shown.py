@@ -1,4 +1,4 @@
-"""Versions of all that people were shown, and what each task displayed when it was answered."""
+"""Versions of all content that people were shown, and the display of each task when it was answered."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from sqlalchemy import text
 ASKED = [Asked("p1-method", "d1"), Asked("p1-method", "d2"), Asked("p1-background", "d1")]
 DAY = "2026-03-{:02}T00:00:00.000+00:00"
 NOON = "2026-03-{:02}T12:00:00.123456Z"
-"""As Label Studio writes it."""
+"""Noon as Label Studio writes it."""
 
 
 def sha(body: str) -> str:

@@ -15,12 +15,12 @@ from annot.store.pools import read_pools, replace_pools
 from sqlalchemy import Engine, event
 
 ROWS_AT_ONCE = 100
-"""On average, and at least; the clock would say how busy the machine is."""
+"""Rows of a statement, on average, and at least; the clock would only show how busy the machine is."""
 
 
 @contextmanager
 def many_at_once(rows: int) -> Iterator[None]:
-    """No more statements than these rows need, `ROWS_AT_ONCE` with each; prints the seconds."""
+    """Check that these rows need no more statements than `ROWS_AT_ONCE` rows each allow; prints the seconds."""
     statements: list[str] = []
 
     def count(_connection: Any, _cursor: Any, statement: str, *_: object) -> None:

@@ -1,4 +1,4 @@
-"""Topics that are texts come back from both databases; what was judged of one is not changed under it."""
+"""Topics that are texts come back from both databases; a topic with judgements does not change."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is asked and answered beside the collection: kept apart, in order, and guarded once it was sent."""
+"""Questions and answers outside the collection: kept apart, in order, and guarded once they were sent."""
 
 from __future__ import annotations
 

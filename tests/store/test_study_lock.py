@@ -38,7 +38,7 @@ with alone(sys.argv[1], command="push adjudication", wait_seconds=0):
 
 @pytest.fixture
 def made(url: str) -> str:
-    """The URL of a database that is there."""
+    """URL of an existing database."""
     open_store(url).close()
     return url
 
@@ -116,7 +116,7 @@ def test_who_waits_gets_it_when_the_holder_ends(made: str) -> None:
 
 
 def _adds(url: str, folder: str, number: int) -> None:
-    """Count on in a file, as somebody would who reads a server and then writes to it."""
+    """Count on in a file, like a command that reads a server and then writes to it."""
     counter = Path(folder) / "counter"
     for _ in range(number):
         with alone(url, command="push", wait_seconds=GUARD):
@@ -135,7 +135,7 @@ def test_two_processes_never_hold_it_together(made: str, tmp_path: Path) -> None
 
 
 def test_others_read_and_write_while_it_is_held(made: str) -> None:
-    """It stands for a command, not for a transaction."""
+    """The lock is held for a command, not for a transaction."""
     with held_elsewhere(made), open_store(made, create=False) as store:
         with store.begin() as session:
             replace_labels(session, [FacetLabels("p1", ("method",), "carried")])
@@ -170,7 +170,7 @@ def test_a_holder_that_has_not_said_its_name_yet_is_told_without_one(tmp_path: P
 
 
 def test_a_file_system_that_cannot_lock_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As some network file systems do; none is at hand in a test."""
+    """Some network file systems cannot lock; none is available in a test."""
     url = f"sqlite:///{tmp_path / 'annot.db'}"
     open_store(url).close()
 

@@ -12,7 +12,7 @@ from sqlalchemy.schema import CreateIndex, CreateTable
 
 
 def declared(dialect: Dialect) -> str:
-    """The statements that make the tables and indexes, without what the two databases write differently."""
+    """Statements that make the tables and indexes, without the differences between the two databases."""
     statements: list[CreateTable | CreateIndex] = []
     for table in models.TABLES.sorted_tables:
         statements += [CreateTable(table), *map(CreateIndex, sorted(table.indexes, key=lambda index: str(index.name)))]
@@ -23,7 +23,7 @@ def declared(dialect: Dialect) -> str:
 
 @pytest.mark.parametrize("dialect", [sqlite.dialect(), postgresql.dialect()], ids=["sqlite", "postgresql"])
 def test_the_tables_are_those_on_record(dialect: Dialect) -> None:
-    """A database that somebody has must be brought along: what changes here after a release needs a migration."""
+    """Existing databases must be brought along: a change here after a release needs a migration."""
     assert declared(dialect) == Path(__file__).with_name("tables.sql").read_text(encoding="utf-8")
 
 

@@ -1,4 +1,4 @@
-"""What was sent and to whom, what a project shows, and the one secret, on a database of its own."""
+"""Tasks that were sent and their people, the content of a project, and the one secret, on a database of its own."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A mark of what was written in a database on a server: any row that anybody changes there makes it another."""
+"""Mark of the rows in a database on a server: any changed row gives another mark."""
 
 from __future__ import annotations
 

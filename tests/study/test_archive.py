@@ -1,4 +1,4 @@
-"""The archive of a backup: what is packed comes back byte for byte, and what its manifest does not say is refused."""
+"""Archive of a backup: packed files come back byte for byte, and files outside its manifest are refused."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SETTINGS = "files/annot.toml"
 
 
 def packed(folder: Path, files: Mapping[str, bytes], **changed: Any) -> tuple[Path, Contents]:
-    """A backup of these files, and what it says of itself."""
+    """A backup of these files, and its manifest."""
     sources = {}
     for at, (name, content) in enumerate(files.items()):
         sources[name] = folder / f"source{at}"
@@ -37,7 +37,7 @@ def packed(folder: Path, files: Mapping[str, bytes], **changed: Any) -> tuple[Pa
 
 
 def by_hand(path: Path, manifest: object, *entries: tuple[tarfile.TarInfo, bytes]) -> Path:
-    """An archive with this manifest and these entries, whatever they say."""
+    """An archive with this manifest and these entries, consistent or not."""
     text = json.dumps(manifest).encode()
     first = tarfile.TarInfo("annot-backup.json")
     with tarfile.open(path, "w:gz") as tar:

@@ -1,4 +1,5 @@
-"""A study's folder: what is in it, what may be named outside it, its guidelines, and what was made of what."""
+"""Folder of a study: its files, the names it may have outside it, its guidelines, and the provenance of its
+products."""
 
 from __future__ import annotations
 
@@ -13,7 +14,7 @@ from annot.base.settings import Settings
 from annot.labelstudio.controls import PUBLISHED
 from annot.store.database import open_store
 from annot.store.projects import Project
-from annot.store.shown import SentGuidelines
+from annot.store.shown import version
 from annot.study import doors, guidelines, made
 from annot.study.guidelines import definition_of, packaged_facets, screen, shown
 from annot.study.made import has_letter, is_current, note, note_letters, read_made, states_of
@@ -196,9 +197,9 @@ def test_a_page_for_others_stands_alone_and_that_of_a_facet_with_the_general_one
 
 
 def test_a_text_that_was_sent_again_is_no_other_version(ws: Workspace) -> None:
-    old = SentGuidelines("method", "2030", "0" * 64, "as it was", None)
-    new = old._replace(sent_at="2031", sha256="1" * 64)
-    assert guidelines.distinct([old, new, old._replace(sent_at="2032")]) == [old, new]
+    old = version("guidelines", "method", "as it was", since="2030")
+    new = version("guidelines", "method", "new", since="2031")
+    assert guidelines.distinct([old, new, old._replace(since="2032")]) == [old, new]
 
 
 def test_a_screen_says_that_words_are_published_only_where_they_are(ws: Workspace) -> None:

@@ -193,7 +193,7 @@ def test_the_files_of_a_study_are_all_but_its_database_backups_and_links(ws: Wor
 
 
 def lost(ws: Workspace) -> str:
-    """What is said of the study once its database is gone."""
+    """Message about the study once its database is missing."""
     for path in database_files(ws):
         path.unlink(missing_ok=True)
     error = missing_part(ws)

@@ -1,4 +1,4 @@
-"""What is still to judge: the planned judgements less those that count, in every state of a small plan."""
+"""Planned judgements less those that count, in every state of a small plan."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def outcome(
     accepted: dict[tuple[str, str], str] | None = None,
 ) -> Outcome:
     drawn = None if per_pair is None else Plan("1", 13, "2031", per_pair, vacant)
-    return outcome_from(plan, given, settled, returned, asked=1, drawn=drawn, accepted=accepted)
+    return outcome_from(plan, given, settled, returned, asked=1, drawn=drawn, accepted=accepted or {})
 
 
 def without(doc: str, who: str) -> tuple[Judgement, ...]:

@@ -1,4 +1,4 @@
-"""Stages: what a command works in is inside `.annot/`, and goes when its command ends or is killed."""
+"""Stages: the work of a command is inside `.annot/`, and is removed when the command ends or is killed."""
 
 from __future__ import annotations
 

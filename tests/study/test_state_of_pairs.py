@@ -1,4 +1,4 @@
-"""What becomes of a pair: who settles it, when a decision still stands, and what is written of it."""
+"""States of a pair: who settles it, when a decision still counts, and the files about it."""
 
 from __future__ import annotations
 

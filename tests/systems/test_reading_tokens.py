@@ -1,4 +1,4 @@
-"""What an encoder reads of a paper, how a training aligns sentences, and what weights say, without a model."""
+"""Tokens of papers, alignment of sentences in training, and names of weights, without a model."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""SciSearch without its network: what each fold learns from, what is watched, and what is recorded."""
+"""SciSearch without its network: the training and watched queries of each fold, and the record."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def features(of: Sequence[Query]) -> Features:
 
 
 class Network:
-    """Remembers what it is trained on, and scores a candidate by its number."""
+    """Network that remembers its training pairs, and scores a candidate by its number."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.seen: list[list[int]] = []
@@ -87,7 +87,7 @@ def test_cosines_do_not_depend_on_the_length_of_a_vector(settings: tuple[float, 
 
 
 class Sampler:
-    """In place of imblearn's, which brings every grade to the commonest: repeats the last row of a grade."""
+    """Stand-in for imblearn's sampler, which brings every grade to the commonest: repeats the last row of a grade."""
 
     def __init__(self, **settings: int) -> None:
         self.settings = settings

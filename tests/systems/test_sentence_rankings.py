@@ -1,4 +1,4 @@
-"""Rankings by sentences: what is compared with what, what a document without one gets, and what matched."""
+"""Rankings by sentences: the comparisons, documents without a sentence, and the matches."""
 
 from __future__ import annotations
 

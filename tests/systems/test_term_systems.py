@@ -10,7 +10,7 @@ import pytest
 from annot.base.records import Paper, Qrel
 from annot.formats.trec import read_run
 from annot.measuring.evaluation.measures import evaluate, mean_over_folds
-from annot.ranking.methods import RankingInputs, rank_pool
+from annot.ranking.methods import RankingInputs
 from annot.ranking.systems import SYSTEMS
 from annot.ranking.systems.inputs import PooledQuery
 from annot.ranking.systems.terms import TermSystem
@@ -20,7 +20,7 @@ from annot.store.queries import read_queries
 from annot.store.runs import read_splits
 from annot.study.workspace import Workspace
 from command_line import annot_done
-from indexed import decomposed, inputs_of
+from indexed import decomposed, inputs_of, rank_pool
 from sklearn.decomposition import TruncatedSVD
 from sklearn.feature_extraction.text import TfidfVectorizer
 from study_stages import set_in

@@ -1,4 +1,4 @@
-"""Systems of terms on four short papers: whose sentences make the query, and what the others see."""
+"""Systems of terms on four short papers: the sentences that make the query, and the views of the others."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What encoders are trained on: co-citations by reason, triplets, pairs, cloze, and the files they lie in."""
+"""Training examples of encoders: co-citations by reason, triplets, pairs, cloze, and their files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Transport of two sentences to two by its closed form, and what steps that do not climb come to."""
+"""Transport of two sentences to two by its closed form, and steps that do not climb."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which weights are found, which settings a training takes, and which matrices a system of terms needs."""
+"""Folders of weights, settings of a training, and matrices that a system of terms needs."""
 
 from __future__ import annotations
 
@@ -41,7 +41,8 @@ def test_a_setting_of_a_training_is_taken_up_to_its_limits(name: str, value: flo
 
 
 def test_encoders_of_sentences_are_trained_as_aspires_authors_set_them() -> None:
-    """Their `config/models_config`: CoSentBert in batches of 48, the inverse cloze task in batches of 60."""
+    """Settings of their `config/models_config`: CoSentBert in batches of 48, the inverse cloze task in batches of
+    60."""
     pairs, cloze = recipe_of("cosentbert"), recipe_of("ictsentbert")
     of_pairs, of_cloze = pairs.settings, cloze.settings
     assert (of_pairs.batch, of_pairs.at_once, of_pairs.warm_up, of_pairs.epochs, of_pairs.loss) == (

@@ -79,29 +79,29 @@ def take_in(
         pooled = any(method in pool.methods for pool in pools.read_pools(session).values())
     if not queries:
         raise MissingInput("no queries", hint="add them with `annot query add` or `annot query choose`")
-    handed_in = submission.read_run_file(file, distances=distances)
-    found = by_query_paper(handed_in.run.documents, queries, frozenset(papers.paper_ids(ws.corpus)))
+    run, sha256 = submission.read_run_file(file, distances=distances)
+    found = by_query_paper(run.documents, queries, frozenset(papers.paper_ids(ws.corpus)))
     rules = submission.SubmissionRules(foreign, duplicates, "out")
     submission.refuse_findings(submission.refused(found.findings, rules), file, REMEDIES)
     if not any(found.rankings.values()):
         raise InputError(
             f"{file}: no query of this study has a document of this corpus",
             faults=[
-                f"found {', '.join(sorted(handed_in.run.documents)[:3])}",
+                f"found {', '.join(sorted(run.documents)[:3])}",
                 f"expected query papers or queries, such as {queries[0].topic_id} or {queries[0].query_id}",
             ],
         )
     before = imported_methods(ws).get(method)
-    metadata = submission.read_metadata_file(meta) or handed_in.run.metadata
+    metadata = submission.read_metadata_file(meta) or run.metadata
     about = {
-        "source": {"name": file.name, "sha256": handed_in.sha256},
-        "topics": len(handed_in.run.documents),
+        "source": {"name": file.name, "sha256": sha256},
+        "topics": len(run.documents),
         "several_topics": list(found.several),
         "rules": {"foreign": foreign, "duplicates": duplicates, "distances": distances},
         "found": {one.what: one.count for one in found.findings},
         "metadata": metadata,
     }
-    replaced = before is not None and before["source"]["sha256"] != handed_in.sha256
+    replaced = before is not None and before["source"]["sha256"] != sha256
     if replaced and pooled:
         raise InputError(
             f"--method {method}: the pools were drawn from another ranking of this name", hint="choose another name"

@@ -111,19 +111,24 @@ def agreement_by_guidelines(snapshot: Snapshot) -> tuple[ByGuidelines, ...]:
     A text that was sent again is no other version. A pair whose assessors judged by different versions belongs to none.
     """
     found = []
-    for facet, sent_of_facet in snapshot.guidelines.items():
-        versions = distinct(sent_of_facet)
+    for (part, facet), sent_of_facet in snapshot.shown.items():
+        versions = distinct(sent_of_facet) if part == "guidelines" else []
         of_facet = (one for one in snapshot.outcome.of_answered_pairs if snapshot.facets[one.query_id] == facet)
         pairs = grouped((one.pair, one) for one in of_facet)
-        judged_by = {pair: {snapshot.guidelines_of[judgement] for judgement in own} for pair, own in pairs.items()}
+        judged_by = {pair: {_guidelines_of(snapshot, judgement) for judgement in own} for pair, own in pairs.items()}
         mixed = sum(len(given) > 1 for given in judged_by.values())
         for number, sent in enumerate(versions if len(versions) > 1 else (), start=1):
             of_version = [one for pair, own in pairs.items() if judged_by[pair] == {sent.sha256} for one in own]
             table = None
             if of_version:
                 table = agreement_of(snapshot, judgements=of_version, coefficients=HEADLINE)
-            found.append(ByGuidelines(facet, number, sent.sent_at, sent.sha256, sent.why, table, mixed))
+            found.append(ByGuidelines(facet, number, sent.since, sent.sha256, sent.why, table, mixed))
     return tuple(found)
+
+
+def _guidelines_of(snapshot: Snapshot, judgement: Judgement) -> str | None:
+    """Hash of the guidelines by which a judgement was given; None if that is not known."""
+    return snapshot.displays.get(judgement, {}).get("guidelines")
 
 
 @dataclass(frozen=True, slots=True)

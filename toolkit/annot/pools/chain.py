@@ -41,19 +41,19 @@ APART = (CORPUS, MANIFEST_OF_CITATIONS)
 """Inputs that grow after the pools were drawn; they are looked at by themselves."""
 VECTORS, SHOWN, PLAN, POOLS, RUNS = "vectors", "shown", "plan", "pools", "runs"
 GRADES, REVISIONS, CITATIONS = "grades", "revisions", "citations"
-"""What is compared with the database or a hash of its own, not with a manifest."""
+"""Links that are compared with the database or a hash of their own, not with a manifest."""
 
 
 def broken_links(ws: Workspace, session: Session) -> tuple[str, ...]:
-    """Everything that is not as the manifests, the database and the hashes say; nothing is changed.
+    """Differences from the manifests, the database and the hashes; nothing is changed.
 
-    What a study does not have yet is not missed.
+    Files that a study does not have yet are no difference.
     """
     return tuple(fault for name in NAMES for fault in broken(ws, session, name))
 
 
 def broken(ws: Workspace, session: Session, name: str) -> Iterator[str]:
-    """The same of one link: a manifest, or one of those that are compared with the database."""
+    """Differences of one link: a manifest, or one of those that are compared with the database."""
     return LINKED[name](ws, session) if name in LINKED else _files(ws, name, dict(LINKS)[name])
 
 
@@ -64,7 +64,7 @@ def _corpus(ws: Workspace, session: Session) -> Iterator[str]:
 
 
 def _files(ws: Workspace, name: str, command: str) -> Iterator[str]:
-    """What has changed of the files and inputs of one manifest."""
+    """Changes of the files and inputs of one manifest."""
     path = ws.root / name
     if not path.is_file():
         return
@@ -80,7 +80,7 @@ def _files(ws: Workspace, name: str, command: str) -> Iterator[str]:
 
 
 def _citations(ws: Workspace, session: Session) -> Iterator[str]:
-    """Citations that were added after the pools were drawn: the pools stay as they were drawn."""
+    """Citations that were added after the pools were drawn: the pools do not change."""
     path = ws.root / MANIFEST_OF_POOLS
     with suppress(InputError):
         manifest = read_manifest(path, hint="") if path.is_file() else {}
@@ -108,18 +108,10 @@ def _vectors(ws: Workspace, session: Session) -> Iterator[str]:
         yield f"{ws.word_vectors.relative_to(ws.root)}: changed; import the word vectors again"
 
 
-def _shown(ws: Workspace, session: Session) -> Iterator[str]:
-    return changed_contents(session)
-
-
-def _pools(ws: Workspace, session: Session) -> Iterator[str]:
-    return (fault for _, fault in unlike_record(ws, session))
-
-
 def _plan(ws: Workspace, session: Session) -> Iterator[str]:
     plan, path = people.read_plan(session), ws.pools / "plan.jsonl"
     # An import puts a plan on record that was never drawn, and writes no file of it.
-    imported = any(one.what in (Source.CSFCUBE, Source.FILE) for one in runs.read_imports(session))
+    imported = any(record.what in (Source.CSFCUBE, Source.FILE) for record in runs.read_imports(session))
     if plan is not None and (path.is_file() or not imported):
         yield from _changed(path, plan.sha256, "the database says", ws.root)
 
@@ -137,33 +129,29 @@ def _grades(ws: Workspace, session: Session) -> Iterator[str]:
         yield "exports/qrels.txt: does not follow from the judgements on record; run `annot qrels` again"
 
 
-def _revisions(ws: Workspace, session: Session) -> Iterator[str]:
-    return unsound_revisions(session.connection())
-
-
-def _changed(path: Path, sha256: str, who: str, root: Path) -> Iterator[str]:
+def _changed(path: Path, sha256: str, source: str, root: Path) -> Iterator[str]:
     if not is_named_inside(path, root):
-        yield f"{path}: not checked, because it is outside the study; {who} SHA-256 {sha256[:12]}"
+        yield f"{path}: not checked, because it is outside the study; {source} SHA-256 {sha256[:12]}"
         return
     name = path.relative_to(root).as_posix()
     if not path.is_file():
-        yield f"{name}: missing; {who} SHA-256 {sha256[:12]}"
+        yield f"{name}: missing; {source} SHA-256 {sha256[:12]}"
         return
-    if (found := sha256_of(path)) != sha256:
-        yield f"{name}: changed; {who} SHA-256 {sha256[:12]}, found {found[:12]}"
+    if (current := sha256_of(path)) != sha256:
+        yield f"{name}: changed; {source} SHA-256 {sha256[:12]}, found {current[:12]}"
 
 
 LINKED: dict[str, Callable[[Workspace, Session], Iterator[str]]] = {
     CORPUS: _corpus,
     VECTORS: _vectors,
-    SHOWN: _shown,
+    SHOWN: lambda _ws, session: changed_contents(session),
     PLAN: _plan,
-    POOLS: _pools,
+    POOLS: lambda ws, session: (fault for _, fault in unlike_record(ws, session)),
     RUNS: _runs,
     GRADES: _grades,
-    REVISIONS: _revisions,
+    REVISIONS: lambda _ws, session: unsound_revisions(session.connection()),
     CITATIONS: _citations,
 }
-"""How each link is compared that is no manifest."""
+"""Comparison of each link that is no manifest."""
 NAMES = (*dict(LINKS), *LINKED)
 """Every link, in the order of the work."""

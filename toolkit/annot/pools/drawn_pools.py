@@ -1,4 +1,4 @@
-"""The pools of a study: drawn from rankings or judged elsewhere, with what was added to them, and their files."""
+"""The pools of a study: drawn from rankings or judged elsewhere, with later additions, and their files."""
 
 from __future__ import annotations
 
@@ -31,30 +31,30 @@ def draw_pools(
     *,
     current: Mapping[str, Pool],
 ) -> list[Pool]:
-    """The pool of every topic that has a design, drawn as that says, with what was added to the one on record.
+    """Pools of every topic that has a design, drawn by it, with the additions of the one on record.
 
     Raises InputError if a method would draw that was added later.
     """
-    found = []
+    pools = []
     for topic_id, design in designs.items():
         additions = current[topic_id].additions if topic_id in current else ()
         _refuse_twice(topic_id, design, additions)
-        own = admitted[topic_id]
+        admission = admitted[topic_id]
         with_cited = CITED in design.methods
         pool = draw(
             {method: rankings[method][topic_id] for method in design.ranked_methods},
             topic_id=topic_id,
-            cited=own.cited if with_cited else None,
-            cited_outside=len(own.cited_outside) if with_cited else None,
+            cited=admission.cited if with_cited else None,
+            cited_outside=len(admission.cited_outside) if with_cited else None,
             mode=design.mode,
             per_method=design.per_method,
             ranking_depth=design.ranking_depth,
             seed=design.seed,
             without=design.without,
-            excluded=own.barred.get(1, {}),
+            excluded=admission.barred.get(1, {}),
         )
-        found.append(with_additions(pool, additions, rankings, barred=own.barred))
-    return found
+        pools.append(with_additions(pool, additions, rankings, barred=admission.barred))
+    return pools
 
 
 def with_additions(
@@ -78,18 +78,19 @@ def admitted_to(
     proved: bool,
     advance: Advance,
 ) -> dict[str, Admission]:
-    """What the pools of these topics were drawn with; of a pool that does not say, what holds now.
+    """Admissions that the pools of these topics were drawn with; if a pool has none on record, those that hold now.
 
-    proved: raise InputError if what is on disk is not what its manifest names.
+    proved: raise InputError if a file on disk is not the one that its manifest names.
     """
-    found = {name: one for name, one in recorded_admissions(ws, proved=proved).items() if name in topic_ids}
-    if untold := sorted(topic_ids - found.keys()):
+    on_record = recorded_admissions(ws, proved=proved)
+    admission_of = {topic_id: on_record[topic_id] for topic_id in on_record if topic_id in topic_ids}
+    if unrecorded := sorted(topic_ids - admission_of.keys()):
         with ws.reading() as session:
             texts = read_topics(session)
-        citations = topics_of(ws, untold, texts).citations
+        citations = topics_of(ws, unrecorded, texts).citations
         duplicates = near_duplicates(ws, keep=False, advance=advance)
-        found |= admissions(ws, citations, rankings, duplicates=duplicates, current=recorded)
-    return found
+        admission_of |= admissions(ws, citations, rankings, duplicates=duplicates, current=recorded)
+    return admission_of
 
 
 def write_pools(ws: Workspace, pools: Sequence[Pool]) -> None:
@@ -101,10 +102,12 @@ def write_pools(ws: Workspace, pools: Sequence[Pool]) -> None:
         stale.unlink()
     manifest, admission = rankings_manifest(ws), ws.pools / FILE
     inputs = {"rankings/manifest.json": sha256_of(manifest)} if manifest.is_file() else {}
-    if sources := {one.citations_sha256 for one in recorded_admissions(ws).values() if one.citations_sha256}:
+    if sources := {
+        admission.citations_sha256 for admission in recorded_admissions(ws).values() if admission.citations_sha256
+    }:
         # Of pools that were drawn before and after citations were added, those from before are named.
-        now = ws.corpus / CITATIONS
-        latest = sha256_of(now) if now.is_file() else ""
+        citations = ws.corpus / CITATIONS
+        latest = sha256_of(citations) if citations.is_file() else ""
         inputs[f"corpus/{CITATIONS}"] = min(sources - {latest}, default=latest)
     facts = {name: _of_all(pools, name) for name in ("mode", "per_method", "ranking_depth", "without", "seed")}
     vouched = [*files, admission] if admission.is_file() else files
@@ -112,7 +115,7 @@ def write_pools(ws: Workspace, pools: Sequence[Pool]) -> None:
 
 
 def unlike_record(ws: Workspace, session: Session) -> Iterator[tuple[str, str]]:
-    """Where the files of the pools are not what the database has: the topic, and what is found.
+    """Topics whose pool files differ from the database, each with the difference.
 
     An imported pool has no file before something is added to it.
     """
@@ -139,13 +142,13 @@ def unlike_record(ws: Workspace, session: Session) -> Iterator[tuple[str, str]]:
 
 
 def _of_all(pools: Sequence[Pool], name: str) -> Any:
-    """What the pools have in common, or the list of what they have."""
+    """Value that the pools have in common, or the list of their values."""
     values = list(dict.fromkeys(getattr(pool, name) for pool in pools))
     return values[0] if len(values) == 1 else values
 
 
 def _refuse_twice(topic_id: str, design: PoolDesign, additions: Sequence[Addition]) -> None:
-    twice = sorted({one.method for one in additions} & set(design.methods))
+    twice = sorted({addition.method for addition in additions} & set(design.methods))
     if twice:
         raise InputError(
             f"query paper {topic_id}: {', '.join(twice)} was added after the draw",
@@ -154,16 +157,16 @@ def _refuse_twice(topic_id: str, design: PoolDesign, additions: Sequence[Additio
 
 
 METHOD = "judged"
-"""How every document came into such a pool."""
+"""Method name of every document in such a pool."""
 
 
 def put_judged_pools(
     session: Session, rows: Iterable[FileJudgement], queries: Mapping[str, Query], *, with_text: Collection[str]
 ) -> int:
-    """Give each topic a pool of its rows' documents, in the order of the file; one it has gets the new ones
-    behind. A pool that was drawn stays as it is: returns how many documents of rows are in no pool for that reason.
+    """Give each topic a pool of its rows' documents, in the order of the file; an existing pool gets the new ones at
+    its end. A drawn pool does not change: returns the number of documents that are in no pool for that reason.
 
-    queries: by their name in the rows. with_text: the topics whose text is there; others get no pool.
+    queries: by their name in the rows. with_text: the topics that have a text; others get no pool.
     """
     documents = nested(
         (topic_id, row.document, None) for row in rows if (topic_id := queries[row.query].topic_id) in with_text
@@ -171,10 +174,10 @@ def put_judged_pools(
     current, hashes = read_pools(session), read_rankings_sha256(session)
     outside = 0
     for topic_id, judged in documents.items():
-        before = current.get(topic_id)
-        entries = before.entries if before else ()
+        existing = current.get(topic_id)
+        entries = existing.entries if existing else ()
         new = judged.keys() - {entry.doc_id for entry in entries}
-        if before and before.methods != (METHOD,):
+        if existing and existing.methods != (METHOD,):
             outside += len(new)
             continue
         current[topic_id] = Pool(

@@ -23,15 +23,16 @@ from annot.study.workspace import Workspace, read_manifest, text_of, write_file,
 
 MANIFEST = "manifest.json"
 NOT_RANKED = "not_ranked"
-"""In the manifest: by method, the topics that it was not asked for; those of all others it was."""
+"""Key of the manifest: for each method, the topics that it did not rank."""
 CORPORA = "corpora"
-"""In the manifest: by topic, the SHA-256 of the corpus in which it was ranked, if texts were corrected before."""
+"""Key of the manifest: for each topic, the SHA-256 of the corpus in which it was ranked, if texts were corrected
+before."""
 HINT = "make new rankings with `annot pool`, without --frozen"
 
 Rankings = dict[str, dict[str, Ranking]]
-"""By method, then by topic."""
+"""Rankings by method, then by topic."""
 Lines = dict[str, dict[str, str]]
-"""The same as lines of run files."""
+"""Lines of run files by method, then by topic."""
 
 
 def rankings_manifest(ws: Workspace) -> Path:
@@ -40,117 +41,121 @@ def rankings_manifest(ws: Workspace) -> Path:
 
 
 def needed(designs: Mapping[str, PoolDesign], pools: Mapping[str, Pool]) -> dict[str, list[str]]:
-    """By method, the topics whose pools follow from its ranking.
+    """Topics whose pools follow from the ranking of each method.
 
-    designs: of the pools that are drawn; pools: those on record, of which what was added is kept.
+    designs: of the pools that are drawn; pools: those on record, whose additions are kept.
     """
     drawing = {topic_id: design.ranked_methods for topic_id, design in designs.items()}
-    later = {topic_id: [one.method for one in pool.additions] for topic_id, pool in pools.items()}
-    found = grouped(
+    later = {topic_id: [addition.method for addition in pool.additions] for topic_id, pool in pools.items()}
+    topics_of_method = grouped(
         (method, topic_id)
         for topic_id in dict.fromkeys((*designs, *pools))
         for method in dict.fromkeys((*drawing.get(topic_id, ()), *later.get(topic_id, ())))
         if method != MANUAL
     )
-    return dict(sorted(found.items()))
+    return dict(sorted(topics_of_method.items()))
 
 
-def read_rankings(ws: Workspace, wanted: Mapping[str, Collection[str]]) -> Rankings:
-    """The rankings on disk. wanted: by method, for which topics.
+def read_rankings(ws: Workspace, topics_by_method: Mapping[str, Collection[str]]) -> Rankings:
+    """Rankings on disk.
 
-    Raises MissingInput for what is not there, InputError for a file that is not what its manifest says: pools drawn
+    Raises MissingInput for missing rankings, InputError for a file that is not the one in its manifest: pools drawn
     from it could never be drawn again.
     """
     manifest = _manifest(ws)
-    absent = sorted({topic_id for of in wanted.values() for topic_id in of} - set(manifest["topics"]))
+    absent = sorted(set[str]().union(*topics_by_method.values()) - set(manifest["topics"]))
     absent += [
         f"{topic_id} by {method}"
-        for method, of in wanted.items()
-        for topic_id in of
+        for method, topic_ids in topics_by_method.items()
+        for topic_id in topic_ids
         if topic_id in manifest.get(NOT_RANKED, {}).get(method, ())
     ]
     if absent:
         raise MissingInput(f"{ws.rankings}: no rankings for these query papers: {', '.join(absent)}", hint=HINT)
-    return {method: _read(ws, method, manifest, of) for method, of in wanted.items()}
+    return {method: _read(ws, method, manifest, topic_ids) for method, topic_ids in topics_by_method.items()}
 
 
 def not_ranked(ws: Workspace) -> dict[str, list[str]]:
-    """By method, the topics that the rankings on disk do not have, because the method cannot rank for them."""
+    """Topics that the rankings on disk lack, by method, because the method cannot rank for them."""
     return dict(_manifest(ws).get(NOT_RANKED, {}))
 
 
 def method_settings(ws: Workspace) -> dict[str, Any]:
-    """What each method's ranking on disk was made with; nothing if there are no rankings."""
+    """Settings of each method's ranking on disk; empty if there are no rankings."""
     return dict(_manifest(ws).get("methods", {})) if rankings_manifest(ws).is_file() else {}
 
 
 def lines_of(rankings: Mapping[str, Mapping[str, Ranking]]) -> Lines:
-    """The rankings as they are written: TREC runs."""
+    """Lines of TREC runs for these rankings."""
     return {method: run_lines(by_topic, tag=method) for method, by_topic in rankings.items()}
 
 
 def lines_on_disk(ws: Workspace) -> Lines:
-    """The run files as they are there, whatever their manifest says."""
+    """Lines of the run files on disk, unchecked."""
     return {path.stem: _by_topic(path.read_text(encoding="utf-8")) for path in sorted(ws.rankings.glob("*.run"))}
 
 
 def write_rankings(ws: Workspace, lines: Lines, *, facts: Mapping[str, Any]) -> None:
     """Write a run file for each method, and the manifest; all others go."""
     for method, by_topic in lines.items():
-        write_file(ws.rankings / f"{method}.run", "".join(of for _, of in sorted(by_topic.items())))
+        write_file(
+            ws.rankings / f"{method}.run", "".join(lines_of_topic for _, lines_of_topic in sorted(by_topic.items()))
+        )
     for stale in ws.rankings.glob("*.run"):
         if stale.stem not in lines:
             stale.unlink()
     inputs = {"corpus": str(facts["corpus_sha256"]), **facts.get("inputs", {})}
-    told = {name: value for name, value in facts.items() if name not in ("corpus_sha256", "inputs")}
-    write_manifest(rankings_manifest(ws), files=ws.rankings.glob("*.run"), inputs=inputs, facts=told)
+    manifest_facts = {name: value for name, value in facts.items() if name not in ("corpus_sha256", "inputs")}
+    write_manifest(rankings_manifest(ws), files=ws.rankings.glob("*.run"), inputs=inputs, facts=manifest_facts)
 
 
 def joined(
     ws: Workspace, lines: Lines, *, facts: Mapping[str, Any], of_topics: bool = False
 ) -> tuple[Lines, dict[str, Any]]:
-    """Those on disk with these in their place: what `write_rankings` takes, so that the others stay.
+    """Rankings on disk with these in their place: the arguments of `write_rankings` under which the others stay.
 
-    Of a method that was ranked in another corpus the manifest says so, or, with `of_topics`, of topics.
+    If a method was ranked in another corpus, the manifest records this for the method, or, with `of_topics`, for the
+    topics.
     """
     if not rankings_manifest(ws).is_file():
         return lines, dict(facts)
     manifest = _manifest(ws)
-    recorded, before = list(manifest["topics"]), manifest.get(NOT_RANKED, {})
+    recorded, skipped_before = list(manifest["topics"]), manifest.get(NOT_RANKED, {})
     topics = [*recorded, *(topic_id for topic_id in facts["topics"] if topic_id not in recorded)]
-    found: Lines = {}
+    joined_lines: Lines = {}
     for method in manifest.get("methods", {}):
-        asked = [topic_id for topic_id in recorded if topic_id not in before.get(method, ())]
-        there = _by_topic(_text(ws, method, manifest))
-        found[method] = {topic_id: there.get(topic_id, "") for topic_id in asked}
+        ranked_topics = [topic_id for topic_id in recorded if topic_id not in skipped_before.get(method, ())]
+        lines_of_topic = _by_topic(_text(ws, method, manifest))
+        joined_lines[method] = {topic_id: lines_of_topic.get(topic_id, "") for topic_id in ranked_topics}
     for method, by_topic in lines.items():
-        found[method] = {**found.get(method, {}), **by_topic}
+        joined_lines[method] = {**joined_lines.get(method, {}), **by_topic}
     skipped = {
         method: missing
-        for method in sorted(found)
-        if (missing := [topic_id for topic_id in topics if topic_id not in found[method]])
+        for method in sorted(joined_lines)
+        if (missing := [topic_id for topic_id in topics if topic_id not in joined_lines[method]])
     }
     methods = dict(facts["methods"])
     inputs = manifest.get("inputs", {})
-    corpora = {name: one for name, one in manifest.get(CORPORA, {}).items() if name not in facts["topics"]}
+    corpora = {name: sha256 for name, sha256 in manifest.get(CORPORA, {}).items() if name not in facts["topics"]}
     if of_topics and inputs.get("corpus") != facts["corpus_sha256"]:
         corpora |= dict.fromkeys(facts["topics"], facts["corpus_sha256"])
     elif inputs.get("corpus") != facts["corpus_sha256"]:
-        methods = {name: {**of, "corpus_sha256": facts["corpus_sha256"]} for name, of in methods.items()}
-    told = {
+        methods = {name: {**settings, "corpus_sha256": facts["corpus_sha256"]} for name, settings in methods.items()}
+    joined_facts = {
         "corpus_sha256": inputs.get("corpus", facts["corpus_sha256"]),
-        "inputs": {name: one for name, one in inputs.items() if name != "corpus"} | facts.get("inputs", {}),
+        "inputs": {name: sha256 for name, sha256 in inputs.items() if name != "corpus"} | facts.get("inputs", {}),
         "ranking_depth": max(manifest.get("ranking_depth", 1), facts["ranking_depth"]),
         "topics": topics,
         "methods": {**manifest.get("methods", {}), **methods},
     }
-    return found, told | ({NOT_RANKED: skipped} if skipped else {}) | ({CORPORA: corpora} if corpora else {})
+    optional = {NOT_RANKED: skipped, CORPORA: corpora}
+    return joined_lines, joined_facts | {name: value for name, value in optional.items() if value}
 
 
 def refuse_other_corpus(ws: Workspace, facts: Mapping[str, Any], *, corrected_only: bool) -> None:
-    """Raise InputError if the rankings on disk, which are to stay beside new ones, are of another corpus.
+    """Raise InputError if the rankings on disk, which are to stay next to new ones, are of another corpus.
 
-    corrected_only: whether the corpus differs from the one that was ranked by recorded corrections alone.
+    corrected_only: True if the corpus differs from the ranked one by recorded corrections alone.
     """
     if not rankings_manifest(ws).is_file():
         return
@@ -173,14 +178,15 @@ def _manifest(ws: Workspace) -> dict[str, Any]:
 def _read(ws: Workspace, method: str, manifest: Mapping[str, Any], topics: Iterable[str]) -> dict[str, Ranking]:
     text = _text(ws, method, manifest)
     # A topic without a usable token has an empty ranking, and so no line in the file; without any line all have.
-    found = read_run(text.splitlines(), name=str(ws.rankings / f"{method}.run")).rankings if text else {}
-    return {topic_id: found.get(topic_id, ()) for topic_id in topics}
+    rankings = read_run(text.splitlines(), name=str(ws.rankings / f"{method}.run")).rankings if text else {}
+    return {topic_id: rankings.get(topic_id, ()) for topic_id in topics}
 
 
 def _by_topic(text: str) -> dict[str, str]:
     """The lines of each topic."""
     lines = text.splitlines(keepends=True)
-    return {topic_id: "".join(of) for topic_id, of in groupby(lines, key=lambda line: line.partition(" ")[0])}
+    by_topic = groupby(lines, key=lambda line: line.partition(" ")[0])
+    return {topic_id: "".join(several) for topic_id, several in by_topic}
 
 
 def _text(ws: Workspace, method: str, manifest: Mapping[str, Any]) -> str:
@@ -202,49 +208,43 @@ def rank_corpus(
     given: Mapping[str, Mapping[str, Ranking]] = MappingProxyType({}),
     texts: Mapping[str, Mapping[Field, str]] = MappingProxyType({}),
 ) -> tuple[Rankings, dict[str, Any]]:
-    """The best `ranking_depth` papers for each topic by every method, and the facts of `write_rankings`.
+    """Best `ranking_depth` papers for each topic by every method, and the facts of `write_rankings`.
 
-    excluded: by topic, the papers that must not rank for it, besides itself; asked once all is there to rank by.
-    keep: what an index lacks is made and kept. given: by method, rankings that are being imported and need not be
-    kept yet. texts: what of the topics that are texts is held against each field of the papers; a method that cannot
-    rank for a text is not asked. Raises MissingInput for a method that is neither ours nor imported.
+    excluded: by topic, the papers that must not rank for it, besides itself; called once the index is open. keep: make
+    and keep missing parts of the index. given: by method, rankings that are being imported and need not be kept yet.
+    texts: the text of a topic to compare with each field of the papers; a method that cannot rank for a text leaves it
+    out. Raises MissingInput for a method that is neither ours nor imported.
     """
     brought = {name: str(about["sha256"]) for name, about in imported_methods(ws).items() if name in methods}
-    for name, of in given.items():
-        brought[name] = hashlib.sha256(write_run(of, tag=name).encode()).hexdigest()
-    own = [name for name in methods if name not in brought]
-    found = {name: given[name] if name in given else read_imported(ws, name) for name in brought}
+    for name, by_topic in given.items():
+        brought[name] = hashlib.sha256(write_run(by_topic, tag=name).encode()).hexdigest()
+    computed = [name for name in methods if name not in brought]
+    imported = {name: given[name] if name in given else read_imported(ws, name) for name in brought}
     rankings: Rankings = {}
     facts: dict[str, Any] = {}
-    if own:
+    if computed:
         done = count(1)
         with TemporaryDirectory(prefix="annot-") as scratch:
-            index = open_index(ws, methods=own, advance=advance, scratch=None if keep else Path(scratch))
-            out = excluded()
+            index = open_index(ws, methods=computed, advance=advance, scratch=None if keep else Path(scratch))
+            banned = excluded()
             rankings = rank_all(
                 index.inputs,
-                methods=own,
+                methods=computed,
                 paper_ids=[topic_id for topic_id in topics if topic_id not in texts],
                 texts={topic_id: texts[topic_id] for topic_id in topics if topic_id in texts},
-                excluded=out,
+                excluded=banned,
                 ranking_depth=ranking_depth,
-                after_method=lambda _name: advance(next(done), len(own)),
+                after_method=lambda _name: advance(next(done), len(computed)),
             )
-            facts = {method: method_named(method).settings(index.inputs) for method in own}
+            facts = {method: method_named(method).settings(index.inputs) for method in computed}
             digest = index.corpus_sha256
     else:
-        digest, out = current_sha256(ws, keep=False), excluded()
+        digest, banned = current_sha256(ws, keep=False), excluded()
+    barred = {topic_id: {*banned.get(topic_id, ()), *({topic_id} - texts.keys())} for topic_id in topics}
     for method, sha256 in brought.items():
-        rankings[method] = {
-            topic_id: tuple(
-                doc
-                for doc in found[method].get(topic_id, ())
-                if doc.doc_id not in out.get(topic_id, ()) and (doc.doc_id != topic_id or topic_id in texts)
-            )[:ranking_depth]
-            for topic_id in topics
-        }
         facts[method] = {"imported": sha256}
-    skipped = {name: missing for name in sorted(own) if (missing := sorted(texts.keys() - rankings[name].keys()))}
+        rankings[method] = _without(imported[method], barred, ranking_depth)
+    skipped = {name: missing for name in sorted(computed) if (missing := sorted(texts.keys() - rankings[name].keys()))}
     inputs = {ranking_file(ws, method).relative_to(ws.root).as_posix(): sha256 for method, sha256 in brought.items()}
     return {method: rankings[method] for method in methods}, {
         "corpus_sha256": digest,
@@ -253,4 +253,14 @@ def rank_corpus(
         "methods": facts,
         **({NOT_RANKED: skipped} if skipped else {}),
         **({"inputs": inputs} if inputs else {}),
+    }
+
+
+def _without(
+    rankings: Mapping[str, Ranking], barred: Mapping[str, Collection[str]], ranking_depth: int
+) -> dict[str, Ranking]:
+    """The best documents of each topic that are not barred for it."""
+    return {
+        topic_id: tuple(doc for doc in rankings.get(topic_id, ()) if doc.doc_id not in ids)[:ranking_depth]
+        for topic_id, ids in barred.items()
     }

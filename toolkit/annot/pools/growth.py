@@ -1,4 +1,4 @@
-"""Pools that grow: what a redraw adds, versions after the draw, and no growth of a study under way unless asked."""
+"""Pools that grow: additions of a redraw, versions after the draw, and a guard for studies under way."""
 
 from __future__ import annotations
 
@@ -23,26 +23,28 @@ from annot.study.workspace import Workspace
 
 def topics_named(queries: Sequence[Query], names: Iterable[str]) -> set[str]:
     """The topics of these ids of queries or topics. Raises InputError, with the near name, for others."""
-    known = {query.query_id: query for query in queries}
+    query_of = {query.query_id: query for query in queries}
     topics = {query.topic_id for query in queries}
-    return {name if name in topics and name not in known else known_query(known, name).topic_id for name in names}
+    return {name if name in topics and name not in query_of else known_query(query_of, name).topic_id for name in names}
 
 
 class PoolChange(NamedTuple):
-    """What a new pool makes of the old one, for one query."""
+    """Changes of a new pool against the old one, for one query."""
 
     query_id: str
     added: tuple[str, ...]
     leaving: tuple[str, ...]
 
 
-def pool_changes(current: Mapping[str, Pool], drawn: Iterable[Pool], queries: Iterable[Query]) -> dict[str, PoolChange]:
-    """By query, the documents that a pool did not have before, and those that it has no more."""
-    before = {topic_id: [entry.doc_id for entry in pool.entries] for topic_id, pool in current.items()}
-    after = {pool.topic_id: [entry.doc_id for entry in pool.entries] for pool in drawn}
+def pool_changes(
+    current: Mapping[str, Pool], new_pools: Iterable[Pool], queries: Iterable[Query]
+) -> dict[str, PoolChange]:
+    """Documents that a pool gains and loses, by query."""
+    old_documents = {topic_id: [entry.doc_id for entry in pool.entries] for topic_id, pool in current.items()}
+    new_documents = {pool.topic_id: [entry.doc_id for entry in pool.entries] for pool in new_pools}
     changes = {}
     for query in queries:
-        old, new = before.get(query.topic_id, []), after.get(query.topic_id, [])
+        old, new = old_documents.get(query.topic_id, []), new_documents.get(query.topic_id, [])
         added = tuple(doc_id for doc_id in new if doc_id not in set(old))
         leaving = tuple(doc_id for doc_id in old if doc_id not in set(new))
         changes[query.query_id] = PoolChange(query.query_id, added, leaving)
@@ -50,7 +52,7 @@ def pool_changes(current: Mapping[str, Pool], drawn: Iterable[Pool], queries: It
 
 
 def refuse_growth(session: Session, added: Mapping[str, int], *, grow: bool, judged: bool = False) -> None:
-    """Raise InputError if pairs would be added, by query, to a study of which tasks were sent; not with `grow`.
+    """Raise InputError if pairs would be added, by query, to a study after tasks were sent; not with `grow`.
 
     judged: also to one that was judged elsewhere.
     """
@@ -78,15 +80,15 @@ class GrownPool:
 
 @dataclass(frozen=True, slots=True)
 class Grown:
-    """What was added, as one version of the pools."""
+    """Documents added as one version of the pools."""
 
     version: int | None
-    """None if nothing was added."""
+    """Number of the version; None if nothing was added."""
     method: str
     depth: int | None
     pools: tuple[GrownPool, ...]
     guarded: bool
-    """Whether the study was sent or judged: then pairs are added only with `--grow`."""
+    """True if tasks of the study were sent or judged: then pairs are added only with `--grow`."""
     notes: tuple[str, ...]
 
     @property
@@ -97,11 +99,11 @@ class Grown:
 
 def next_version(current: Mapping[str, Pool]) -> int:
     """The number of the version that is to come."""
-    return 1 + max((one.version for pool in current.values() for one in pool.additions), default=1)
+    return 1 + max((addition.version for pool in current.values() for addition in pool.additions), default=1)
 
 
 def made_now(by: str | None) -> dict[str, str]:
-    """Who adds something, and when; by: None takes the account of this machine."""
+    """Author and time of an addition; by: None takes the account of this machine."""
     return {"made_by": by or getpass.getuser(), "made_at": moment_now()}
 
 
@@ -110,46 +112,46 @@ def queries_of(queries: Iterable[Query], topic_id: str) -> tuple[str, ...]:
     return tuple(query.query_id for query in queries if query.topic_id == topic_id)
 
 
-def grown_pools(before: Mapping[str, Pool], after: Mapping[str, Pool], queries: tuple[Query, ...]) -> list[GrownPool]:
+def grown_pools(recorded: Mapping[str, Pool], grown: Mapping[str, Pool], queries: tuple[Query, ...]) -> list[GrownPool]:
     """The pools that have an addition more than before, by topic."""
     return [
         GrownPool(
             topic_id,
             queries_of(queries, topic_id),
-            tuple(entry.doc_id for entry in pool.entries[len(before[topic_id].entries) :]),
+            tuple(entry.doc_id for entry in pool.entries[len(recorded[topic_id].entries) :]),
             len(pool.entries),
         )
-        for topic_id, pool in sorted(after.items())
-        if len(pool.additions) > len(before[topic_id].additions)
+        for topic_id, pool in sorted(grown.items())
+        if len(pool.additions) > len(recorded[topic_id].additions)
     ]
 
 
 def is_guarded(session: Session) -> bool:
-    """Whether the study was sent or judged: then pairs are added only with `--grow`."""
+    """True if tasks of the study were sent or judged: then pairs are added only with `--grow`."""
     return projects.was_sent(session) or is_judged(session)
 
 
 def refuse_unasked(session: Session, grown: Iterable[GrownPool], *, grow: bool) -> None:
     """Raise InputError if these pools would make a study grow that was sent or judged; not with `grow`."""
-    refuse_growth(session, {name: len(one.added) for one in grown for name in one.queries}, grow=grow, judged=True)
+    refuse_growth(session, {name: len(pool.added) for pool in grown for name in pool.queries}, grow=grow, judged=True)
 
 
-def record_version(ws: Workspace, after: Mapping[str, Pool], *, rankings: Rankings, grow: bool) -> None:
-    """Put the pools on record, write their files, and leave all others as they are.
+def record_version(ws: Workspace, changed_pools: Mapping[str, Pool], *, rankings: Rankings, grow: bool) -> None:
+    """Record the pools, write their files, and leave all others unchanged.
 
-    rankings: what pools follow from, as far as it is known. Raises InputError as `refuse_unasked` does.
+    rankings: of the pools, as far as they are known. Raises InputError as `refuse_unasked` does.
     """
     with ws.writing() as session:
         queries, current = read_queries(session), pools.read_pools(session)
-        grown = grown_pools(current, after, queries)
+        grown = grown_pools(current, changed_pools, queries)
         refuse_unasked(session, grown, grow=grow)
         hashes = pools.read_rankings_sha256(session)
-        for topic_id, pool in after.items():
+        for topic_id, pool in changed_pools.items():
             methods = [name for name in pool.methods if name not in (CITED, MANUAL)]
             if all(topic_id in rankings.get(name, ()) for name in methods):
                 hashes[topic_id] = rankings_sha256(
                     lines_of({name: {topic_id: rankings[name][topic_id]} for name in methods}), topic_id
                 )
-        changed = {**current, **after}
+        changed = {**current, **changed_pools}
         pools.replace_pools(session, changed.values(), rankings_sha256=hashes)
     write_pools(ws, list(changed.values()))

@@ -28,29 +28,29 @@ class NearDuplicates(NamedTuple):
     texts: Groups
     """Near-duplicates of one another: a pool has one of a group."""
     titles: Groups
-    """Papers of one normalised title, whatever their texts; two titles are told apart by hashes of 64 bits."""
+    """Papers of one normalised title, whichever texts they have; titles are compared by hashes of 64 bits."""
 
     def of_same_title(self, query_papers: Iterable[str]) -> dict[str, tuple[str, ...]]:
-        """For each query paper the other papers of its title: they never enter its pool."""
+        """Other papers with the title of each query paper: they never enter its pool."""
         group_of = {doc_id: group for group in self.titles for doc_id in group}
-        return {name: tuple(one for one in group_of.get(name, ()) if one != name) for name in query_papers}
+        return {name: tuple(doc_id for doc_id in group_of.get(name, ()) if doc_id != name) for name in query_papers}
 
 
 def near_duplicates(ws: Workspace, *, keep: bool, advance: Advance) -> NearDuplicates:
-    """The papers that are alike: read where they were found before, else found, and with `keep` written down."""
+    """Papers that are alike: from the cache, or else computed, and with `keep` cached."""
     digest = current_sha256(ws, keep=False)
-    kept = ws.cache / "near-duplicates" / f"{digest[:16]}.json"
+    path = ws.cache / "near-duplicates" / f"{digest[:16]}.json"
     try:
-        record = json.loads(kept.read_text(encoding="utf-8"))
+        record = json.loads(path.read_text(encoding="utf-8"))
         if (record["corpus"], record["settings"]) == (digest, SETTINGS):
             return NearDuplicates(*(tuple(map(tuple, record[name])) for name in NearDuplicates._fields))
     except (FileNotFoundError, ValueError, KeyError, TypeError):
         pass
-    found = _found(ws, advance)
+    duplicates = _found(ws, advance)
     if keep:
-        record = {"corpus": digest, "settings": SETTINGS, **found._asdict()}
-        write_file(kept, json.dumps(record, ensure_ascii=False) + "\n")
-    return found
+        record = {"corpus": digest, "settings": SETTINGS, **duplicates._asdict()}
+        write_file(path, json.dumps(record, ensure_ascii=False) + "\n")
+    return duplicates
 
 
 def sketches_of(group: RowGroups) -> Sketches:
@@ -74,29 +74,31 @@ def shingles_of(rows: tuple[RowGroups, NDArray[np.int64]]) -> list[NDArray[np.ui
     batches = papers.read_columns([group], ["sentences"])
     chosen = pyarrow.Table.from_batches(batches).take(places).column(0).combine_chunks()
     hashes, bounds = shingles(chosen)
-    return [np.unique(hashes[bounds[at] : bounds[at + 1]]) for at in range(len(places))]
+    return [np.unique(hashes[bounds[place] : bounds[place + 1]]) for place in range(len(places))]
 
 
 def _found(ws: Workspace, advance: Advance) -> NearDuplicates:
     each = each_on(ws.machine)
     shards = groups_for(ws.corpus, ws.machine.url)
     sketches = []
-    for one in each(sketches_of, shards):
-        sketches.append(one)
+    for sketch_of_shard in each(sketches_of, shards):
+        sketches.append(sketch_of_shard)
         advance(len(sketches), len(shards))
     pairs = candidates(sketches)
-    wanted = np.unique(pairs)
-    ends = np.cumsum([len(one.title) for one in sketches])
-    cuts = np.split(wanted, np.searchsorted(wanted, ends))[: len(shards)]
+    places = np.unique(pairs)
+    ends = np.cumsum([len(part.title) for part in sketches])
+    cuts = np.split(places, np.searchsorted(places, ends))[: len(shards)]
     rows = [
-        (shard, cut - (end - len(one.title)))
-        for shard, cut, end, one in zip(shards, cuts, ends, sketches, strict=True)
+        (shard, cut - (end - len(part.title)))
+        for shard, cut, end, part in zip(shards, cuts, ends, sketches, strict=True)
         if len(cut)
     ]
-    sets = (one for some in each(shingles_of, rows) for one in some)
-    by_place = dict(zip(wanted.tolist(), sets, strict=True))
-    titles = np.concatenate([one.title for one in sketches])
-    own = np.where(np.concatenate([one.passage for one in sketches]), np.uint64(0), titles)
-    found = (groups(pairs, own, by_place), together(titles))
-    ids = ids_at(ws.corpus, [place for of in found for group in of for place in group])
-    return NearDuplicates(*(tuple(tuple(ids[place] for place in group) for group in of) for of in found))
+    sets = (shingle_set for some in each(shingles_of, rows) for shingle_set in some)
+    by_place = dict(zip(places.tolist(), sets, strict=True))
+    titles = np.concatenate([part.title for part in sketches])
+    title_marks = np.where(np.concatenate([part.passage for part in sketches]), np.uint64(0), titles)
+    group_sets = (groups(pairs, title_marks, by_place), together(titles))
+    ids = ids_at(ws.corpus, [place for group_set in group_sets for group in group_set for place in group])
+    return NearDuplicates(
+        *(tuple(tuple(ids[place] for place in group) for group in group_set) for group_set in group_sets)
+    )

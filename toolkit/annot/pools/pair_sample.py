@@ -9,7 +9,7 @@ number, which follows from the seed and the pair alone (Ohlsson 1995, Coordinati
 Numbers). So a larger share only adds pairs, and two ways to the same share give the same pairs.
 
 `probabilities` is the design, `drawn` the draw, `share_within` the share that a number of hours allows. Documents that
-come later make a batch of their own, with ranks among themselves and a c of their own: what was drawn before keeps its
+come later make a batch of their own, with ranks among themselves and a c of their own: pairs drawn before keep their
 probability. Pairs that were planned whole before the first sample have probability 1.
 """
 
@@ -17,22 +17,22 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from typing import NamedTuple
 
 from annot.base.errors import InputError
-from annot.base.records import CITED, Pool, ScoredDoc, grouped, ranked
+from annot.base.records import CITED, Pool, ScoredDoc, grouped, nested, ranked
 
 WHOLE = 0
 """The batch of the pairs that were planned whole before the first sample."""
 FUSION = 60
 """k of the fusion."""
 OFFSET = 9
-"""What is added to a rank: the probability of rank 11 is half that of rank 1."""
+"""Number added to a rank: the probability of rank 11 is half that of rank 1."""
 LEAST = 8
-"""At least so many pairs of a query are expected; all if its pool has fewer."""
+"""Fewest expected pairs of a query; all if its pool has fewer."""
 DIGITS = 6
 """Decimals of a probability. The rounded number is the one that is used."""
 ACROSS = ("query", "study")
@@ -41,22 +41,22 @@ SHARES = 10_000
 """The search for a share tries multiples of 1 / this."""
 
 Ranks = Mapping[str, Mapping[str, int]]
-"""By method, the rank of each document that it has, from 1."""
+"""Ranks of each method's documents, from 1."""
 Probabilities = dict[str, dict[str, float]]
-"""By query, then document."""
+"""Probabilities by query, then document."""
 
 
 class FrozenRank(NamedTuple):
-    """Where a document of a pool is in the fusion."""
+    """Rank of a document of a pool in the fusion."""
 
     rank: int | None
-    """None if no method ranked it, as a paper that is cited or was found by hand."""
+    """Rank from 1; None if no method ranked it, as a paper that is cited or was found by hand."""
     batch: int = 1
     """1 for the first sample, a higher number for documents that came later together; or WHOLE."""
 
 
 Frozen = Mapping[str, Mapping[str, FrozenRank]]
-"""By query, then document."""
+"""Ranks by query, then document."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,7 @@ class SampleRule:
     across: str
     """One of ACROSS."""
     floor: float
-    """No pair has a smaller probability."""
+    """Smallest probability of a pair."""
     unranked: float
     """The probability of a document without a rank, in a pool that has ranks."""
 
@@ -82,13 +82,13 @@ class SampleRule:
 
 def ranks_on_record(pool: Pool) -> dict[str, dict[str, int]]:
     """The ranks that the pool's methods gave its documents, by method; citing is no ranking."""
-    found = grouped(
-        (one.method, (entry.doc_id, one.rank))
+    ranks = nested(
+        (draw.method, entry.doc_id, draw.rank)
         for entry in pool.entries
-        for one in (entry.drawn, *entry.also)
-        if one.method != CITED and one.rank is not None
+        for draw in (entry.drawn, *entry.also)
+        if draw.method != CITED and draw.rank is not None
     )
-    return {method: {doc_id: rank for doc_id, rank in of if rank is not None} for method, of in sorted(found.items())}
+    return dict(sorted(ranks.items()))
 
 
 def frozen_ranks(ranks: Ranks, documents: Collection[str], *, batch: int = 1) -> dict[str, FrozenRank]:
@@ -98,10 +98,11 @@ def frozen_ranks(ranks: Ranks, documents: Collection[str], *, batch: int = 1) ->
     came later these are only the new ones: they get ranks of their own.
     """
     scores = {
-        doc_id: math.fsum(1 / (FUSION + of[doc_id]) for of in ranks.values() if doc_id in of) for doc_id in documents
+        doc_id: math.fsum(1 / (FUSION + rank_of[doc_id]) for rank_of in ranks.values() if doc_id in rank_of)
+        for doc_id in documents
     }
     order = ranked(ScoredDoc(doc_id, score) for doc_id, score in scores.items() if score)
-    places = {doc.doc_id: at for at, doc in enumerate(order, start=1)}
+    places = {doc.doc_id: rank for rank, doc in enumerate(order, start=1)}
     return {doc_id: FrozenRank(places.get(doc_id), batch) for doc_id in sorted(documents)}
 
 
@@ -113,24 +114,25 @@ def probabilities(frozen: Frozen, *, share: float, rule: SampleRule) -> Probabil
     """
     if not 0 < share <= 1:
         raise InputError(f"share {share:g}: expected more than 0, at most 1")
-    strata: dict[str, dict[int, _Stratum]] = {
-        query_id: {batch: _Stratum(places, at == 0, share, rule) for at, (batch, places) in enumerate(_batches(of))}
-        for query_id, of in frozen.items()
-    }
-    together = grouped((batch, stratum) for of in strata.values() for batch, stratum in of.items() if batch != WHOLE)
-    over_study = {batch: _solved(of, share) for batch, of in together.items()} if rule.across == "study" else {}
-    found: Probabilities = {}
-    for query_id, of in strata.items():
+    strata = {query_id: _strata(places, share, rule) for query_id, places in frozen.items()}
+    over_study: dict[int, float] = {}
+    if rule.across == "study":
+        by_batch = grouped(
+            (batch, stratum) for batches in strata.values() for batch, stratum in batches.items() if batch != WHOLE
+        )
+        over_study = {batch: _solved(group, share) for batch, group in by_batch.items()}
+    probability_of: Probabilities = {}
+    for query_id, batches in strata.items():
         pi = {
             batch: stratum.by_rank(over_study[batch] if over_study else _solved([stratum], share))
-            for batch, stratum in of.items()
+            for batch, stratum in batches.items()
             if batch != WHOLE
         }
-        found[query_id] = {
+        probability_of[query_id] = {
             doc_id: 1.0 if place.batch == WHOLE else pi[place.batch][place.rank]
             for doc_id, place in frozen[query_id].items()
         }
-    return found
+    return probability_of
 
 
 def number_of(seed: int, query_id: str, doc_id: str) -> float:
@@ -140,15 +142,15 @@ def number_of(seed: int, query_id: str, doc_id: str) -> float:
 
 
 def drawn(pi: Mapping[str, Mapping[str, float]], *, seed: int) -> dict[str, tuple[str, ...]]:
-    """The documents of each query that are to be judged, by id: those whose number is below their probability."""
+    """Documents of each query to judge, by id: those whose number is below their probability."""
     return {
-        query_id: tuple(sorted(doc_id for doc_id, of_pair in of.items() if number_of(seed, query_id, doc_id) < of_pair))
-        for query_id, of in pi.items()
+        query_id: tuple(sorted(doc_id for doc_id, p in documents.items() if number_of(seed, query_id, doc_id) < p))
+        for query_id, documents in pi.items()
     }
 
 
 class ExpectedPairs(NamedTuple):
-    """How many pairs a draw has."""
+    """Size of a draw."""
 
     mean: float
     deviation: float
@@ -158,16 +160,17 @@ class ExpectedPairs(NamedTuple):
 
 
 def expected_pairs(pi: Mapping[str, Mapping[str, float]]) -> ExpectedPairs:
-    """How many pairs are drawn with these probabilities."""
-    every = [one for of in pi.values() for one in of.values()]
-    return ExpectedPairs(math.fsum(every), math.sqrt(math.fsum(one * (1 - one) for one in every)), len(every))
+    """Expected number of pairs with these probabilities."""
+    values = [p for documents in pi.values() for p in documents.values()]
+    variance = math.fsum(p * (1 - p) for p in values)
+    return ExpectedPairs(math.fsum(values), math.sqrt(variance), len(values))
 
 
 def share_within(frozen: Frozen, *, limit: float, acts: Callable[[Probabilities], float], rule: SampleRule) -> float:
     """The largest share whose expected acts are within the limit: hours, money or judgements.
 
-    acts: what a design is expected to take; it must not fall as probabilities rise. Raises InputError if not even
-    the smallest share is within the limit.
+    acts: the expected acts of a design; they must not fall as probabilities rise. Raises InputError if not even the
+    smallest share is within the limit.
     """
     low, high = 0, SHARES
     while low < high:
@@ -177,8 +180,8 @@ def share_within(frozen: Frozen, *, limit: float, acts: Callable[[Probabilities]
         else:
             high = middle - 1
     if not low:
-        least = acts(probabilities(frozen, share=1 / SHARES, rule=rule))
-        raise InputError(f"the smallest sample takes {least:,.1f}, expected at most {limit:,.1f}")
+        smallest = acts(probabilities(frozen, share=1 / SHARES, rule=rule))
+        raise InputError(f"the smallest sample takes {smallest:,.1f}, expected at most {limit:,.1f}")
     return low / SHARES
 
 
@@ -193,7 +196,7 @@ def refuse_zero(missing: str) -> None:
 
 
 class _Stratum:
-    """The documents of one query that came together. Their ranks are 1 to so many."""
+    """Documents of one query that came together, ranked among themselves from 1."""
 
     def __init__(self, places: Sequence[FrozenRank], first: bool, share: float, rule: SampleRule) -> None:
         self.size = len(places)
@@ -225,20 +228,22 @@ class _Stratum:
         return {None: round(self._unranked, DIGITS)} | {rank: round(pi, DIGITS) for rank, pi in of_rank}
 
 
-def _batches(of: Mapping[str, FrozenRank]) -> Iterable[tuple[int, list[FrozenRank]]]:
-    return sorted(grouped((place.batch, place) for place in of.values()).items())
+def _strata(places: Mapping[str, FrozenRank], share: float, rule: SampleRule) -> dict[int, _Stratum]:
+    """Strata of one query's documents by batch."""
+    by_batch = sorted(grouped((place.batch, place) for place in places.values()).items())
+    return {batch: _Stratum(group, number == 0, share, rule) for number, (batch, group) in enumerate(by_batch)}
 
 
 def _solved(strata: Collection[_Stratum], share: float) -> float:
     """The c with which the share is expected of these together."""
-    size, top = sum(one.size for one in strata), max(one.top for one in strata)
+    size, top = sum(stratum.size for stratum in strata), max(stratum.top for stratum in strata)
     if share == 1:
         return top
-    return _bisected(lambda c: math.fsum(one.expected(one.raised(c)) for one in strata), share * size, top)
+    return _bisected(lambda c: math.fsum(stratum.expected(stratum.raised(c)) for stratum in strata), share * size, top)
 
 
 def _bisected(rising: Callable[[float], float], target: float, top: float) -> float:
-    """Where the function reaches the target; a higher target never gives a lower place."""
+    """Point where the function reaches the target; a higher target never gives a lower point."""
     low, high = 0.0, top
     for _ in range(60):
         middle = (low + high) / 2

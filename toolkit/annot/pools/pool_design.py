@@ -1,4 +1,4 @@
-"""How pools are drawn: as those on record were, as annot.toml says, or as the command line asks."""
+"""Designs of draws: those on record, those of annot.toml, and changes on the command line."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from annot.pools.pooling import as_of
 
 @dataclass(frozen=True, slots=True)
 class PoolDesign:
-    """What a pool follows from, beside the rankings."""
+    """Design that a pool follows from, besides the rankings."""
 
     mode: str
     per_method: int
@@ -35,7 +35,7 @@ class PoolDesign:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DesignOverrides:
-    """What the command line says of a design; None changes nothing."""
+    """Parts of a design that the command line changes; None changes nothing."""
 
     mode: str | None = None
     per_method: int | None = None
@@ -46,7 +46,7 @@ class DesignOverrides:
 
 
 def design_of_settings(settings: Settings) -> PoolDesign:
-    """What annot.toml says. Raises InputError for a method that it leaves out and does not have."""
+    """Design in annot.toml. Raises InputError for a method that it leaves out and does not have."""
     pool = settings.pool
     for name in pool.without:
         check_name(name, pool.methods, what="method to leave out")
@@ -57,31 +57,30 @@ def design_of_settings(settings: Settings) -> PoolDesign:
 
 def without(design: PoolDesign, names: Iterable[str]) -> PoolDesign:
     """The design, but those of its methods that are named are left out, and on record so."""
-    out = {*names} & {*design.methods}
-    staying = tuple(name for name in design.methods if name not in out)
-    return replace(design, methods=staying, without=tuple(sorted({*design.without, *out})))
+    left_out = {*names} & {*design.methods}
+    staying = tuple(name for name in design.methods if name not in left_out)
+    return replace(design, methods=staying, without=tuple(sorted({*design.without, *left_out})))
 
 
 def recorded_designs(pools: Iterable[Pool]) -> dict[str, PoolDesign]:
-    """By topic, how its pool was drawn, before anything was added to it; an imported pool does not say, and is
-    not among them."""
-    found = {}
+    """Designs of drawn pools by topic, without later additions; an imported pool has none."""
+    designs = {}
     for pool in (as_of(pool, 1) for pool in pools):
         if pool.per_method is not None and pool.ranking_depth is not None and pool.seed is not None:
             numbers = pool.per_method, pool.ranking_depth, pool.seed
-            found[pool.topic_id] = PoolDesign(
+            designs[pool.topic_id] = PoolDesign(
                 pool.mode, *numbers, methods=tuple(sorted(pool.methods)), without=tuple(sorted(pool.without))
             )
-    return found
+    return designs
 
 
 def usual_design(designs: Mapping[str, PoolDesign]) -> PoolDesign | None:
-    """The design of most pools: a query that is added gets a pool like the others. None if there is none."""
+    """Design of most pools: a query that is added gets a pool like the others. None if there is none."""
     return Counter(designs[topic_id] for topic_id in sorted(designs)).most_common()[0][0] if designs else None
 
 
 def overridden(design: PoolDesign, by: DesignOverrides) -> PoolDesign:
-    """The design with what the command line names. Raises InputError for an unknown mode or method, or when no method
+    """Design with the changes of the command line. Raises InputError for an unknown mode or method, or when no method
     is left."""
     if (by.mode or design.mode) not in get_args(DrawMode):
         raise InputError(f"mode {by.mode!r}: expected one of {', '.join(get_args(DrawMode))}")
@@ -90,27 +89,27 @@ def overridden(design: PoolDesign, by: DesignOverrides) -> PoolDesign:
         methods = tuple(dict.fromkeys(by.methods))
         left_out = tuple(name for name in left_out if name not in methods)
     if by.without is not None:
-        known = (*methods, *left_out)
+        named_methods = (*methods, *left_out)
         for name in by.without:
-            check_name(name, known, what="method to leave out")
+            check_name(name, named_methods, what="method to leave out")
         left_out = tuple(sorted(by.without))
-        methods = tuple(name for name in known if name not in left_out)
+        methods = tuple(name for name in named_methods if name not in left_out)
     if not methods:
         raise InputError(
             "no method is left to draw with", hint="check `[pool] methods` and `without` in annot.toml, and --without"
         )
-    given = {name: value for name, value in asdict(by).items() if value is not None}
-    return replace(design, **{**given, "methods": methods, "without": left_out})
+    changes = {name: value for name, value in asdict(by).items() if value is not None}
+    return replace(design, **{**changes, "methods": methods, "without": left_out})
 
 
 def differences(recorded: PoolDesign, settings: PoolDesign) -> tuple[tuple[str, str, str], ...]:
-    """(what, on record, in annot.toml) where the two differ, as text."""
-    found = []
+    """Settings in which two designs differ, as text: (name, on record, in annot.toml)."""
+    differing = []
     for name in (field.name for field in fields(PoolDesign) if field.name != "without"):
         pair = (getattr(recorded, name), getattr(settings, name))
         if name == "methods":
             # What was left out of these pools was left out on purpose.
             pair = (", ".join(sorted(pair[0])), ", ".join(sorted(set(pair[1]) - set(recorded.without))))
         if pair[0] != pair[1]:
-            found.append((name, str(pair[0]), str(pair[1])))
-    return tuple(found)
+            differing.append((name, str(pair[0]), str(pair[1])))
+    return tuple(differing)

@@ -1,4 +1,4 @@
-"""What pools look like, what they follow from, and how they differ from those of another study or from a new draw."""
+"""Facts about pools: their sizes and methods, their origins, and their differences from a new draw."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class MethodFacts:
 
     method: str
     pools: int
-    """In which it took part."""
+    """Number of pools in which it took part."""
     drawn: int
     alone: int
     """Documents that no other method came to: each draws down to some rank, and ranks these further down."""
@@ -45,16 +45,16 @@ class PoolFacts:
     """All pools of a study."""
 
     sizes: tuple[int, ...]
-    """From the smallest up."""
+    """Sizes in ascending order."""
     documents: int
     """Different ones, over all pools."""
     hubs: tuple[str, ...]
     """Documents in at least half of the pools."""
     methods: tuple[MethodFacts, ...]
     drought: dict[str, tuple[str, ...]]
-    """By method, the topics in whose pools it ran out of new documents."""
+    """Topics in whose pools a method ran out of new documents, by method."""
     versions: tuple[Version, ...]
-    """What was added after the draw."""
+    """Additions after the draw."""
     passed_over: int | None = None
     """Near-duplicates of other papers that the draws passed over; None if the rankings are not on disk."""
 
@@ -76,54 +76,61 @@ def facts_of(pools: Mapping[str, Pool]) -> PoolFacts:
 
 
 def _methods(pools: Mapping[str, Pool]) -> Iterator[MethodFacts]:
-    of = {topic_id: {share.method: share for share in shares(pool)} for topic_id, pool in pools.items()}
-    alone = Counter(method for topic_id, pool in pools.items() for method in _alone(pool, of[topic_id].values()))
-    for method in sorted({method for found in of.values() for method in found}):
-        mine = [found[method] for found in of.values() if method in found]
+    shares_of = {topic_id: {share.method: share for share in shares(pool)} for topic_id, pool in pools.items()}
+    alone = Counter(method for topic_id, pool in pools.items() for method in _alone(pool, shares_of[topic_id].values()))
+    for method in sorted({method for by_method in shares_of.values() for method in by_method}):
+        shares_of_method = [by_method[method] for by_method in shares_of.values() if method in by_method]
         yield MethodFacts(
             method,
-            pools=len(mine),
-            drawn=sum(share.drawn for share in mine),
+            pools=len(shares_of_method),
+            drawn=sum(share.drawn for share in shares_of_method),
             alone=alone[method],
-            deepest=max((share.deepest for share in mine if share.deepest is not None), default=None),
-            dry=sum(share.dry for share in mine),
+            deepest=max((share.deepest for share in shares_of_method if share.deepest is not None), default=None),
+            dry=sum(share.dry for share in shares_of_method),
         )
 
 
 def _alone(pool: Pool, shares: Iterable[MethodShare]) -> Iterator[str]:
-    """For each document that one method alone came to, the method."""
+    """Method of each document that one method alone came to."""
     reach = {share.method: inf if share.dry else max(share.deepest or 0, pool.per_method or 0) for share in shares}
-    reach |= {one.method: max(one.depth, reach[one.method]) for one in pool.additions if one.depth is not None}
+    reach |= {
+        addition.method: max(addition.depth, reach[addition.method])
+        for addition in pool.additions
+        if addition.depth is not None
+    }
     for entry in pool.entries:
-        if not any(other.rank is None or other.rank <= reach[other.method] for other in entry.also):
+        if not any(draw.rank is None or draw.rank <= reach[draw.method] for draw in entry.also):
             yield entry.drawn.method
 
 
-def _difference_of_version(recorded: Pool, drawn: Pool) -> str | None:
-    """Where two drawings of one pool part, in words; None if they are the same. Scores may differ by rounding."""
-    for at, (one, other) in enumerate(itertools.zip_longest(recorded.entries, drawn.entries), 1):
-        if one is None or other is None:
-            return f"{len(recorded.entries)} documents on record, {len(drawn.entries)} drawn"
-        told = [
+def _difference_of_version(recorded: Pool, redrawn: Pool) -> str | None:
+    """First difference between two drawings of one pool, in words; None if they are the same. Scores may differ by
+    rounding."""
+    for place, (recorded_entry, drawn_entry) in enumerate(itertools.zip_longest(recorded.entries, redrawn.entries), 1):
+        if recorded_entry is None or drawn_entry is None:
+            return f"{len(recorded.entries)} documents on record, {len(redrawn.entries)} drawn"
+        summaries = [
             (entry.doc_id, *((draw.method, draw.rank, draw.turn) for draw in (entry.drawn, *entry.also)))
-            for entry in (one, other)
+            for entry in (recorded_entry, drawn_entry)
         ]
-        if told[0] != told[1]:
-            first, second = (f"{entry.doc_id} ({entry.drawn.method})" for entry in (one, other))
-            return f"document {at} is {first} on record, {second} drawn"
+        if summaries[0] != summaries[1]:
+            recorded_name, drawn_name = (
+                f"{entry.doc_id} ({entry.drawn.method})" for entry in (recorded_entry, drawn_entry)
+            )
+            return f"document {place} is {recorded_name} on record, {drawn_name} drawn"
     return None
 
 
 @dataclass(frozen=True, slots=True)
 class PoolOrigins:
-    """For the report and the datasheet."""
+    """Origins of the pools, for the report and the datasheet."""
 
     alike: int
     """Papers of the corpus with nearly the same abstract as another."""
     groups: int
-    """Of such papers."""
+    """Number of groups of such papers."""
     passed_over: int | None
-    """How often the draws passed one over; None if that is not on record."""
+    """Number of times the draws passed one over; None if that is not on record."""
     citations: tuple[AddedFile, ...]
     earlier: int
     """Pools that were drawn before the last of these citations were added."""
@@ -132,10 +139,10 @@ class PoolOrigins:
 
 
 def origins_of(ws: Workspace, pools: Mapping[str, Pool], *, without: Collection[str] = ()) -> PoolOrigins:
-    """Counted from the corpus and from what is on disk of the pools, and nothing is written.
+    """Origins of pools, from the corpus and the files of the pools; nothing is written.
 
-    pools: those on record, by topic. without: papers that are not counted. A report is made although a file of the
-    rankings is gone or another one.
+    pools: those on record, by topic. without: papers that are not counted. Works although a file of the rankings is
+    missing or has changed.
     """
     # A report needs no cluster that runs.
     ws = ws.replaced("machine", cluster="")
@@ -146,24 +153,24 @@ def origins_of(ws: Workspace, pools: Mapping[str, Pool], *, without: Collection[
     with suppress(InputError):
         passed = passed_over(ws, pools, drawn_rankings(ws, pools), advance=_silent) if duplicates else None
     added = added_files(ws.corpus) if pools else ()
-    now = sha256_of(ws.corpus / MANIFEST) if added else None
+    current_sha256 = sha256_of(ws.corpus / MANIFEST) if added else None
     earlier = sum(
-        topic_id in pools and CITED in pools[topic_id].methods and one.citations_sha256 != now
-        for topic_id, one in (recorded_admissions(ws).items() if added else ())
+        topic_id in pools and CITED in pools[topic_id].methods and admission.citations_sha256 != current_sha256
+        for topic_id, admission in (recorded_admissions(ws).items() if added else ())
     )
     drew = {method for pool in pools.values() for method in pool.methods}
-    few = trained_on_few({name: of for name, of in method_settings(ws).items() if name in drew})
-    return PoolOrigins(sum(map(len, duplicates)), len(duplicates), passed, added, earlier, few)
+    few_abstracts = trained_on_few({name: settings for name, settings in method_settings(ws).items() if name in drew})
+    return PoolOrigins(sum(map(len, duplicates)), len(duplicates), passed, added, earlier, few_abstracts)
 
 
 def drawn_rankings(ws: Workspace, pools: Mapping[str, Pool]) -> Rankings:
-    """The rankings that the pools were drawn from; none of imported pools, or where they are not on disk."""
+    """Rankings that the pools were drawn from; none for imported pools, or if they are not on disk."""
     designs = recorded_designs(pools.values())
     return read_rankings(ws, needed(designs, pools)) if designs and rankings_manifest(ws).is_file() else {}
 
 
 def passed_over(ws: Workspace, pools: Mapping[str, Pool], rankings: Rankings, *, advance: Advance) -> int | None:
-    """How many near-duplicates of other papers the draws came by and left; None without rankings."""
+    """Number of near-duplicates of other papers that the draws came by and left; None without rankings."""
     if not rankings:
         return None
     designs = recorded_designs(pools.values())
@@ -177,76 +184,78 @@ def _silent(done: int, total: int | None) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Replayed:
-    """The pools that were drawn again, and where they part from those on record."""
+    """Pools that were drawn again, and their differences from those on record."""
 
     pools: int
     documents: int
     added_to: int
     """Pools, imported ones among them, that were added to after the draw."""
     imported: int
-    """Pools that do not say how they were drawn; only what was added to them is looked at."""
+    """Pools without a recorded draw; only the additions to them are compared."""
     cited_since: int
     """Citations of query papers that have come into the corpus since, by `import --as citations` or with new papers."""
     cited_gone: int
     """Citations of query papers that pools were drawn with, and that the corpus no longer has."""
     differences: dict[str, str]
-    """By topic."""
+    """First difference by topic."""
 
 
 def replay(ws: Workspace, *, advance: Advance) -> Replayed:
-    """Draw every pool again from what is below `pools/` as it was drawn, and hold it against the one on record.
+    """Draw every pool again from the files in `pools/` as it was drawn, and compare it with the one on record.
 
     Citations, papers and near-duplicates that came later change nothing. Raises InputError if a file is not the one
-    that its manifest names, MissingInput if it is gone.
+    that its manifest names, MissingInput if it is missing.
     """
     recorded = recorded_pools(ws)
     designs = recorded_designs(recorded.values())
     added_to = {topic_id: pool for topic_id, pool in recorded.items() if pool.additions}
-    wanted = needed(designs, recorded)
-    rankings = read_rankings(ws, wanted) if wanted else {}
+    topics_by_method = needed(designs, recorded)
+    rankings = read_rankings(ws, topics_by_method) if topics_by_method else {}
     admitted = admitted_to(ws, {*designs, *added_to}, rankings, recorded, proved=True, advance=advance)
-    drawn = draw_pools(rankings, designs, admitted, current=recorded)
-    drawn += [
+    redrawn = draw_pools(rankings, designs, admitted, current=recorded)
+    redrawn += [
         with_additions(as_of(pool, 1), pool.additions, rankings, barred=admitted[topic_id].barred)
         for topic_id, pool in added_to.items()
         if topic_id not in designs
     ]
-    found = {pool.topic_id: first_difference(recorded[pool.topic_id], pool) for pool in drawn}
+    compared = {pool.topic_id: first_difference(recorded[pool.topic_id], pool) for pool in redrawn}
     with ws.reading() as session:
-        found = {**dict(unlike_record(ws, session)), **{name: one for name, one in found.items() if one}}
+        differences = dict(unlike_record(ws, session)) | {name: text for name, text in compared.items() if text}
+    with_citations = {name: admission for name, admission in admitted.items() if CITED in recorded[name].methods}
     return Replayed(
         pools=len(designs),
-        documents=sum(len(pool.entries) for pool in drawn if pool.topic_id in designs),
+        documents=sum(len(pool.entries) for pool in redrawn if pool.topic_id in designs),
         added_to=len(added_to),
         imported=len(recorded) - len(designs),
-        differences={topic_id: difference for topic_id, difference in sorted(found.items()) if difference},
-        **_citations_since(ws, {name: one for name, one in admitted.items() if CITED in recorded[name].methods}),
+        differences=dict(sorted(differences.items())),
+        **_citations_since(ws, with_citations),
     )
 
 
 def recorded_pools(ws: Workspace) -> dict[str, Pool]:
     """The pools on record, by topic. Raises MissingInput if there are none."""
     with ws.reading() as session:
-        found = read_pools(session)
-    if not found:
+        pools = read_pools(session)
+    if not pools:
         raise MissingInput(f"{ws.root}: no pools", hint="draw them with `annot pool`")
-    return found
+    return pools
 
 
 def _citations_since(ws: Workspace, admitted: Mapping[str, Admission]) -> dict[str, int]:
     if not admitted or not ws.has_corpus:
         return {"cited_since": 0, "cited_gone": 0}
     cites = {name: set(paper.citations) for name, paper in papers_of(ws, admitted).items()}
-    there = known_ids(ws.corpus, set().union(*cites.values()))
-    now = {(name, doc_id) for name, own in cites.items() for doc_id in own & there}
-    then = {(name, doc_id) for name, one in admitted.items() for doc_id in one.cited}
-    return {"cited_since": len(now - then), "cited_gone": len(then - now)}
+    in_corpus = known_ids(ws.corpus, set().union(*cites.values()))
+    current = {(name, doc_id) for name, cited in cites.items() for doc_id in cited & in_corpus}
+    recorded = {(name, doc_id) for name, admission in admitted.items() for doc_id in admission.cited}
+    return {"cited_since": len(current - recorded), "cited_gone": len(recorded - current)}
 
 
-def first_difference(recorded: Pool, drawn: Pool) -> str | None:
-    """Where two drawings of one pool part, in the first version that does, in words; None if they are the same."""
+def first_difference(recorded: Pool, redrawn: Pool) -> str | None:
+    """First difference between two drawings of one pool, in the first version that has one; None if they are the
+    same."""
     for version in (1, *(addition.version for addition in recorded.additions)):
-        difference = _difference_of_version(as_of(recorded, version), as_of(drawn, version))
+        difference = _difference_of_version(as_of(recorded, version), as_of(redrawn, version))
         if difference:
             return difference if version == 1 and not recorded.additions else f"version {version}: {difference}"
     return None

@@ -1,4 +1,4 @@
-"""Drawing the pool of a topic from rankings, and what is added to it later.
+"""Drawing the pool of a topic from rankings, and later additions to it.
 
 `round-robin` is team-draft multileaving used for pooling: turn by turn, every method brings one document that is not
 in the pool yet. `blocks` is CSFCube's way: each method brings its whole quota before the next begins. In both a
@@ -24,8 +24,8 @@ from annot.base.scored import in_order
 
 
 class MethodShare(NamedTuple):
-    """What one method did for a pool: documents drawn, documents it also had, the rank of its deepest draw (None if
-    it drew nothing or the ranks are not known), and whether it ran dry."""
+    """Part of one method in a pool: documents drawn, documents it also had, the rank of its deepest draw (None if it
+    drew nothing or the ranks are not known), and True if it ran dry."""
 
     method: str
     drawn: int
@@ -61,19 +61,21 @@ def draw(
     _check(taking_part, mode=mode, per_method=per_method, ranking_depth=ranking_depth)
     order = method_order(taking_part, seed=seed, topic_id=topic_id)
     banned = set(excluded)
-    first = None if cited is None or CITED in without else sorted({doc_id for doc_id in cited if doc_id not in banned})
+    cited_documents = (
+        None if cited is None or CITED in without else sorted({doc_id for doc_id in cited if doc_id not in banned})
+    )
     draws: dict[str, Draw] = {}
-    for rank, doc_id in enumerate(first or (), start=1):
+    for rank, doc_id in enumerate(cited_documents or (), start=1):
         draws[doc_id] = Draw(CITED, rank, None, len(draws) + 1)
     dry = _MODES[mode](draws, taking_part, order, per_method, banned)
     places = _places(taking_part)
     entries = (
         PoolEntry(
             doc_id,
-            drawn,
-            tuple(places[name][doc_id] for name in order if name != drawn.method and doc_id in places[name]),
+            drawing,
+            tuple(places[name][doc_id] for name in order if name != drawing.method and doc_id in places[name]),
         )
-        for doc_id, drawn in draws.items()
+        for doc_id, drawing in draws.items()
     )
     return Pool(
         topic_id=topic_id,
@@ -81,16 +83,16 @@ def draw(
         per_method=per_method,
         ranking_depth=ranking_depth,
         seed=seed,
-        methods=(*([] if first is None else [CITED]), *order),
+        methods=(*([] if cited_documents is None else [CITED]), *order),
         without=tuple(sorted(without)),
         dry=dry,
-        cited_outside=None if first is None else cited_outside,
+        cited_outside=None if cited_documents is None else cited_outside,
         entries=tuple(entries),
     )
 
 
 def _places(rankings: Mapping[str, Ranking]) -> dict[str, dict[str, Draw]]:
-    """By method, what it would bring each of its documents as, without a turn."""
+    """Draws of each method's documents, without a turn."""
     return {
         name: {doc.doc_id: Draw(name, rank, doc.score, None) for rank, doc in enumerate(ranking, start=1)}
         for name, ranking in rankings.items()
@@ -111,18 +113,18 @@ def method_order(methods: Iterable[str], *, seed: int, topic_id: str) -> tuple[s
 
 
 def shares(pool: Pool) -> tuple[MethodShare, ...]:
-    """What each method did, in the order in which they drew."""
+    """Part of each method, in the order in which they drew."""
     rows = []
     for method in pool.methods:
-        drawn = [entry.drawn for entry in pool.entries if entry.drawn.method == method]
-        also = sum(other.method == method for entry in pool.entries for other in entry.also)
-        deepest = max((drawing.rank for drawing in drawn if drawing.rank is not None), default=None)
-        rows.append(MethodShare(method, len(drawn), also, deepest, method in pool.dry))
+        draws = [entry.drawn for entry in pool.entries if entry.drawn.method == method]
+        also = sum(draw.method == method for entry in pool.entries for draw in entry.also)
+        deepest = max((drawing.rank for drawing in draws if drawing.rank is not None), default=None)
+        rows.append(MethodShare(method, len(draws), also, deepest, method in pool.dry))
     return tuple(rows)
 
 
 def _new_documents(method: str, ranking: Ranking, draws: dict[str, Draw], banned: Collection[str]) -> Iterator[bool]:
-    """Enter the method's next new document into `draws` at each step, yielding True; ends where the ranking does."""
+    """Enter the method's next new document into `draws` at each step, yielding True; ends with the ranking."""
     for rank, doc in enumerate(ranking, start=1):
         if doc.doc_id not in draws and doc.doc_id not in banned:
             draws[doc.doc_id] = Draw(method, rank, doc.score, len(draws) + 1)
@@ -189,10 +191,10 @@ def _check(rankings: Mapping[str, Ranking], *, mode: str, per_method: int, ranki
 
 
 class Version(NamedTuple):
-    """What was added to the pools at once."""
+    """Version of the pools: documents added together."""
 
     number: int
-    """From 2, the pools as they were drawn being 1."""
+    """Number of the version, from 2; the pools as drawn are 1."""
     method: str
     depth: int | None
     pools: int
@@ -204,29 +206,29 @@ class Version(NamedTuple):
 
 
 def extended(pool: Pool, addition: Addition, rankings: Mapping[str, Ranking], *, excluded: Collection[str]) -> Pool:
-    """The pool with the addition behind it.
+    """Pool with the addition at its end.
 
-    rankings: of the addition's method, and of the others as far as they are known: they tell which of them had the new
-    documents, too. Those that the pool has already get the method as one more that had them. What a person found is
-    named by the addition, and was not in the pool when they found it. excluded: ids that never enter. The addition that
-    the pool carries names what came with it; what it named before stays in it.
+    rankings: of the addition's method, and of the others as far as they are known: the others show which of them had
+    the new documents, too. Documents that the pool already has get the method as one more that had them. The addition
+    names a person's documents, which were not in the pool when the person found them. excluded: ids that never enter.
+    The pool's copy of the addition names the documents that came with it, after those it named before.
     """
     banned = set(excluded)
     places = _places({name: ranking[: pool.ranking_depth] for name, ranking in rankings.items()})
     if addition.method == MANUAL:
         had = {doc_id: Draw(MANUAL, None, None, None) for doc_id in addition.documents}
-        wanted = [doc_id for doc_id in addition.documents if doc_id not in banned]
+        documents = [doc_id for doc_id in addition.documents if doc_id not in banned]
         dry = False
     else:
         had = places[addition.method]
-        wanted = [doc_id for doc_id in had if doc_id not in banned][: addition.depth]
-        dry = len(wanted) < (addition.depth or 0)
+        documents = [doc_id for doc_id in had if doc_id not in banned][: addition.depth]
+        dry = len(documents) < (addition.depth or 0)
     entries = [_also_had(entry, had.get(entry.doc_id)) for entry in pool.entries]
     current = {entry.doc_id for entry in entries}
-    new = [doc_id for doc_id in wanted if doc_id not in current]
+    new = [doc_id for doc_id in documents if doc_id not in current]
     for doc_id in new:
-        others = (places[name][doc_id] for name in pool.methods if doc_id in places.get(name, ()))
-        also = tuple(draw for draw in others if draw.method != addition.method)
+        draws = (places[name][doc_id] for name in pool.methods if doc_id in places.get(name, ()))
+        also = tuple(draw for draw in draws if draw.method != addition.method)
         entries.append(PoolEntry(doc_id, replace(had[doc_id], turn=len(entries) + 1), also))
     pooled = {*current, *new}
     brought = dict.fromkeys((*(doc_id for doc_id in addition.documents if doc_id in pooled), *new))
@@ -240,29 +242,29 @@ def extended(pool: Pool, addition: Addition, rankings: Mapping[str, Ranking], *,
 
 
 def as_of(pool: Pool, version: int) -> Pool:
-    """The pool as it was in this version, 1 being as it was drawn; which methods ran dry is not undone."""
-    kept = tuple(addition for addition in pool.additions if addition.version <= version)
+    """The pool in this version, 1 being the draw; methods that ran dry later stay listed as dry."""
+    earlier = tuple(addition for addition in pool.additions if addition.version <= version)
     later = [addition for addition in pool.additions if addition.version > version]
     if not later:
         return pool
     brought = {(addition.method, doc_id) for addition in later for doc_id in addition.documents}
-    gone = {addition.method for addition in later} - {addition.method for addition in kept}
+    later_methods = {addition.method for addition in later} - {addition.method for addition in earlier}
     # What a hand found is known by the document alone.
-    by_hand = {doc_id for addition in kept if addition.method == MANUAL for doc_id in addition.documents}
+    by_hand = {doc_id for addition in earlier if addition.method == MANUAL for doc_id in addition.documents}
 
     def stayed(draw: Draw, doc_id: str) -> bool:
-        return draw.method not in gone and (draw.method != MANUAL or doc_id in by_hand)
+        return draw.method not in later_methods and (draw.method != MANUAL or doc_id in by_hand)
 
     return replace(
         pool,
-        methods=tuple(name for name in pool.methods if name not in gone),
-        dry=tuple(name for name in pool.dry if name not in gone),
+        methods=tuple(name for name in pool.methods if name not in later_methods),
+        dry=tuple(name for name in pool.dry if name not in later_methods),
         entries=tuple(
             replace(entry, also=tuple(draw for draw in entry.also if stayed(draw, entry.doc_id)))
             for entry in pool.entries
             if (entry.drawn.method, entry.doc_id) not in brought
         ),
-        additions=kept,
+        additions=earlier,
     )
 
 
@@ -270,29 +272,29 @@ def came_in(pool: Pool) -> dict[str, int]:
     """The version with which each document came in that was added; one that came twice, with the first."""
     return {
         doc_id: addition.version
-        for addition in sorted(pool.additions, key=lambda one: -one.version)
+        for addition in sorted(pool.additions, key=lambda addition: -addition.version)
         for doc_id in addition.documents
     }
 
 
 def versions_of(pools: Iterable[Pool]) -> tuple[Version, ...]:
-    """What was added to these pools, the oldest first."""
+    """Additions to these pools, the oldest first."""
     by_number = grouped((addition.version, addition) for pool in pools for addition in pool.additions)
     return tuple(
         Version(
             number,
-            of[0].method,
-            max((one.depth for one in of if one.depth is not None), default=None),
-            pools=len(of),
-            documents=sum(len(one.documents) for one in of),
-            reason=of[0].reason,
-            made_by=of[0].made_by,
-            made_at=of[0].made_at,
+            additions[0].method,
+            max((addition.depth for addition in additions if addition.depth is not None), default=None),
+            pools=len(additions),
+            documents=sum(len(addition.documents) for addition in additions),
+            reason=additions[0].reason,
+            made_by=additions[0].made_by,
+            made_at=additions[0].made_at,
         )
-        for number, of in sorted(by_number.items())
+        for number, additions in sorted(by_number.items())
     )
 
 
 def _also_had(entry: PoolEntry, draw: Draw | None) -> PoolEntry:
-    known = {other.method for other in (entry.drawn, *entry.also)}
-    return entry if draw is None or draw.method in known else replace(entry, also=(*entry.also, draw))
+    methods = {draw_of_entry.method for draw_of_entry in (entry.drawn, *entry.also)}
+    return entry if draw is None or draw.method in methods else replace(entry, also=(*entry.also, draw))

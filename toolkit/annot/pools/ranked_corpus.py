@@ -1,7 +1,7 @@
-"""The papers that the rankings behind the pools were made of, told from those that were added to the corpus later.
+"""The papers that the rankings behind the pools were made of, as distinct from papers added to the corpus later.
 
-Papers are added behind those that are there, in files of their own. So the corpus that was ranked is a beginning of the
-corpus as it is, and its hash, which the manifest of the rankings has, tells which.
+Papers are added behind the existing ones, in files of their own. So the corpus that was ranked is a beginning of the
+current one, and its hash in the manifest of the rankings identifies it.
 """
 
 from __future__ import annotations
@@ -20,22 +20,22 @@ from annot.study.workspace import Workspace, read_manifest
 
 
 class RankedCorpus(NamedTuple):
-    """What the rankings on record could hold."""
+    """Corpus that the rankings on record were made of, compared with the current one."""
 
     added: tuple[str, ...] = ()
     """The papers that were added after the last ranking, in the order of the corpus: no pool can have drawn them."""
     unknown: tuple[str, ...] = ()
-    """Hashes of ranked corpora that the corpus as it is does not begin with."""
+    """Hashes of ranked corpora that are no beginning of the current corpus."""
     found: str = "no corpus"
-    """The hash of the corpus as it is."""
+    """Hash of the current corpus."""
     ranked: str | None = None
-    """The hash of the last corpus that was ranked; None without rankings, or if it is not known any more."""
+    """Hash of the last corpus that was ranked; None without rankings, or if it is no longer known."""
     corrected: tuple[str, ...] = ()
     """The papers that were corrected after they were ranked, by id: their ranks are those of the earlier records."""
 
     @property
     def differs_by_corrections(self) -> bool:
-        """Whether the corpus is the one that was ranked but for corrections on record."""
+        """True if the corpus is the one that was ranked but for corrections on record."""
         return bool(self.corrected) and not (self.added or self.unknown)
 
 
@@ -46,13 +46,13 @@ def ranked_corpus(ws: Workspace) -> RankedCorpus:
     if not recorded or not ws.has_corpus:
         return RankedCorpus(unknown=tuple(sorted(recorded)))
     try:
-        now = current_sha256(ws, keep=False)
-        papers = {now: 0} if recorded == {now} else dict(beginnings(ws.corpus))
+        current = current_sha256(ws, keep=False)
+        papers = {current: 0} if recorded == {current} else dict(beginnings(ws.corpus))
     except (AnnotError, OSError, ValueError):
         # pyarrow's errors on a damaged file are of the last two.
         return RankedCorpus(unknown=tuple(sorted(recorded)), found="a damaged file")
-    if recorded == {now}:
-        return RankedCorpus(found=now, ranked=now)
+    if recorded == {current}:
+        return RankedCorpus(found=current, ranked=current)
     corrected: set[str] = set()
     if recorded - papers.keys():
         earlier = _before_corrections(ws)
@@ -60,25 +60,24 @@ def ranked_corpus(ws: Workspace) -> RankedCorpus:
             if recorded & (hashes.keys() - papers.keys()):
                 corrected |= ids
         papers = {sha256: count for hashes, _ in earlier for sha256, count in hashes.items()} | papers
-    known = sorted(papers.keys() & recorded, key=papers.__getitem__)
-    added = tuple(islice(paper_ids(ws.corpus), papers[known[-1]], None)) if known else ()
+    ranked = sorted(papers.keys() & recorded, key=papers.__getitem__)
+    added = tuple(islice(paper_ids(ws.corpus), papers[ranked[-1]], None)) if ranked else ()
     unknown = tuple(sorted(recorded - papers.keys()))
-    return RankedCorpus(added, unknown, now, known[-1] if known else None, tuple(sorted(corrected)))
+    return RankedCorpus(added, unknown, current, ranked[-1] if ranked else None, tuple(sorted(corrected)))
 
 
 def _before_corrections(ws: Workspace) -> list[tuple[dict[str, int], set[str]]]:
-    """The hashes of the corpus as it was before each correction and all later ones, with the papers that these
-    changed."""
+    """Hashes of the corpus before each correction and all later ones, with the papers that these changed."""
     with ws.reading() as session:
         past = corrections(session)
-    found = []
+    states = []
     for number in range(len(past)):
-        before: dict[str, Paper] = {}
+        originals: dict[str, Paper] = {}
         for correction in past[number:]:
-            before = {paper.paper_id: paper for paper in correction.before} | before
-        rows = table_of(list(before.values()), passages=True)
-        found.append((dict(beginnings(ws.corpus, rows)), {*before}))
-    return found
+            originals = {paper.paper_id: paper for paper in correction.before} | originals
+        rows = table_of(list(originals.values()), passages=True)
+        states.append((dict(beginnings(ws.corpus, rows)), {*originals}))
+    return states
 
 
 def _recorded(ws: Workspace) -> set[str]:
@@ -87,6 +86,6 @@ def _recorded(ws: Workspace) -> set[str]:
         manifest = read_manifest(rankings_manifest(ws), hint="")
     except AnnotError:
         return set()
-    first = manifest.get("inputs", {}).get("corpus")
+    corpus = manifest.get("inputs", {}).get("corpus")
     later = (about.get("corpus_sha256") for about in manifest.get("methods", {}).values() if isinstance(about, dict))
-    return {str(digest) for digest in (first, *later, *manifest.get(CORPORA, {}).values()) if digest}
+    return {str(digest) for digest in (corpus, *later, *manifest.get(CORPORA, {}).values()) if digest}

@@ -1,4 +1,4 @@
-"""What pools are drawn for: papers of the corpus, and texts."""
+"""Topics of pools: papers of the corpus, and texts."""
 
 from __future__ import annotations
 
@@ -30,26 +30,24 @@ class Topics(NamedTuple):
 
     @property
     def citations(self) -> dict[str, Sequence[str] | None]:
-        """What each cites; None of a text."""
+        """Citations of each topic; None of a text."""
         return {name: self.papers[name].citations if name in self.papers else None for name in self.ids}
 
 
 def topics_of(ws: Workspace, topic_ids: Iterable[str], texts: Mapping[str, Topic]) -> Topics:
-    """These topics. texts: those that are texts; any other is a paper. Raises MissingInput for papers that are not in
-    the corpus."""
-    wanted = set(topic_ids)
-    return Topics(
-        papers_of(ws, wanted - texts.keys()), {name: topic for name, topic in texts.items() if name in wanted}
-    )
+    """Topics of these ids. texts: those that are texts; any other is a paper. Raises MissingInput for papers that are
+    not in the corpus."""
+    names = set(topic_ids)
+    return Topics(papers_of(ws, names - texts.keys()), {name: topic for name, topic in texts.items() if name in names})
 
 
 def searched(topic: Topic) -> dict[Field, str]:
-    """What of a text is held against each field of the papers: its title, and its title with its description."""
+    """Text of a topic for each field of the papers: its title, and its title with its description."""
     return {"title": topic.title, "abstract": " ".join(part for part in (topic.title, topic.description) if part)}
 
 
 def read_of(topics: Mapping[str, Topic]) -> dict[str, str]:
-    """What an encoder reads of each text."""
+    """Texts that an encoder reads, by topic."""
     return {topic_id: searched(topic)["abstract"] for topic_id, topic in topics.items()}
 
 
@@ -60,12 +58,12 @@ def left_out_of(
     *,
     frozen: Mapping[str, Collection[str]] | None = None,
 ) -> dict[str, set[str]]:
-    """By method, those of these topics, which are texts, that it cannot rank for: a text has no citations, and a vector
-    only where the set of the method has one of it. Methods that rank for all are not named.
+    """Topics that are texts and that a method cannot rank for, by method: a text has no citations, and it has a vector
+    only if the set of the method includes it. Methods that rank for all are left out.
 
-    frozen: the same of rankings that are to be drawn from as they are, whatever sets of vectors there are now.
+    frozen: these topics on record, for rankings that are drawn from as they are, whichever sets of vectors exist now.
     """
-    given = {*METHODS, *imported_methods(ws)}
+    without_sets = {*METHODS, *imported_methods(ws)}
 
     def lacking(name: str) -> set[str]:
         if name == CITED:
@@ -73,7 +71,7 @@ def left_out_of(
         if frozen is not None:
             return topics.keys() & set(frozen.get(name, ()))
         # Where there is no set of this name, ranking says so and what to do.
-        is_set = name not in given and (ws.vectors / name).is_dir()
+        is_set = name not in without_sets and (ws.vectors / name).is_dir()
         return vectors.topics_without(vectors_of(ws, name), read_of(topics)) if is_set else set()
 
     return {name: missing for name in methods if topics and (missing := lacking(name))}
@@ -84,10 +82,10 @@ def for_text(design: PoolDesign, topic_id: str, left_out: Mapping[str, Collectio
 
     left_out: by method, the texts that it cannot rank for. Raises InputError if no method stays.
     """
-    found = without(design, [name for name, topic_ids in left_out.items() if topic_id in topic_ids])
-    if not found.methods:
+    reduced = without(design, [name for name, topic_ids in left_out.items() if topic_id in topic_ids])
+    if not reduced.methods:
         raise InputError(
             f"{topic_id}: no method is left that can rank for a text",
             hint="name one that can, such as abs_bm25, with --method or in `[pool] methods` of annot.toml",
         )
-    return found
+    return reduced

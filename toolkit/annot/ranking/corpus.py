@@ -1,4 +1,4 @@
-"""The corpus as it is ranked: shards, and over them which paper and which token is where, and each field's statistics.
+"""The corpus as it is ranked: shards, the places of papers and tokens in them, and each field's statistics.
 
 A shard is a run of papers, tokenised and counted, that depends on no other papers: a set of arrays by name, in memory
 or memory-mapped. Tokens have the shard's own numbers; the corpus knows which of its tokens each is.
@@ -49,27 +49,27 @@ def make_shard(batches: Iterable[Any]) -> dict[str, NDArray[Any]]:
 
     ids: list[Any] = []
 
-    def read() -> Iterable[Any]:
+    def noting_ids() -> Iterable[Any]:
         for batch in batches:
             ids.append(batch.column("paper_id"))
             yield batch
 
-    corpus = tokenise(read())
+    pieces, streams = tokenise(noting_ids())
     arrays = as_arrays("paper_ids", pa.concat_arrays(ids) if ids else strings_of(()))
-    arrays |= as_arrays("pieces", corpus.pieces)
-    streams: dict[Field, Stream] = {"title": corpus.titles, "abstract": corpus.abstracts}
+    arrays |= as_arrays("pieces", pieces)
     for field, stream in streams.items():
         arrays |= {f"{field}_ids": stream.ids, f"{field}_sentences": stream.sentences}
         arrays |= {f"{field}_documents": stream.documents}
-    pieces = {field: counted(stream.ids, stream.starts, len(corpus.pieces)) for field, stream in streams.items()}
+    counts_of = {field: counted(stream.ids, stream.starts, len(pieces)) for field, stream in streams.items()}
     for rule in PER_RULE:
-        words = vocabulary(corpus.pieces, rule)
+        words = vocabulary(pieces, rule)
         arrays |= as_arrays(f"{rule}_tokens", words.strings)
         arrays |= {f"{rule}_indptr": words.indptr, f"{rule}_ids": words.ids}
-        for field, of_pieces in pieces.items():
-            counts = count_tokens(of_pieces, words)
+        for field, counts_of_pieces in counts_of.items():
+            counts = count_tokens(counts_of_pieces, words)
+            smallest = np.min_scalar_type(int(counts.data.max(initial=0)))
             name = f"{field}_{rule}"
-            arrays |= {f"{name}_counts": _smallest(counts.data), f"{name}_columns": counts.indices}
+            arrays |= {f"{name}_counts": counts.data.astype(smallest), f"{name}_columns": counts.indices}
             frequency = np.bincount(counts.indices, minlength=len(words))
             arrays |= {f"{name}_rows": counts.indptr, f"{name}_frequency": frequency}
     return arrays
@@ -104,12 +104,8 @@ class Shard:
         return sparse(data, columns, bounds, len(self.frequency(field, rule)))
 
     def frequency(self, field: Field, rule: Rule) -> NDArray[np.int64]:
-        """In how many documents of the shard each of its tokens occurs: shape (tokens,)."""
+        """Number of documents of the shard in which each of its tokens occurs: shape (tokens,)."""
         return self._arrays[f"{field}_{rule}_frequency"]
-
-
-def _smallest(counts: NDArray[Any]) -> NDArray[Any]:
-    return counts.astype(np.min_scalar_type(int(counts.max(initial=0))))
 
 
 Rows = NDArray[np.int64]
@@ -117,8 +113,8 @@ Rows = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Statistics:
-    """Of one field under one rule. documents: how many papers; frequency: in how many each token occurs, shape
-    (tokens,); running: how many tokens in all."""
+    """Statistics of one field under one rule. documents: the number of papers; frequency: the number of documents with
+    each token, shape (tokens,); running: the number of tokens in all."""
 
     documents: int
     frequency: NDArray[np.int64]
@@ -131,7 +127,7 @@ class Statistics:
 
 
 def gather(shards: Sequence[Shard]) -> dict[str, NDArray[Any]]:
-    """What a `Corpus` keeps of its shards taken together. Raises InputError when two papers share an id."""
+    """Arrays that a `Corpus` keeps of all its shards together. Raises InputError when two papers share an id."""
     import pyarrow as pa
 
     ids = pa.chunked_array([shard.paper_ids for shard in shards], pa.string())
@@ -151,12 +147,12 @@ def gather(shards: Sequence[Shard]) -> dict[str, NDArray[Any]]:
                 frequency[place] += shard.frequency(field, rule)
                 running += int(shard.counts(field, rule).data.sum(dtype=np.int64))
             arrays |= {f"{field}_{rule}_frequency": frequency, f"{field}_{rule}_running": np.array([running])}
-    whole = Corpus(shards, arrays)
-    return arrays | {f"{field}_norms": _norms(whole, field) for field in FIELDS}
+    corpus = Corpus(shards, arrays)
+    return arrays | {f"{field}_norms": _norms(corpus, field) for field in FIELDS}
 
 
 class Corpus:
-    """Shards in the order of the corpus, with what `gather` made of them."""
+    """Shards in the order of the corpus, with the arrays of `gather`."""
 
     def __init__(self, shards: Sequence[Shard], arrays: Mapping[str, NDArray[Any]]) -> None:
         self.shards = tuple(shards)
@@ -173,28 +169,28 @@ class Corpus:
 
     @cached_property
     def paper_ids(self) -> Strings:
-        """The id of each row; what is not asked for stays on disk."""
+        """Id of each row, read from the disk when it is asked for."""
         import pyarrow as pa
 
         return pa.chunked_array([shard.paper_ids for shard in self.shards], pa.string())
 
     def rows(self, paper_ids: Sequence[str]) -> Rows:
-        """The row of each paper. Raises InputError naming every one that is not in the corpus."""
+        """The row of each paper. Raises InputError that names every paper outside the corpus."""
         import pyarrow.compute as pc
 
         unknown = [paper_id for paper_id in dict.fromkeys(paper_ids) if paper_id not in self._row_of]
-        wanted = strings_of(unknown)
+        unknown_ids = strings_of(unknown)
         for start, shard in zip(self.starts.tolist(), self.shards if unknown else (), strict=False):
-            own = shard.paper_ids
-            found = pc.indices_nonzero(pc.is_in(own, value_set=wanted))
-            self._row_of |= zip(own.take(found).to_pylist(), (numbers(found) + start).tolist(), strict=True)
+            shard_ids = shard.paper_ids
+            matches = pc.indices_nonzero(pc.is_in(shard_ids, value_set=unknown_ids))
+            self._row_of |= zip(shard_ids.take(matches).to_pylist(), (numbers(matches) + start).tolist(), strict=True)
         absent = [f"{paper_id}: not in the corpus" for paper_id in unknown if paper_id not in self._row_of]
         if absent:
             raise InputError("papers are missing from the corpus", faults=absent)
         return np.array([self._row_of[paper_id] for paper_id in paper_ids], dtype=np.int64)
 
     def places(self, rule: Rule) -> list[NDArray[np.int32]]:
-        """For each shard the number in the corpus of each of its tokens, ascending."""
+        """Corpus numbers of each shard's tokens, ascending."""
         return _cut(self._arrays, rule)
 
     def tokens(self, rule: Rule) -> Strings:
@@ -207,11 +203,11 @@ class Corpus:
         return Statistics(len(self), np.asarray(self._arrays[f"{field}_{rule}_frequency"]), running)
 
     def filled(self, field: Field, rule: Rule) -> int:
-        """How many papers have a token of this rule in the field."""
+        """Number of papers with a token of this rule in the field."""
         return sum(np.count_nonzero(np.diff(shard.counts(field, rule).indptr)) for shard in self.shards)
 
     def norms(self, field: Field) -> NDArray[np.float64]:
-        """The length of each paper's tf-idf vector before it is made 1; 0 where the field is empty: shape (papers,)."""
+        """The length of each paper's tf-idf vector before it is made 1; 0 if the field is empty: shape (papers,)."""
         return self._arrays[f"{field}_norms"]
 
     def counts(self, field: Field, rule: Rule, rows: Rows) -> Sparse:
@@ -223,14 +219,14 @@ class Corpus:
         nothing = np.zeros(0, dtype=np.int32)
         parts = [sparse(nothing, nothing, np.zeros(1, dtype=np.int32), width)]
         for number in np.unique(shard_of).tolist():
-            found = self.shards[number].counts(field, rule)[rows[shard_of == number] - self.starts[number]]
-            columns = self.places(rule)[number][found.indices]
-            parts.append(sparse(found.data.astype(np.int32), columns, found.indptr, width))
+            counts = self.shards[number].counts(field, rule)[rows[shard_of == number] - self.starts[number]]
+            columns = self.places(rule)[number][counts.indices]
+            parts.append(sparse(counts.data.astype(np.int32), columns, counts.indptr, width))
         order = np.argsort(np.argsort(shard_of, kind="stable"), kind="stable")
         return vstack(parts, format="csr")[order]
 
     def totals(self, field: Field, rule: Rule, rows: Rows | None = None) -> NDArray[np.int64]:
-        """How often each token occurs in a field of all papers, or of those in these rows: shape (tokens,)."""
+        """Occurrences of each token in a field of all papers, or of those in these rows: shape (tokens,)."""
         totals = np.zeros(self._width(rule), dtype=np.int64)
         for shard, place, start in zip(self.shards, self.places(rule), self.starts.tolist(), strict=False):
             counts = shard.counts(field, rule)
@@ -240,7 +236,7 @@ class Corpus:
         return totals
 
     def sentence_count(self, paper_id: str) -> int:
-        """How many sentences a paper's abstract has."""
+        """Number of sentences of a paper's abstract."""
         shard, row = self._at(paper_id)
         documents = self.shards[shard].stream("abstract").documents
         return int(documents[row + 1] - documents[row])
@@ -253,33 +249,35 @@ class Corpus:
         number, row = self._at(paper_id)
         shard = self.shards[number]
         stream = shard.stream("abstract")
-        first, end = (int(value) for value in stream.documents[row : row + 2])
-        wanted = tuple(positions)
+        start, end = (int(value) for value in stream.documents[row : row + 2])
+        chosen = tuple(positions)
         faults = [
-            f"{paper_id}: no sentence {position}, expected 0 to {end - first - 1}"
-            for position in wanted
-            if not 0 <= position < end - first
+            f"{paper_id}: no sentence {position}, expected 0 to {end - start - 1}"
+            for position in chosen
+            if not 0 <= position < end - start
         ]
         if faults:
             raise InputError(f"{paper_id}: the abstract has no such sentences", faults=faults)
         bounds = stream.sentences
-        parts = [stream.ids[bounds[first + position] : bounds[first + position + 1]] for position in wanted]
+        parts = [stream.ids[bounds[start + position] : bounds[start + position + 1]] for position in chosen]
         pieces = np.concatenate([np.zeros(0, dtype=np.int32), *parts])
         vocabulary = shard.vocabulary(rule)
         tokens, _widths = vocabulary.expand(pieces)
-        found = counted(tokens, np.array([0, len(tokens)]), len(vocabulary))
-        columns = self.places(rule)[number][found.indices]
-        return sparse(found.data, columns, found.indptr, self._width(rule))
+        counts = counted(tokens, np.array([0, len(tokens)]), len(vocabulary))
+        columns = self.places(rule)[number][counts.indices]
+        return sparse(counts.data, columns, counts.indptr, self._width(rule))
 
     def texts(self, texts: Sequence[str], rule: Rule) -> Sparse:
         """The counts of texts that are not in the corpus, a row each; tokens that no paper has are left out."""
         import pyarrow.compute as pc
 
-        found = [RULES[rule].findall(text.lower()) for text in texts]
-        known = pc.fill_null(pc.index_in(strings_of(chain.from_iterable(found)), value_set=self.tokens(rule)), -1)
-        ids, ends = numbers(known), np.cumsum([0, *map(len, found)])
-        kept = np.flatnonzero(ids >= 0)
-        return counted(ids[kept], np.searchsorted(kept, ends), self._width(rule))
+        tokens = [RULES[rule].findall(text.lower()) for text in texts]
+        numbers_in_corpus = pc.fill_null(
+            pc.index_in(strings_of(chain.from_iterable(tokens)), value_set=self.tokens(rule)), -1
+        )
+        ids, ends = numbers(numbers_in_corpus), np.cumsum([0, *map(len, tokens)])
+        in_corpus = np.flatnonzero(ids >= 0)
+        return counted(ids[in_corpus], np.searchsorted(in_corpus, ends), self._width(rule))
 
     def _width(self, rule: Rule) -> int:
         return len(self._arrays[f"{rule}_tokens_offsets"]) - 1
@@ -294,12 +292,12 @@ def _merged(shards: Sequence[Shard], rule: Rule) -> dict[str, NDArray[Any]]:
     """The tokens of all shards in order, and the place of each shard's tokens among them, shard after shard."""
     import pyarrow as pa
 
-    own = [shard.tokens(rule) for shard in shards]
-    encoded = pa.concat_arrays(own).dictionary_encode()
+    tokens_of_shards = [shard.tokens(rule) for shard in shards]
+    encoded = pa.concat_arrays(tokens_of_shards).dictionary_encode()
     tokens, number_of = in_order(encoded.dictionary)
     return as_arrays(f"{rule}_tokens", tokens) | {
         f"{rule}_places": number_of[numbers(encoded.indices)],
-        f"{rule}_ends": np.cumsum([0, *map(len, own)], dtype=np.int64),
+        f"{rule}_ends": np.cumsum([0, *map(len, tokens_of_shards)], dtype=np.int64),
     }
 
 
@@ -308,9 +306,9 @@ def _cut(arrays: Mapping[str, NDArray[Any]], rule: Rule) -> list[NDArray[np.int3
     return [places[start:end] for start, end in pairwise(ends)]
 
 
-def _norms(whole: Corpus, field: Field) -> NDArray[np.float64]:
-    idf = whole.statistics(field, "terms").smooth_idf
+def _norms(corpus: Corpus, field: Field) -> NDArray[np.float64]:
+    idf = corpus.statistics(field, "terms").smooth_idf
 
-    shards = zip(whole.shards, whole.places("terms"), strict=True)
+    shards = zip(corpus.shards, corpus.places("terms"), strict=True)
     parts = in_threads(lambda part: lengths(part[0].counts(field, "terms"), idf[part[1]]), shards)
     return np.concatenate([np.zeros(0), *parts])

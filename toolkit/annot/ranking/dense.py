@@ -1,8 +1,9 @@
 """Exact search in dense vectors, by blocked matrix products over rows that may stay on disk.
 
-Single precision selects, double precision scores: whatever could be among the best within the error of the blocked
-product is measured again pair by pair, so that the ranking does not depend on the block size or the BLAS kernel.
-A vector of zeros has no direction and lies near everything short; it never ranks, nor does a query of zeros find any.
+Single precision selects, double precision scores: every row that could be among the best within the error of the
+blocked product is measured again pair by pair, so that the ranking does not depend on the block size or the BLAS
+kernel. A vector of zeros has no direction and is near every short one; it never ranks, nor does a query of zeros find
+any.
 """
 
 from __future__ import annotations
@@ -63,11 +64,11 @@ class Parts:
             bounds = zip(self._parts, self.starts.tolist(), self.starts[1:].tolist(), strict=False)
             cut = [part[max(start - low, 0) : stop - low] for part, low, high in bounds if low < stop and start < high]
             return cut[0] if len(cut) == 1 else np.concatenate(cut)
-        found = np.empty((len(rows), self.shape[1]), dtype=np.float32)
+        matrix = np.empty((len(rows), self.shape[1]), dtype=np.float32)
         part_of = np.searchsorted(self.starts, rows, side="right") - 1
         for number in np.unique(part_of).tolist():
-            found[part_of == number] = self._parts[number][rows[part_of == number] - self.starts[number]]
-        return found
+            matrix[part_of == number] = self._parts[number][rows[part_of == number] - self.starts[number]]
+        return matrix
 
 
 def negated_distances(query: Matrix, rows: Matrix) -> NDArray[np.float64]:
@@ -88,7 +89,7 @@ SCORES: dict[Metric, Callable[[Matrix, Matrix], NDArray[np.float64]]] = {"l2": n
 
 @dataclass(frozen=True)
 class _Scan:
-    """Finds, in a run of rows, the candidates of each query, and tells the error of their scores."""
+    """Searches a run of rows for the candidates of each query, and gives the error of their scores."""
 
     source: VectorSource
     usable: NDArray[np.bool_] | None
@@ -101,23 +102,23 @@ class _Scan:
     relative: float
     depths: NDArray[np.int64]
     least: NDArray[np.float64]
-    """What is known of the k-th scores by the runs that are done; another process knows nothing of it."""
+    """Known lower bounds of the k-th scores from finished runs; another process has none of them."""
 
     def __call__(self, run: range) -> tuple[list[Candidates], NDArray[np.float64]]:
         top = TopK(self.depths, relative=self.relative, least=self.least)
-        longest, found = 0.0, self.source[run.start : run.stop]
+        longest, matrix = 0.0, self.source[run.start : run.stop]
         error: NDArray[np.float64] = np.full(len(self.moved), 4 * self.gamma if self.metric == "cosine" else 0.0)
-        size = max(1, BLOCK // max(1, found.shape[1], len(self.moved)))
-        for start in range(0, len(found), size):
-            read = found[start : start + size]
-            ranks = _not_zero(read)
+        size = max(1, BLOCK // max(1, matrix.shape[1], len(self.moved)))
+        for start in range(0, len(matrix), size):
+            block = matrix[start : start + size]
+            ranks = _not_zero(block)
             if self.usable is not None:
-                ranks &= self.usable[run.start + start :][: len(read)]
-            squares, scores = self._products(read)
+                ranks &= self.usable[run.start + start :][: len(block)]
+            squares, scores = self._products(block)
             if not np.isfinite(squares).all():
-                at = run.start + start + int(np.flatnonzero(~np.isfinite(squares))[0])
+                row = run.start + start + int(np.flatnonzero(~np.isfinite(squares))[0])
                 raise InputError(
-                    f"row {at}: not finite, or too long",
+                    f"row {row}: not finite, or too long",
                     hint="the file of the vectors may be damaged; add the vectors again",
                 )
             if self.metric == "l2":
@@ -136,17 +137,17 @@ class _Scan:
             top.push(run.start + start, scores, error=error)
         return top.candidates(error=error), error
 
-    def _products(self, read: Matrix) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-        """Of each row, moved, its product with itself, shape (rows,), and with each query, shape (queries, rows)."""
-        size = min(len(read), max(1, ROOM // max(1, read.shape[1])))
-        room = np.empty((size, read.shape[1]), dtype=np.float32)
-        squares = np.empty(len(read), dtype=np.float32)
-        products = np.zeros((len(self.moved), len(read)), dtype=np.float32)
+    def _products(self, block: Matrix) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        """Products of each moved row with itself, shape (rows,), and with each query, shape (queries, rows)."""
+        size = min(len(block), max(1, ROOM // max(1, block.shape[1])))
+        room = np.empty((size, block.shape[1]), dtype=np.float32)
+        squares = np.empty(len(block), dtype=np.float32)
+        products = np.zeros((len(self.moved), len(block)), dtype=np.float32)
         # One query is the centre itself.
         multiplied = self.lengths.any()
-        for start in range(0, len(read), size):
+        for start in range(0, len(block), size):
             part = slice(start, start + size)
-            rows = np.subtract(read[part], self.centre, out=room[: len(read) - start])
+            rows = np.subtract(block[part], self.centre, out=room[: len(block) - start])
             np.einsum("ij,ij->i", rows, rows, out=squares[part])
             if multiplied:
                 np.matmul(self.moved, rows.T, out=products[:, part])
@@ -169,11 +170,11 @@ def search(
     usable: shape (rows,), False for a row that must not rank.
     """
     dimensions = source.shape[1]
-    wanted = np.asarray(queries, dtype=np.float32)
-    empty = np.asarray(~wanted.any(axis=1))
+    vectors = np.asarray(queries, dtype=np.float32)
+    empty = np.asarray(~vectors.any(axis=1))
     # Distances do not change when everything moves by one vector; what queries and rows have in common only adds error.
-    centre = wanted.mean(axis=0) if metric == "l2" and len(wanted) else np.zeros(dimensions, dtype=np.float32)
-    moved = wanted - centre
+    centre = vectors.mean(axis=0) if metric == "l2" and len(vectors) else np.zeros(dimensions, dtype=np.float32)
+    moved = vectors - centre
     lengths = np.sqrt((moved.astype(np.float64) ** 2).sum(axis=1))
     # The relative error of a sum of n products in single precision, in whatever order: n u / (1 - n u), u = 2^-24;
     # a few more u for the moving, and for what is done to the sum.
@@ -182,44 +183,45 @@ def search(
     # A distance is compared by its square, on which one rounding step counts twice.
     relative = 2.1 * ROUNDING_STEP if metric == "l2" else ROUNDING_STEP
 
-    least = np.full(len(wanted), -np.inf)
-    scan = _Scan(source, usable, metric, moved, centre, lengths, empty, gamma, relative, depths, least)
-    kept = best_of_all(each(scan, _runs(source)), depths, relative=relative, least=least)
-    found = [one.rows for one in kept]
-    measured = _measured(source, wanted, found, SCORES[metric])
+    bounds = np.full(len(vectors), -np.inf)
+    scan = _Scan(source, usable, metric, moved, centre, lengths, empty, gamma, relative, depths, bounds)
+    candidates = best_of_all(each(scan, _runs(source)), depths, relative=relative, least=bounds)
+    rows_by_query = [part.rows for part in candidates]
+    measured = _measured(source, vectors, rows_by_query, SCORES[metric])
     return [
         best(ids, rows, scores, depth=depth)
-        for rows, scores, depth in zip(found, measured, depths.tolist(), strict=True)
+        for rows, scores, depth in zip(rows_by_query, measured, depths.tolist(), strict=True)
     ]
 
 
 def _runs(source: VectorSource) -> list[range]:
-    """The rows of the source in runs, none of which goes beyond one of its parts."""
+    """Runs of the rows of the source, none of which crosses one of its parts."""
     ends = source.starts.tolist() if isinstance(source, Parts) else [0, source.shape[0]]
     return [range(start, min(start + RUN, high)) for low, high in pairwise(ends) for start in range(low, high, RUN)]
 
 
-def _not_zero(read: Matrix) -> NDArray[np.bool_]:
-    """Which rows have a number other than 0: shape (rows,). Only those that begin with 0 are looked at whole."""
-    known: NDArray[np.bool_] = read[:, 0] != 0
-    unknown = np.flatnonzero(~known)
-    known[unknown] = read[unknown].any(axis=1)
-    return known
+def _not_zero(block: Matrix) -> NDArray[np.bool_]:
+    """Mask of the rows that have a number other than 0: shape (rows,). Only rows that begin with 0 are read to the
+    end."""
+    nonzero: NDArray[np.bool_] = block[:, 0] != 0
+    unknown = np.flatnonzero(~nonzero)
+    nonzero[unknown] = block[unknown].any(axis=1)
+    return nonzero
 
 
 def _measured(
     source: VectorSource,
     queries: Matrix,
-    found: Sequence[NDArray[np.int64]],
+    rows_by_query: Sequence[NDArray[np.int64]],
     score: Callable[[Matrix, Matrix], NDArray[np.float64]],
 ) -> list[NDArray[np.float64]]:
     """The scores of the rows found for each query, each row fetched once however many queries found it."""
-    scores: list[NDArray[np.float64]] = [np.zeros(len(rows)) for rows in found]
-    wanted = np.unique(np.concatenate([np.zeros(0, dtype=np.int64), *found]))
-    for start in range(0, len(wanted), FETCHED):
-        chunk = wanted[start : start + FETCHED]
+    scores: list[NDArray[np.float64]] = [np.zeros(len(rows)) for rows in rows_by_query]
+    distinct = np.unique(np.concatenate([np.zeros(0, dtype=np.int64), *rows_by_query]))
+    for start in range(0, len(distinct), FETCHED):
+        chunk = distinct[start : start + FETCHED]
         matrix = source[chunk]
-        for query, rows in enumerate(found):
+        for query, rows in enumerate(rows_by_query):
             low, high = np.searchsorted(rows, [chunk[0], chunk[-1] + 1])
             scores[query][low:high] = score(queries[query], matrix[np.searchsorted(chunk, rows[low:high])])
     return scores

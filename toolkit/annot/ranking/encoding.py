@@ -1,10 +1,10 @@
-"""Vectors of a study's papers from encoders: made once, and kept by what was read and by what read it.
+"""Vectors of a study's papers from encoders: made once, and kept under a hash of the texts and the encoder.
 
 Some papers, of pools or of queries, are kept in the cache. All papers of the corpus are encoded part by part, so that a
-killed run goes on where it was: a part is some hundred papers in the order of the corpus, called by the hash of their
-texts and of all that their vectors depend on. Parts are kept in the cache until the last one is there; then they become
-the set, and are removed. A set knows its parts: if papers are added, the parts that have not changed are taken from it.
-So the bytes are those of one undisturbed run.
+killed run continues where it stopped: a part is some hundred papers in the order of the corpus, named by the hash of
+their texts and of all that their vectors depend on. Parts stay in the cache until the last one is made; then they
+become the set and are removed. A set lists its parts: if papers are added, unchanged parts are taken from it, so the
+bytes are those of one undisturbed run.
 """
 
 from __future__ import annotations
@@ -39,12 +39,12 @@ from annot.study.workspace import Workspace, sha256_of
 
 TEXT = ("paper_id", "title", "sentences")
 PART = 512
-"""Papers in a part: what is lost at most when a run is killed."""
+"""Papers in a part: the most that is lost when a run is killed."""
 KIND = "annot-encoded-1"
 
 
 def weights_folder(ws: Workspace) -> Path:
-    """Where a lead puts weights, each under its system's name."""
+    """Folder of the weights, each under its system's name."""
     return ws.root / "weights"
 
 
@@ -72,9 +72,9 @@ def encoded_sentences(
 def encoded_abstracts(
     ws: Workspace, weights: EncoderWeights, papers: Sequence[Paper], texts: Mapping[str, str], *, advance: Advance
 ) -> Vectors:
-    """A vector for each paper's title and abstract, and behind them one for each topic that is a text.
+    """Vectors of each paper's title and abstract, followed by those of the topics that are texts.
 
-    texts: by topic, what is read. Raises MissingInput when the weights are not there.
+    texts: by topic. Raises MissingInput when the weights are missing.
     """
     opening: Any = {"device": None, "half": False, "batch": encoders.BATCH}
 
@@ -87,11 +87,11 @@ def encoded_abstracts(
     stored = _kept(ws, weights, papers, make)
     matrix, ids = stored.arrays["matrix"], [paper.paper_id for paper in papers]
     if texts:
-        asked = [Paper(topic_name(*one), one[1], ()) for one in texts.items()]
-        matrix = np.concatenate([matrix, _kept(ws, weights, asked, make_topics).arrays["matrix"]])
-        ids += [one.paper_id for one in asked]
-    found = strings_of(ids)
-    return Vectors(found, matrix, weights.name, weights.name, metric="l2", facts=stored.facts)
+        topics = [Paper(topic_name(*item), item[1], ()) for item in texts.items()]
+        matrix = np.concatenate([matrix, _kept(ws, weights, topics, make_topics).arrays["matrix"]])
+        ids += [topic.paper_id for topic in topics]
+    names = strings_of(ids)
+    return Vectors(names, matrix, weights.name, weights.name, metric="l2", facts=stored.facts)
 
 
 def _kept(
@@ -101,22 +101,12 @@ def _kept(
     facts = {"encoder": weights.hub or weights.name, "weights_sha256": digest_of(folder), "reading": weights.reading}
     if (folder / MIXED).is_file():
         facts["layers"] = "mixed"
-    read = [[paper.paper_id, paper.title, list(paper.sentences)] for paper in papers]
-    key = hashlib.sha256(json.dumps([facts, read]).encode()).hexdigest()
+    contents = [[paper.paper_id, paper.title, list(paper.sentences)] for paper in papers]
+    key = hashlib.sha256(json.dumps([facts, contents]).encode()).hexdigest()
     place = ws.cache / "encoded" / key[:32]
     if not place.is_dir():
         storage.save(place, kind=KIND, arrays=make(folder), texts={}, facts=facts)
     return storage.load(place, kind=KIND)
-
-
-@dataclass(frozen=True, slots=True)
-class EncodedPart:
-    """Papers that are encoded together."""
-
-    start: int
-    """The row of the first in the corpus."""
-    papers: tuple[Paper, ...]
-    key: str
 
 
 @dataclass(frozen=True)
@@ -134,10 +124,10 @@ class EncodePart:
         start, stop = bounds
         papers: list[Paper] = []
         for group, place in self.starts.items():
-            first = start + len(papers)
-            if place <= first < min(stop, place + group.papers):
+            position = start + len(papers)
+            if place <= position < min(stop, place + group.papers):
                 rows = chain.from_iterable(batch.to_pylist() for batch in read_columns([group], TEXT))
-                papers += (Paper(**row) for row in islice(rows, first - place, stop - place))
+                papers += (Paper(**row) for row in islice(rows, position - place, stop - place))
         encoder = self.encoder
         # Its libraries are loaded only now.
         with threadpool_limits(1):
@@ -149,27 +139,27 @@ class EncodePart:
 
     @cached_property
     def starts(self) -> dict[RowGroups, int]:
-        """By group of rows, the place of its first paper."""
+        """Place of the first paper of each group of rows."""
         ends = accumulate(group.papers for group in self.groups)
         return {group: end - group.papers for group, end in zip(self.groups, ends, strict=True)}
 
 
 @dataclass(frozen=True)
 class EncodedTopics:
-    """The topics that are texts, and what encodes them."""
+    """Topics that are texts, and the encoder that reads them."""
 
     texts: Mapping[str, str]
-    """By id, what is read."""
+    """Texts by topic id."""
     open_encoder: Callable[[], TextEncoder]
 
     def about(self, facts: Mapping[str, Any]) -> dict[str, Any]:
-        """How many there are, and the hash of their texts and of all that their vectors depend on."""
-        read = json.dumps([dict(facts), list(self.texts.items())], sort_keys=True)
-        return {"number": len(self.texts), "sha256": hashlib.sha256(read.encode()).hexdigest()}
+        """Number of texts, and the hash of them and of all that their vectors depend on."""
+        contents = json.dumps([dict(facts), list(self.texts.items())], sort_keys=True)
+        return {"number": len(self.texts), "sha256": hashlib.sha256(contents.encode()).hexdigest()}
 
 
 class Encoding:
-    """The vectors of a study's papers by one encoder, as far as they are made.
+    """The vectors of a study's papers by one encoder, complete or in progress.
 
     facts: all that a vector depends on besides the paper's text.
     """
@@ -182,9 +172,9 @@ class Encoding:
         self._cache = ws.cache / "encoding" / name
 
     def count(self) -> tuple[int, int]:
-        """How many papers have their vector, and how many there are."""
-        kept = sum(len(part.papers) for part in self._parts() if self._kept(part) is not None)
-        return kept, count_papers(self._ws.corpus)
+        """Number of papers that have a vector, and of all papers."""
+        encoded = sum(len(papers) for key, papers in self._parts() if self._kept(key, len(papers)) is not None)
+        return encoded, count_papers(self._ws.corpus)
 
     def run(
         self,
@@ -195,127 +185,130 @@ class Encoding:
         advance: Advance,
         topics: EncodedTopics | None = None,
     ) -> tuple[int, int]:
-        """Encode what is not yet encoded, and write the set; returns how many papers it has, and how many were encoded.
+        """Encode the papers without a vector and write the set; returns the number of papers and of those encoded now.
 
-        open_encoder: called when the first paper is to be encoded. topics: those that are texts, whose vectors stand
-        behind the papers'. engine: with a cluster its workers encode, else this
-        process, as a model uses every core or the GPU by itself. Raises InputError if a vector is not finite.
+        open_encoder: called when the first paper is to be encoded. topics: those that are texts, whose vectors follow
+        the papers'. engine: its workers encode if it has a cluster, else this process, as a model uses every core or
+        the GPU by itself. Raises InputError if a vector is not finite.
         """
         total = count_papers(self._ws.corpus)
         encoder: PaperEncoder | None = None
         keys, encoded = [], 0
         # It takes hours, in which others may work in the study: only a second run for the same set is refused.
-        lock, busy = (
-            self._cache.with_name(f"{self._set.name}.lock"),
-            f"{self._set.name}: another process is encoding it",
-        )
+        lock = self._cache.with_name(f"{self._set.name}.lock")
+        busy = f"{self._set.name}: another process is encoding it"
         with held_alone(lock, busy=busy, hint="wait until it ends"):
             self._cache.mkdir(exist_ok=True)
             if engine.cluster is not None:
                 encoded = self._on_cluster(open_encoder, engine, total, advance)
-            for part in self._parts():
-                keys.append(part.key)
-                if self._kept(part) is None:
+            for number, (key, papers) in enumerate(self._parts()):
+                keys.append(key)
+                if self._kept(key, len(papers)) is None:
                     encoder = encoder or open_encoder()
-                    rows = encoder(part.papers, _from(part.start, total, advance))
-                    self._keep(part.key, [paper.paper_id for paper in part.papers], rows)
-                    encoded += len(part.papers)
-                advance(part.start + len(part.papers), total)
-            asked = {"topics": topics.about(self._facts) if topics else None, **about}
-            if list(self._rows_in_set) != keys or any(self._about.get(name) != value for name, value in asked.items()):
-                self._write(asked if topics else about, total, topics)
+                    rows = encoder(papers, _advance_from(number * PART, total, advance))
+                    self._keep(key, [paper.paper_id for paper in papers], rows)
+                    encoded += len(papers)
+                advance(number * PART + len(papers), total)
+            recorded = {"topics": topics.about(self._facts) if topics else None, **about}
+            if list(self._rows_in_set) != keys or any(
+                self._about.get(name) != value for name, value in recorded.items()
+            ):
+                self._write(recorded if topics else about, total, topics)
             shutil.rmtree(self._cache, ignore_errors=True)
         return total, encoded
 
-    def _parts(self) -> Iterator[EncodedPart]:
+    def _parts(self) -> Iterator[tuple[str, tuple[Paper, ...]]]:
+        """Key and papers of each part."""
         papers = read_papers(self._ws.corpus, columns=("title", "sentences"))
         settings = json.dumps([self._facts, self._precision], sort_keys=True)
-        start = 0
-        while some := tuple(islice(papers, PART)):
-            read = [[paper.paper_id, paper.title, list(paper.sentences)] for paper in some]
-            yield EncodedPart(start, some, hashlib.sha256((settings + json.dumps(read)).encode()).hexdigest()[:32])
-            start += len(some)
+        while part := tuple(islice(papers, PART)):
+            contents = [[paper.paper_id, paper.title, list(paper.sentences)] for paper in part]
+            yield hashlib.sha256((settings + json.dumps(contents)).encode()).hexdigest()[:32], part
 
-    def _kept(self, part: EncodedPart) -> NDArray[Any] | None:
-        """The vectors of a part that were made before."""
-        path = self._cache / f"{part.key}.npy"
+    def _kept(self, key: str, count: int) -> NDArray[Any] | None:
+        """The vectors of a finished part with this number of papers."""
+        path = self._cache / f"{key}.npy"
         if path.is_file():
             return np.asarray(np.load(path, mmap_mode="r"))
-        if part.key in self._rows_in_set:
-            start = self._rows_in_set[part.key]
-            return np.asarray(self._matrix[start : start + len(part.papers)])
+        if key in self._rows_in_set:
+            start = self._rows_in_set[key]
+            return np.asarray(self._matrix[start : start + count])
         return None
 
     def _on_cluster(
         self, open_encoder: Callable[[], PaperEncoder], engine: Engine, total: int, advance: Advance
     ) -> int:
-        """Have the workers encode what is not yet encoded; returns how many papers that were."""
-        missing = [(part.key, part.start, len(part.papers)) for part in self._parts() if self._kept(part) is None]
+        """Have the workers encode the papers without a vector; returns the number of these."""
+        missing = [
+            (key, number * PART, len(papers))
+            for number, (key, papers) in enumerate(self._parts())
+            if self._kept(key, len(papers)) is None
+        ]
         work = EncodePart(tuple(groups_for(self._ws.corpus, self._ws.machine.url)), open_encoder)
-        made = map_shards(work, [(start, start + count) for _key, start, count in missing], engine=engine)
-        for (key, start, count), (ids, rows) in zip(missing, made, strict=True):
+        encoded = map_shards(work, [(start, start + count) for _key, start, count in missing], engine=engine)
+        for (key, start, count), (ids, rows) in zip(missing, encoded, strict=True):
             self._keep(key, ids, rows)
             advance(start + count, total)
         return sum(count for _key, _start, count in missing)
 
     def _keep(self, key: str, ids: Sequence[str], rows: NDArray[np.float32]) -> None:
-        made = self._finite(ids, rows)
+        vectors = self._finite(ids, rows)
         path = self._cache / f"{key}.npy"
-        save_array(path.with_suffix(".tmp"), made)
+        save_array(path.with_suffix(".tmp"), vectors)
         path.with_suffix(".tmp").replace(path)
 
     def _finite(self, ids: Sequence[str], rows: NDArray[np.float32]) -> NDArray[Any]:
         """The rows in the precision of the set."""
         with np.errstate(over="ignore"):
-            made = rows.astype(self._precision)
-        broken = np.flatnonzero(~np.isfinite(made).all(axis=1)).tolist()
+            vectors = rows.astype(self._precision)
+        broken = np.flatnonzero(~np.isfinite(vectors).all(axis=1)).tolist()
         if broken:
             faults = [f"{ids[row]}: not finite in {self._precision}" for row in broken]
             raise InputError(f"{self._set.name}: the encoder made vectors that are not finite", faults=faults)
-        return made
+        return vectors
 
     def _write(self, about: Mapping[str, Any], total: int, topics: EncodedTopics | None) -> None:
-        used = []
-        most = total + (len(topics.texts) if topics else 0)
-        with VectorsWriter(self._set, most=most, precision=self._precision) as writer:
-            for part in self._parts():
-                rows = self._kept(part)
+        keys = []
+        at_most = total + (len(topics.texts) if topics else 0)
+        with VectorsWriter(self._set, most=at_most, precision=self._precision) as writer:
+            for key, papers in self._parts():
+                rows = self._kept(key, len(papers))
                 if rows is None:
                     raise InputError(
                         f"{self._set.name}: papers were added to the corpus in the meantime", hint="run it again"
                     )
-                writer.add([paper.paper_id for paper in part.papers], rows)
-                used.append(part.key)
+                writer.add([paper.paper_id for paper in papers], rows)
+                keys.append(key)
             if topics:
                 rows = topics.open_encoder()(list(topics.texts.values()), lambda _done, _total: None)
-                writer.add([topic_name(*one) for one in topics.texts.items()], self._finite(list(topics.texts), rows))
-            writer.about, writer.parts = {**about, **self._facts}, used
+                writer.add([topic_name(*item) for item in topics.texts.items()], self._finite(list(topics.texts), rows))
+            writer.about, writer.parts = {**about, **self._facts}, keys
 
     @cached_property
     def _rows_in_set(self) -> dict[str, int]:
-        """The first row of each part that the set holds; none if its files are not as they were written."""
+        """First row of each part in the set; none if its files have changed."""
         try:
             keys = (self._set / PARTS).read_text(encoding="utf-8").split()
-            written = self._about["files"].items()
-            sound = all(sha256_of(self._ws.inside(self._set, name)) == sha256 for name, sha256 in written)
+            hashes = self._about["files"].items()
+            sound = all(sha256_of(self._ws.inside(self._set, name)) == sha256 for name, sha256 in hashes)
         except (OSError, KeyError):
             return {}
         return {key: PART * number for number, key in enumerate(keys)} if sound else {}
 
     @cached_property
     def _about(self) -> dict[str, Any]:
-        """What the set says of itself; nothing if there is none."""
+        """Description of the set; empty if there is no set."""
         try:
-            found: dict[str, Any] = json.loads((self._set / ABOUT).read_text(encoding="utf-8"))
+            about: dict[str, Any] = json.loads((self._set / ABOUT).read_text(encoding="utf-8"))
         except (OSError, ValueError):
             return {}
-        return found
+        return about
 
     @cached_property
     def _matrix(self) -> NDArray[Any]:
-        found: NDArray[Any] = np.load(self._set / MATRIX, mmap_mode="r")
-        return found
+        matrix: NDArray[Any] = np.load(self._set / MATRIX, mmap_mode="r")
+        return matrix
 
 
-def _from(start: int, total: int, advance: Advance) -> Advance:
+def _advance_from(start: int, total: int, advance: Advance) -> Advance:
     return lambda done, _: advance(start + done, total)

@@ -26,14 +26,14 @@ from annot.ranking.wordvectors import WordVectors, hashed
 from annot.study.workspace import Workspace, given_text
 
 FORM_OF = {".npy": "npy", ".parquet": "parquet"}
-"""By the end of the file's name; any other is Semantic Scholar's."""
+"""Format by the end of a file's name; files with any other are Semantic Scholar's."""
 SEMANTIC_SCHOLAR = "semantic-scholar"
-"""The format whose files hold one of two versions of SPECTER, and do not all say which."""
+"""Format whose files hold one of two versions of SPECTER, and do not all name it."""
 FORMATS = (SEMANTIC_SCHOLAR, *FORM_OF.values())
 
 
 class Form(NamedTuple):
-    """How the files are to be read."""
+    """Format of the files, and the columns to read."""
 
     name: str | None
     """One of `FORMATS`; None: as the names of the files say."""
@@ -48,7 +48,7 @@ class Form(NamedTuple):
 
 @dataclass(eq=False)
 class KeptRows:
-    """What is kept of the rows, one for each paper, and the counts of the others."""
+    """Rows that are kept, one for each paper, and the counts of the others."""
 
     ws: Workspace
     name: str
@@ -65,7 +65,7 @@ class KeptRows:
     differing: int = 0
     not_finite: int = 0
     first: str = ""
-    """Where the first row was read."""
+    """Place of the first row, for messages."""
 
     def take(self, block: Block) -> tuple[list[str], NDArray[Any]]:
         """The rows of a block that are to be written. Raises InputError if width or space is another."""
@@ -83,54 +83,54 @@ class KeptRows:
         finite = np.isfinite(rows).all(axis=1)
         self.not_finite += int((~finite).sum())
         keep = []
-        for at in np.flatnonzero(finite).tolist():
-            checksum = zlib.crc32(rows[at].tobytes())
-            if block.ids[at] in self.ids:
+        for row in np.flatnonzero(finite).tolist():
+            checksum = zlib.crc32(rows[row].tobytes())
+            if block.ids[row] in self.ids:
                 self.duplicate += 1
-                self.differing += checksum != self.ids[block.ids[at]]
+                self.differing += checksum != self.ids[block.ids[row]]
                 continue
-            self.ids[block.ids[at]] = checksum
-            keep.append(at)
+            self.ids[block.ids[row]] = checksum
+            keep.append(row)
         self.zero += int((~rows[keep].any(axis=1)).sum())
-        return [block.ids[at] for at in keep], rows[keep]
+        return [block.ids[row] for row in keep], rows[keep]
 
     def _check_space(self, where: str) -> None:
-        named, asked = next(iter(self.tally.spaces), None), self.asked_space
-        if asked and named and asked != named:
-            raise InputError(f"{where}: found vectors of {named}, expected {asked} as --space says")
-        found = asked or named or self.own_space
-        if found is None:
+        named, space_asked = next(iter(self.tally.spaces), None), self.asked_space
+        if space_asked and named and space_asked != named:
+            raise InputError(f"{where}: found vectors of {named}, expected {space_asked} as --space says")
+        space = space_asked or named or self.own_space
+        if space is None:
             raise InputError(
                 f"{where}: the space of the vectors is not known: {self.name} can be one of several",
                 hint="name the space, such as --space allenai/specter2; `annot vectors list` prints those of the study",
             )
         if not self.space:
-            check_replaceable(self.ws, self.name, found, encoded=False)
-        self.space = found
+            check_replaceable(self.ws, self.name, space, encoded=False)
+        self.space = space
 
 
 def blocks_of(
-    files: Sequence[Path], form: Form, wanted: Collection[str], tally: RowCounts, advance: Advance
+    files: Sequence[Path], form: Form, paper_ids: Collection[str], tally: RowCounts, advance: Advance
 ) -> Iterator[Block]:
     done = 0
     for path in files:
         kind = form.of(path)
         check_name(kind, FORMATS, what="--format")
-        for block in _read(path, kind, form, wanted, tally):
+        for block in _read(path, kind, form, paper_ids, tally):
             done += len(block.ids)
-            advance(done, len(wanted))
+            advance(done, len(paper_ids))
             yield block
 
 
-def _read(path: Path, kind: str, form: Form, wanted: Collection[str], tally: RowCounts) -> Iterator[Block]:
+def _read(path: Path, kind: str, form: Form, paper_ids: Collection[str], tally: RowCounts) -> Iterator[Block]:
     if kind == SEMANTIC_SCHOLAR:
-        return read_s2_vectors(path, wanted, tally)
+        return read_s2_vectors(path, paper_ids, tally)
     if kind == "parquet":
-        return read_parquet(path, wanted, tally, id_column=form.id_column, vector_column=form.vector_column)
+        return read_parquet(path, paper_ids, tally, id_column=form.id_column, vector_column=form.vector_column)
     if form.ids is None:
         raise InputError(f"{path}: its rows have no ids", hint="name a file with one id per line: --ids FILE")
     ids = [line.strip() for line in given_text(form.ids, expected="one id per line").removesuffix("\n").split("\n")]
-    return read_npy(path, ids, wanted, tally)
+    return read_npy(path, ids, paper_ids, tally)
 
 
 WordsForm = Literal["word2vec text", "word2vec binary", "fastText binary"]
@@ -142,7 +142,7 @@ HEAD = 1 << 16
 
 
 class Read(NamedTuple):
-    """The vectors of the words that texts can have, and what was left out of the file."""
+    """Vectors of the words that texts can have, and the numbers of words left out of the file."""
 
     vectors: WordVectors
     form: WordsForm
@@ -154,14 +154,15 @@ class Read(NamedTuple):
 def read_word_vectors(path: Path) -> Read:
     """The vectors of the words of a file, in its order, read by gensim.
 
-    Which format it has is seen from its content; `.gz` is read as it is:
+    The content shows its format; `.gz` files are read directly:
 
     - word2vec text, and fastText's `.vec`: a line `words dimensions`, then a word and its numbers on each line;
     - word2vec binary: the same first line, then each word, a space and its numbers as float32;
     - fastText `.bin`: the magic number 793712314 first (fastText, `fasttext.cc`). Of it the vectors of whole words are
       taken, which hold their parts already; words that are not in it get none.
 
-    Raises InputError when it is in none of the formats, or broken off."""
+    Raises InputError when it is in none of the formats, or broken off.
+    """
     form = _form(path)
     check_unpacked(path)
     try:
@@ -201,11 +202,11 @@ def _form(path: Path) -> WordsForm:
         head = file.read(HEAD)
     if head.startswith(FASTTEXT_MAGIC):
         return "fastText binary"
-    first, _, rest = head.partition(b"\n")
-    sizes = first.split()
+    head_line, _, rest = head.partition(b"\n")
+    sizes = head_line.split()
     if len(sizes) != 2 or not all(size.isdigit() for size in sizes):
         raise InputError(
-            f"{path}:1: found {first[:40]!r}, expected the number of words and of dimensions",
+            f"{path}:1: found {head_line[:40]!r}, expected the number of words and of dimensions",
             hint="word vectors come as word2vec text or binary, or as fastText .vec or .bin",
         )
     line, complete, _ = rest.partition(b"\n")
@@ -223,7 +224,7 @@ def _is_number(text: bytes) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Coverage:
-    """Of titles and abstracts together."""
+    """Share of the words of titles and abstracts that have a vector."""
 
     running: float
     """The share of running words that have a vector, 0..1."""
@@ -234,7 +235,7 @@ class Coverage:
 
 
 def coverage_of(corpus: Corpus, vectors: WordVectors, *, most: int) -> Coverage | None:
-    """The coverage of the corpus, with so many words that lack a vector; None if the corpus has no word."""
+    """Coverage of the corpus, with at most `most` words that lack a vector; None if the corpus has no word."""
     words = corpus.tokens("words")
     totals = np.sum([corpus.totals(field, "words") for field in FIELDS], axis=0)
     if not totals.any():

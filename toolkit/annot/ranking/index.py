@@ -1,4 +1,4 @@
-"""What the ranking methods need of a corpus, made once and kept by content: opened, listed, checked."""
+"""Index of a corpus for the ranking methods, made once and kept by content: opened, listed, checked."""
 
 from __future__ import annotations
 
@@ -41,10 +41,10 @@ LSA_SETTINGS = {"dimensions": 200, "iterations": 7, "seed": 1}
 DECOMPOSITION = "annot-lsa-2"
 
 MEMORY = 4 * 2**30
-"""Bytes that making the index takes, where nothing else is said."""
+"""Bytes that making the index takes by default."""
 
 FEW = 2
-"""Up to so many cores, threads make shards faster than processes (100,000 abstracts: 2.7 s against 3.0, with three
+"""Most cores on which threads make shards faster than processes (100,000 abstracts: 2.7 s against 3.0, with three
 quarters of the memory); with more, they wait for each other."""
 
 V = TypeVar("V", bound=Vectors)
@@ -52,7 +52,7 @@ V = TypeVar("V", bound=Vectors)
 
 @dataclass(frozen=True)
 class Index:
-    """What methods rank by, and the hash of the corpus that it was made from."""
+    """Inputs of the ranking methods, and the hash of the corpus that they were made from."""
 
     inputs: RankingInputs
     corpus_sha256: str
@@ -66,29 +66,29 @@ def open_index(
     scratch: Path | None = None,
     memory: int = MEMORY,
 ) -> Index:
-    """The index with all that `methods` need; what is missing is made and kept.
+    """Index with all that `methods` need; missing parts are made and kept.
 
-    scratch: make what is missing there instead, and keep nothing; it has to last as long as the index. memory: bytes
-    that the processes at work on shards may take together, and so may the training and `lsa` after them.
-    Raises MissingInput when a method needs vectors that are not there, with what to put where; InputError when the
-    memory does not do.
+    scratch: folder for missing parts instead, which are then not kept; it has to last as long as the index. memory:
+    bytes that all processes at work on shards may take together, and so may the training and `lsa` after them. Raises
+    MissingInput when a method needs vectors that are missing, with how to add them; InputError when the memory is too
+    small.
     """
     needs = [method_named(name).needs for name in methods]
-    machine, most = ws.machine, processes_within(memory)
+    machine, processes = ws.machine, processes_within(memory)
 
     def making() -> Each:
-        own = Engine.of(machine)
-        engine = replace(own, processes=min(own.processes, most))
+        engine_of_machine = Engine.of(machine)
+        engine = replace(engine_of_machine, processes=min(engine_of_machine.processes, processes))
         by_threads = not engine.cluster and engine.processes <= FEW
         return partial(in_threads, most=engine.processes) if by_threads else partial(map_shards, engine=engine)
 
-    named = [one.vectors for one in needs if one.vectors is not None and one.vectors != LSA]
-    found = {name: vectors_of(ws, name) for name in named}
+    named = [need.vectors for need in needs if need.vectors is not None and need.vectors != LSA]
+    sets = {name: vectors_of(ws, name) for name in named}
     places = places_of(ws, scratch, keep=scratch is None)
-    given = {name: _searched(one, ws.vectors / name, machine) for name, one in found.items()}
+    searched = {name: _searched(vectors, ws.vectors / name, machine) for name, vectors in sets.items()}
     corpus = open_corpus(places, ws.corpus, each=making, advance=advance)
     word_vectors, averaged = None, {}
-    variants = [variant for one in needs for variant in one.averages]
+    variants = [variant for need in needs for variant in need.averages]
     if variants:
         words = words_place(ws, places)
         if not words.is_dir():
@@ -98,16 +98,18 @@ def open_index(
             wordvectors.save(trained, words)
             shutil.rmtree(words.parent / UNFINISHED, ignore_errors=True)
         word_vectors = wordvectors.load(words)
-        averaged = averages(places, corpus, words, variants, each=each_on(machine, most=most), advance=advance)
-    if any(one.vectors == LSA for one in needs):
-        made = _lsa(corpus, lsa_place(places), memory=memory, advance=advance)
-        given[LSA] = _searched(made, lsa_place(places), machine)
-    inputs = RankingInputs(corpus, word_vectors=word_vectors, vectors=given, averages=averaged, each=each_on(machine))
+        averaged = averages(places, corpus, words, variants, each=each_on(machine, most=processes), advance=advance)
+    if any(need.vectors == LSA for need in needs):
+        decomposition = _lsa(corpus, lsa_place(places), memory=memory, advance=advance)
+        searched[LSA] = _searched(decomposition, lsa_place(places), machine)
+    inputs = RankingInputs(
+        corpus, word_vectors=word_vectors, vectors=searched, averages=averaged, each=each_on(machine)
+    )
     return Index(inputs, places.corpus_sha256)
 
 
 def places_of(ws: Workspace, scratch: Path | None = None, *, keep: bool) -> Places:
-    """Where the index of the corpus as it is now is kept. keep: remember the corpus's hash (`current_sha256`).
+    """Places of the index of the corpus in its current state. keep: remember the corpus's hash (`current_sha256`).
 
     Raises MissingInput when the corpus is empty.
     """
@@ -123,18 +125,18 @@ def words_place(ws: Workspace, places: Places) -> Path:
 
 
 def each_on(machine: MachineSettings, *, most: int | None = None) -> Each:
-    """What NumPy does most of is the work of threads, which share what is mapped, or of a cluster's workers.
+    """Executor of work that NumPy does most of: threads, which share mapped memory, or a cluster's workers.
 
     most: threads at the most.
     """
     return partial(map_shards, engine=Engine.of(machine)) if machine.cluster else partial(in_threads, most=most)
 
 
-def _searched(found: V, folder: Path, machine: MachineSettings) -> V:
+def _searched(vectors: V, folder: Path, machine: MachineSettings) -> V:
     """The vectors of a folder, which a cluster's workers open by themselves."""
     if not machine.cluster:
-        return found
-    return replace(found, source=Rows(storage.Opened(folder_for(folder / MATRIX, machine.url), ["vectors"])))
+        return vectors
+    return replace(vectors, source=Rows(storage.Opened(folder_for(folder / MATRIX, machine.url), ["vectors"])))
 
 
 def lsa_place(places: Places) -> Path:
@@ -153,9 +155,9 @@ def _lsa(corpus: Corpus, place: Path, *, memory: int, advance: Advance) -> lsa.D
         storage.save(place, kind=DECOMPOSITION, arrays=arrays, texts={}, facts=facts)
         storage.remove_unfinished(place.parent)
     stored = storage.load(place, kind=DECOMPOSITION)
-    ids, found = corpus.paper_ids.combine_chunks(), stored.arrays
+    ids, stored_arrays = corpus.paper_ids.combine_chunks(), stored.arrays
     space, facts = stored.facts["space"], stored.facts["facts"]
-    return lsa.Decomposition(ids, found["vectors"], LSA, space, "cosine", facts, found["basis"])
+    return lsa.Decomposition(ids, stored_arrays["vectors"], LSA, space, "cosine", facts, stored_arrays["basis"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,10 +166,10 @@ class IndexPart:
 
     path: Path
     used: bool
-    """Whether a command would open it, with the corpus and the settings as they are."""
+    """True if a command would open it, with the current corpus and settings."""
     bytes: int
     made: float
-    """When the last of it was written, in seconds since 1970."""
+    """Time of the last write, in seconds since 1970."""
 
 
 def parts_of(ws: Workspace) -> tuple[IndexPart, ...]:
@@ -175,28 +177,28 @@ def parts_of(ws: Workspace) -> tuple[IndexPart, ...]:
     places = places_of(ws, keep=False)
     shards = shards_of(places)
     words = words_place(ws, places)
-    used = {WHOLE, lsa_place(places).name, words.name}
-    used.add(averages_name(words) if words.is_dir() else UNFINISHED)
-    own = places.own("")
+    used_names = {WHOLE, lsa_place(places).name, words.name}
+    used_names.add(averages_name(words) if words.is_dir() else UNFINISHED)
+    corpus_folder = places.own("")
 
     def is_used(path: Path) -> bool:
-        if path.parent == own:
-            return path.name in used
+        if path.parent == corpus_folder:
+            return path.name in used_names
         # Before the corpus of today is indexed, any shard may still be part of it.
         return (
             path.parent.name == "shards" and not path.name.startswith(".") and (shards is None or path.name in shards)
         )
 
-    found = []
+    parts = []
     for path in _folders(places.found):
-        found.append(_measured(path, is_used(path)))
+        parts.append(_measured(path, is_used(path)))
         # What a killed build was writing.
-        found += [_measured(one, False) for one in path.rglob(".*") if found[-1].used]
-    return tuple(sorted(found, key=lambda part: part.path))
+        parts += [_measured(unfinished, False) for unfinished in path.rglob(".*") if parts[-1].used]
+    return tuple(sorted(parts, key=lambda part: part.path))
 
 
 def faults_of(ws: Workspace) -> tuple[str, ...]:
-    """Every file of the index that is not as it was written, and every shard that is gone.
+    """Files of the index that have changed since they were written, and shards that are missing.
 
     Raises MissingInput if there is no index.
     """
@@ -204,18 +206,18 @@ def faults_of(ws: Workspace) -> tuple[str, ...]:
     abouts = sorted(root.rglob(storage.ABOUT))
     if not abouts:
         raise MissingInput(f"{root}: no index", hint="make it with `annot index`")
-    gone = [
-        f"{root / 'shards' / name}: found no folder, expected a shard of {whole.parent.name}"
-        for whole in root.glob(f"corpora/*/{WHOLE}")
-        for name in _names(whole / "shards.txt")
+    missing = [
+        f"{root / 'shards' / name}: found no folder, expected a shard of {corpus_folder.parent.name}"
+        for corpus_folder in root.glob(f"corpora/*/{WHOLE}")
+        for name in _names(corpus_folder / "shards.txt")
         if not (root / "shards" / name).is_dir()
     ]
     folders = [about.parent for about in abouts]
-    return (*gone, *(fault for faults in in_threads(storage.faults, folders) for fault in faults))
+    return (*missing, *(fault for faults in in_threads(storage.faults, folders) for fault in faults))
 
 
 def damaged(ws: Workspace) -> tuple[Path, ...]:
-    """The folders to remove, so that what is not as it was written is made again."""
+    """Folders to remove, so that changed files are made again."""
     folders = sorted(about.parent for about in (ws.cache / "index").rglob(storage.ABOUT))
     return tuple(folder for folder, faults in zip(folders, in_threads(storage.faults, folders), strict=True) if faults)
 
@@ -226,7 +228,7 @@ def _names(path: Path) -> list[str]:
 
 
 def _folders(root: Path) -> Iterator[Path]:
-    """What can be kept or removed by itself: shards, and what belongs to one corpus; whatever else is there, whole."""
+    """Folders and files that can be kept or removed by themselves: shards, parts of one corpus, and any other entry."""
     for top in root.glob("*"):
         if top.name == "shards":
             yield from top.glob("*")
@@ -238,5 +240,7 @@ def _folders(root: Path) -> Iterator[Path]:
 
 
 def _measured(path: Path, used: bool) -> IndexPart:
-    files = [one.stat() for one in (path, *path.rglob("*")) if one.is_file()]
-    return IndexPart(path, used, sum(one.st_size for one in files), max((one.st_mtime for one in files), default=0.0))
+    files = [file.stat() for file in (path, *path.rglob("*")) if file.is_file()]
+    return IndexPart(
+        path, used, sum(file.st_size for file in files), max((file.st_mtime for file in files), default=0.0)
+    )

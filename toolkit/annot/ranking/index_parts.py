@@ -1,10 +1,10 @@
-"""The parts of the index: shards of the corpus, what they are together, and averages of word vectors, made once.
+"""The parts of the index: shards of the corpus, their joint tables, and averages of word vectors, made once.
 
-Each is a folder under the hash of what it was made of, written whole: a build that was killed goes on with what is
-missing. A part is looked for in `found` and made in `made`; the two are one folder, but in a dry run.
+Each is a folder named by the hash of its sources and written as a whole: a build that was killed continues with the
+missing parts. A part is searched in `found` and made in `made`, which are one folder except in a dry run.
 
-Workers that do not see the folders fetch them from a URL, and put what they make there, each file under its content,
-and name it to the command, which fetches it to the study: a worker that is killed half-way has named nothing.
+Workers that do not see the folders fetch them from a URL and put their results there, each file under its hash. They
+report these to the command, which fetches them to the study: a worker that is killed half-way has reported nothing.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ from annot.store.files_at_url import FolderAtUrl, fetch_file, put_files, sha256_
 from annot.store.papers import RowGroups, groups_for, read_columns
 
 Urls = Mapping[str, str]
-"""Where the files of a folder are, by their names; none if the folder is in its place."""
+"""URLs of the files of a folder by name; empty if the folder is in its place."""
 
 
 def folders_for(folders: Sequence[Path], url: str) -> list[storage.Folder]:
-    """These folders as workers read them: at the URL, where their files are put first, or, where it is empty, in place.
+    """Folders as workers read them: at the URL, where their files are put first, or in place if the URL is empty.
 
     Raises InputError if that cannot be done.
     """
@@ -46,26 +46,26 @@ def folders_for(folders: Sequence[Path], url: str) -> list[storage.Folder]:
 
 
 def folder_for(path: Path, url: str) -> storage.Folder:
-    """The same for one file of a folder of any kind."""
+    """Folder of one file of any kind, as workers read it."""
     return FolderAtUrl(path.parent, {path.name: put_files({path: sha256_of(path)}, url)[path]}) if url else path.parent
 
 
 def keep(
     folder: Path, url: str, *, kind: str, arrays: Mapping[str, storage.Array | storage.Blocks], facts: Mapping[str, int]
 ) -> Urls:
-    """Save what was made: to its folder, or, where there is a URL, at that."""
+    """Save a result in its folder, or at the URL if there is one."""
     if not url:
         storage.save(folder, kind=kind, arrays=arrays, texts={}, facts=facts)
         return {}
     with TemporaryDirectory(prefix="annot-") as scratch:
-        made = Path(scratch) / folder.name
-        storage.save(made, kind=kind, arrays=arrays, texts={}, facts=facts)
-        (sent,) = _put([made], url)
+        folder_of_parts = Path(scratch) / folder.name
+        storage.save(folder_of_parts, kind=kind, arrays=arrays, texts={}, facts=facts)
+        (sent,) = _put([folder_of_parts], url)
         return sent.urls
 
 
 def take(folder: Path, urls: Urls) -> None:
-    """Fetch, to its folder, what a worker kept at a URL."""
+    """Fetch a worker's result from the URL to its folder."""
     if urls:
         with storage.written_whole(folder) as building:
             for name, url in urls.items():
@@ -73,20 +73,16 @@ def take(folder: Path, urls: Urls) -> None:
 
 
 def _put(folders: Sequence[Path], url: str) -> list[FolderAtUrl]:
-    hashes = [storage.written_hashes(folder) for folder in folders]
-    files = {folder / name: one for folder, own in zip(folders, hashes, strict=True) for name, one in own.items()}
-    urls = put_files(files, url)
-    return [
-        FolderAtUrl(folder, {name: urls[folder / name] for name in own})
-        for folder, own in zip(folders, hashes, strict=True)
-    ]
+    hashes = {folder: storage.written_hashes(folder) for folder in folders}
+    urls = put_files({folder / name: sha256 for folder in hashes for name, sha256 in hashes[folder].items()}, url)
+    return [FolderAtUrl(folder, {name: urls[folder / name] for name in hashes[folder]}) for folder in folders]
 
 
 SHARD, CORPUS, AVERAGES = "annot-shard-1", "annot-corpus-1", "annot-averages-1"
 TEXT = ("paper_id", "title", "sentences")
 
 PAPERS = 50_000
-"""Papers of a full shard. It changes what is made again when papers are added, and memory; no result."""
+"""Papers of a full shard. It changes memory and how much is made again when papers are added; no result."""
 LEAST = 10_000
 """Papers from which on a shard ends with its file, so that papers added later make shards of their own."""
 
@@ -94,7 +90,7 @@ AT_ONCE = 2_500
 """Averages that are in memory at once; changes no result."""
 
 WHOLE = "whole"
-"""What the shards of a corpus are together, among what belongs to it."""
+"""Name of the joint tables of a corpus's shards, in the folder of the corpus."""
 
 GIGABYTE = 2**30
 OF_A_PROCESS = 9 * GIGABYTE // 10
@@ -103,16 +99,16 @@ OF_A_PROCESS = 9 * GIGABYTE // 10
 
 @dataclass(frozen=True)
 class Places:
-    """Where the parts of the index of one corpus are kept, or will be."""
+    """Folders where the parts of the index of one corpus are kept, or will be."""
 
     found: Path
     made: Path
     corpus_sha256: str
     url: str
-    """Where workers fetch the parts, and put those that they make; empty if they see the folders."""
+    """Address from which workers fetch the parts and where they put new ones; empty if they see the folders."""
 
     def part(self, name: str) -> Path:
-        """The folder of a part: where it is, or where it is to be made."""
+        """The existing folder of a part, or the folder in which it is to be made."""
         path = self.found / name
         return path if path.exists() else self.made / name
 
@@ -131,7 +127,7 @@ class Places:
 
 
 def processes_within(memory: int) -> int:
-    """How many processes fit into so many bytes beside the one that starts them.
+    """Number of processes that fit into the memory, besides the one that starts them.
 
     Raises InputError if not even one fits.
     """
@@ -144,7 +140,7 @@ def processes_within(memory: int) -> int:
 
 
 def open_corpus(places: Places, folder: Path, *, each: Callable[[], Each], advance: Advance) -> Corpus:
-    """The corpus in `folder` over its shards; what is missing is made. each: what makes it, asked for only then."""
+    """Corpus in `folder` over its shards; missing ones are made. each: returns the executor that makes them."""
     if lacks_shards(places):
         cut = _cut(groups_for(folder, places.url))
         digests = []
@@ -157,52 +153,54 @@ def open_corpus(places: Places, folder: Path, *, each: Callable[[], Each], advan
             storage.save(places.own(WHOLE), kind=CORPUS, arrays=arrays, texts={"shards": digests}, facts={})
         storage.remove_unfinished(places.made)
     names = shards_of(places) or ()
-    whole, *shards = folders_for([places.own(WHOLE), *map(places.shard, names)], places.url)
-    return Corpus(list(map(_opened, shards)), storage.load(whole, kind=CORPUS).arrays)
+    joint, *shards = folders_for([places.own(WHOLE), *map(places.shard, names)], places.url)
+    return Corpus(list(map(_opened, shards)), storage.load(joint, kind=CORPUS).arrays)
 
 
 def averages(
     places: Places, corpus: Corpus, words: Path, variants: Sequence[Variant], *, each: Each, advance: Advance
 ) -> dict[Variant, Parts]:
-    """The averages of every paper's words by variant; what is missing is made. words: the folder of the vectors."""
+    """Averages of every paper's words by variant; missing ones are made. words: the folder of the vectors."""
     if missing := missing_averages(places, words, variants):
         (vectors,) = folders_for([words], places.url)
         making = _MakeAverages(corpus, vectors, missing, places.url)
-        for done, made in enumerate(each(making, list(missing)), start=1):
-            for folder, urls in made.items():
+        for done, folders_made in enumerate(each(making, list(missing)), start=1):
+            for folder, urls in folders_made.items():
                 take(folder, urls)
             advance(done, len(missing))
         storage.remove_unfinished(places.made)
     shards = shards_of(places) or ()
-    folders = folders_for([_average(places, words, one, name) for one in variants for name in shards], places.url)
+    folders = folders_for(
+        [_average(places, words, variant, name) for variant in variants for name in shards], places.url
+    )
     rows = iter(Rows(storage.load(folder, kind=AVERAGES).arrays) for folder in folders)
-    return {one: Parts(list(islice(rows, len(shards)))) for one in variants}
+    return {variant: Parts(list(islice(rows, len(shards)))) for variant in variants}
 
 
 def averages_name(words: Path) -> str:
-    """The folder of the averages of these word vectors, among what belongs to a corpus."""
+    """Name of the folder of the averages of these word vectors, in the folder of the corpus."""
     return f"averages-{hashlib.sha256((words / storage.ABOUT).read_bytes()).hexdigest()[:16]}"
 
 
 def shards_of(places: Places) -> tuple[str, ...] | None:
     """The names of the corpus's shards; None if the index of the corpus was not made."""
-    whole = places.own(WHOLE)
-    return storage.load(whole, kind=CORPUS).texts["shards"] if whole.exists() else None
+    joint = places.own(WHOLE)
+    return storage.load(joint, kind=CORPUS).texts["shards"] if joint.exists() else None
 
 
 def lacks_shards(places: Places) -> bool:
-    """Whether shards of the corpus are to be made."""
+    """True if shards of the corpus are missing."""
     shards = shards_of(places)
     return shards is None or not all(places.shard(name).exists() for name in shards)
 
 
 @dataclass(frozen=True)
 class _MakeShard:
-    """Makes the shard of a run of row groups, unless it is there, and returns its name, and where it was kept."""
+    """Makes the shard of a run of row groups unless it exists, and returns its name and its URLs."""
 
     places: Places
     made_before: frozenset[str]
-    """What a worker that does not see the places leaves alone."""
+    """Names of shards that a worker that does not see the places leaves alone."""
 
     def __call__(self, groups: tuple[RowGroups, ...]) -> tuple[str, Urls]:
         batches = list(read_columns(groups, TEXT))
@@ -216,24 +214,24 @@ class _MakeShard:
 
 @dataclass(frozen=True)
 class _MakeAverages:
-    """Makes the averages of one shard that are missing, and returns where each was kept."""
+    """Makes the missing averages of one shard, and returns their URLs by folder."""
 
     corpus: Corpus
     words: storage.Folder
     missing: Mapping[int, Mapping[Variant, Path]]
-    """By the number of the shard, the folder of each."""
+    """Folder of each missing variant by the number of the shard."""
     url: str
 
     def __call__(self, number: int) -> dict[Path, Urls]:
-        made = {}
+        urls_by_folder = {}
         for variant, folder in self.missing[number].items():
             if not self.url and folder.exists():
                 continue
             source = self._inputs.averages_of(number, *variant)
             rows = (source[start : start + AT_ONCE] for start in range(0, source.shape[0], AT_ONCE))
             arrays = {"vectors": storage.Blocks(source.shape, rows)}
-            made[folder] = keep(folder, self.url, kind=AVERAGES, arrays=arrays, facts={})
-        return made
+            urls_by_folder[folder] = keep(folder, self.url, kind=AVERAGES, arrays=arrays, facts={})
+        return urls_by_folder
 
     @cached_property
     def _inputs(self) -> RankingInputs:
@@ -248,8 +246,8 @@ class Rows:
         self.shape = arrays["vectors"].shape
 
     def __getitem__(self, rows: Any, /) -> NDArray[np.float32]:
-        found: NDArray[np.float32] = self._arrays["vectors"][rows]
-        return found
+        matrix: NDArray[np.float32] = self._arrays["vectors"][rows]
+        return matrix
 
 
 def _average(places: Places, words: Path, variant: Variant, name: str) -> Path:
@@ -276,12 +274,12 @@ def _opened(folder: storage.Folder) -> Shard:
 def _cut(groups: Sequence[RowGroups]) -> list[tuple[RowGroups, ...]]:
     """Row groups put together to shards, in order."""
     shards: list[list[RowGroups]] = []
-    held = PAPERS
+    papers_in_shard = PAPERS
     for group in groups:
-        ends = bool(shards) and group.path != shards[-1][-1].path and held >= LEAST
-        if held >= PAPERS or ends:
+        ends = bool(shards) and group.path != shards[-1][-1].path and papers_in_shard >= LEAST
+        if papers_in_shard >= PAPERS or ends:
             shards.append([])
-            held = 0
+            papers_in_shard = 0
         shards[-1].append(group)
-        held += group.papers
+        papers_in_shard += group.papers
     return [tuple(shard) for shard in shards]

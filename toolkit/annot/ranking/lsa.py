@@ -4,9 +4,9 @@ Deerwester et al., JASIS 1990. Documents are the rows of U S = X V, compared by 
 (their equation 3, in the scale of U S), so that a whole document as a query has the vector of that document.
 
 Solved as scikit-learn's `TruncatedSVD` does, by randomised subspace iteration (Halko, Martinsson and Tropp, SIAM Review
-2011, algorithm 4.4) from the same random start, but over blocks of documents: what is in memory are two matrices of
-tokens by dimensions. The last digits depend on the linear algebra library, so a decomposition is stored and ranked
-from, not made twice.
+2011, algorithm 4.4) from the same random start, but over blocks of documents: the memory holds two matrices of tokens
+by dimensions. The last digits depend on the linear algebra library, so a decomposition is stored and ranked from, not
+made twice.
 """
 
 from __future__ import annotations
@@ -88,20 +88,20 @@ def fit(
     random = np.random.RandomState(seed)
     # One thread a product: how many there are must not show in the last digits.
     with threadpool_limits(1):
-        found = _summed(corpus, size, lambda block, _: random.normal(size=(block.shape[0], size)).astype(np.float32))
+        matrix = _summed(corpus, size, lambda block, _: random.normal(size=(block.shape[0], size)).astype(np.float32))
         for done in range(1, iterations + 1):
             advance(done, iterations + 1)
-            _make_orthonormal(found)
-            found = _summed(corpus, size, partial(_product, found))
+            _make_orthonormal(matrix)
+            matrix = _summed(corpus, size, partial(_product, matrix))
         advance(iterations + 1, iterations + 1)
         for _twice in range(2):
-            _make_orthonormal(found)
+            _make_orthonormal(matrix)
         # Eigenvectors come in the order of ascending eigenvalues.
-        turn = np.linalg.eigh(_gram(_rows(corpus, found)))[1][:, ::-1][:, :rank]
-        for cut in _cuts(found):
-            found[cut, :rank] = found[cut] @ turn
+        turn = np.linalg.eigh(_gram(_rows(corpus, matrix)))[1][:, ::-1][:, :rank]
+        for cut in _cuts(matrix):
+            matrix[cut, :rank] = matrix[cut] @ turn
     facts = {"iterations": iterations, "seed": seed, "input": "tf-idf of abstracts", "asked_dimensions": dimensions}
-    return Basis(found[:, :rank], f"lsa-{rank}-{iterations}-{seed}", facts)
+    return Basis(matrix[:, :rank], f"lsa-{rank}-{iterations}-{seed}", facts)
 
 
 def documents(corpus: Corpus, basis: Basis) -> Blocks:
@@ -115,33 +115,35 @@ def fold_in(query: Sparse, idf: NDArray[np.float64], basis: Matrix) -> Matrix:
     return np.asarray(weights.data @ np.asarray(basis[weights.indices], dtype=np.float64), dtype=np.float32)
 
 
-def _summed(corpus: Corpus, width: int, of: Callable[[Sparse, NDArray[np.int64]], Matrix]) -> Matrix:
-    """X^T Y: shape (tokens, width). of: the rows of Y for some rows of X, cut to the columns of these numbers."""
-    found = np.zeros((len(corpus.tokens("terms")), width), dtype=np.float32)
-    for block, used in _blocks(corpus):
-        rows = of(block, used)
+def _summed(corpus: Corpus, width: int, rows_of: Callable[[Sparse, NDArray[np.int64]], Matrix]) -> Matrix:
+    """X^T Y: shape (tokens, width). rows_of: the rows of Y for some rows of X, cut to the columns of these numbers."""
+    sums = np.zeros((len(corpus.tokens("terms")), width), dtype=np.float32)
+    for block, columns_used in _blocks(corpus):
+        rows = rows_of(block, columns_used)
 
-        def add(columns: slice, block: Sparse = block, used: NDArray[np.int64] = used, rows: Matrix = rows) -> None:
-            found[used, columns] += block.T @ rows[:, columns]
+        def add(
+            columns: slice, block: Sparse = block, columns_used: NDArray[np.int64] = columns_used, rows: Matrix = rows
+        ) -> None:
+            sums[columns_used, columns] += block.T @ rows[:, columns]
 
         _do(add, width)
-    return found
+    return sums
 
 
 def _rows(corpus: Corpus, matrix: Matrix) -> Iterator[Matrix]:
     """X times the matrix, block by block."""
-    return (_product(matrix, block, used) for block, used in _blocks(corpus))
+    return (_product(matrix, block, columns_used) for block, columns_used in _blocks(corpus))
 
 
-def _product(matrix: Matrix, block: Sparse, used: NDArray[np.int64]) -> Matrix:
+def _product(matrix: Matrix, block: Sparse, columns_used: NDArray[np.int64]) -> Matrix:
     """The block times the rows of the matrix that it uses: shape (documents, columns of the matrix)."""
-    found = np.empty((block.shape[0], matrix.shape[1]), dtype=np.float32)
+    product = np.empty((block.shape[0], matrix.shape[1]), dtype=np.float32)
 
     def multiply(columns: slice) -> None:
-        found[:, columns] = block @ matrix[used, columns]
+        product[:, columns] = block @ matrix[columns_used, columns]
 
     _do(multiply, matrix.shape[1])
-    return found
+    return product
 
 
 def _do(work: Callable[[slice], None], width: int) -> None:
@@ -155,13 +157,14 @@ def _blocks(corpus: Corpus) -> Iterator[tuple[Sparse, NDArray[np.int64]]]:
     for block in term_scores.blocks(corpus, "abstract", size=BLOCK):
         is_used = np.zeros(block.shape[1], dtype=np.bool_)
         is_used[block.indices] = True
-        used = np.flatnonzero(is_used)
+        columns_used = np.flatnonzero(is_used)
         columns = (np.cumsum(is_used, dtype=np.int32) - 1)[block.indices]
-        yield sparse(block.data, columns, block.indptr, len(used)), used
+        yield sparse(block.data, columns, block.indptr, len(columns_used)), columns_used
 
 
 def _make_orthonormal(matrix: Matrix) -> None:
-    """Turn the columns, in place, into an orthonormal basis of what they span; where that is less, some become zero."""
+    """Turn the columns, in place, into an orthonormal basis of their span; if that has fewer dimensions, some become
+    zero."""
     values, vectors = np.linalg.eigh(_gram(matrix[cut] for cut in _cuts(matrix)))
     is_kept = values > NOISE * values[-1]
     turn = vectors * np.where(is_kept, 1 / np.sqrt(np.where(is_kept, values, 1)), 0)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -27,9 +27,9 @@ from annot.ranking.vectors import Vectors
 from annot.ranking.wordvectors import Averages, WordVectors
 
 BM25_OKAPI = {"k1": 1.5, "b": 0.75, "epsilon": 0.25}
-"""What `bm25` in a name stands for: rank_bm25's defaults, with which CSFCube's baseline was made."""
+"""Settings of `bm25` in a name: rank_bm25's defaults, with which CSFCube's baseline was made."""
 BM25_LUCENE = {"k1": 1.2, "b": 0.75}
-"""What `bm25lucene` stands for: the defaults of Lucene's `BM25Similarity`."""
+"""Settings of `bm25lucene`: the defaults of Lucene's `BM25Similarity`."""
 
 LSA = "lsa"
 """The name of the vectors of latent semantic analysis, which are made of the corpus itself."""
@@ -43,7 +43,7 @@ Variant = tuple[Field, bool]
 
 @dataclass(eq=False)
 class RankingInputs:
-    """What methods rank by: the corpus, with the vectors that they need."""
+    """Corpus that methods rank, with the vectors that they need."""
 
     corpus: Corpus
     word_vectors: WordVectors | None
@@ -51,7 +51,7 @@ class RankingInputs:
     averages: Mapping[Variant, VectorSource]
     """Document averages that were made before; the others are made row by row when they are asked for."""
     each: Each = in_threads
-    """Where the corpus is searched."""
+    """Executor that searches the corpus."""
 
     def averages_by(self, field: Field, *, weighted: bool) -> VectorSource:
         """Averages of the field's word vectors, weighted by the field's own idf or plain: a row for each paper."""
@@ -75,10 +75,10 @@ class RankingInputs:
     def average(self, query: Sparse, *, weighted: bool, field: Field = "abstract") -> NDArray[np.float32]:
         """The average of one row of counts, as a document of the field with these tokens would have it."""
         assert self.word_vectors is not None, "these methods rank by word vectors"
-        used, each = query.indices, np.arange(query.nnz)
-        rows = self.word_vectors.rows(self.corpus.tokens("words").take(used))
-        idf = self.corpus.statistics(field, "words").smooth_idf[used] if weighted else None
-        row = sparse(query.data, each, query.indptr, query.nnz)
+        query_tokens, positions = query.indices, np.arange(query.nnz)
+        rows = self.word_vectors.rows(self.corpus.tokens("words").take(query_tokens))
+        idf = self.corpus.statistics(field, "words").smooth_idf[query_tokens] if weighted else None
+        row = sparse(query.data, positions, query.indptr, query.nnz)
         averages = Averages(row, rows, self.word_vectors, idf=idf).average(row)
         return np.asarray(averages[0])
 
@@ -94,37 +94,42 @@ class RankingInputs:
 
     def fold_in(self, query: Sparse) -> NDArray[np.float32]:
         """One row of counts of terms in the space of the vectors `lsa`: shape (dimensions,)."""
-        found = self.vectors[LSA]
-        assert isinstance(found, lsa.Decomposition), "this method ranks by a decomposition"
-        return lsa.fold_in(query, self.idf, found.basis)
+        decomposition = self.vectors[LSA]
+        assert isinstance(decomposition, lsa.Decomposition), "this method ranks by a decomposition"
+        return lsa.fold_in(query, self.idf, decomposition.basis)
 
 
 class Queries(NamedTuple):
-    """Query papers, taken whole."""
+    """Query papers, taken as wholes."""
 
-    paper_ids: Sequence[str]
+    names: Sequence[str]
+    """Ids of the papers, under which their vectors are."""
     rows: Rows
     depths: Rows
-    """How many papers each wants."""
+    """Number of papers to rank for each."""
+
+    def counts(self, corpus: Corpus, field: Field, rule: Rule) -> Sparse:
+        """Counts of a field under a rule: a row for each."""
+        return corpus.counts(field, rule, self.rows)
 
 
 class Texts(NamedTuple):
     """Topics that are texts."""
 
-    ids: Sequence[str]
+    names: Sequence[str]
+    """Names of their vectors."""
     of: Sequence[Mapping[Field, str]]
-    """What of each is held against each field of the papers."""
+    """Text of each topic for each field of the papers."""
     depths: Rows
-    """How many papers each wants."""
+    """Number of papers to rank for each."""
 
-    @property
-    def read(self) -> dict[str, str]:
-        """By topic, what an encoder reads of it."""
-        return {topic_id: text["abstract"] for topic_id, text in zip(self.ids, self.of, strict=True)}
+    def counts(self, corpus: Corpus, field: Field, rule: Rule) -> Sparse:
+        """Counts of the texts for a field under a rule: a row for each."""
+        return corpus.texts([text[field] for text in self.of], rule)
 
 
 class Needs(NamedTuple):
-    """What has to be made, or to be there, besides tokens and counts."""
+    """Inputs of a method besides tokens and counts."""
 
     averages: tuple[Variant, ...] = ()
     """Averages of word vectors."""
@@ -134,31 +139,26 @@ class Needs(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class HasSettings:
-    """What is on record with a ranking; there is no method and no baseline without it."""
+    """Settings that go on record with a ranking; every method and every baseline has them."""
 
     settings: Callable[[RankingInputs], dict[str, Any]]
-    """All that its figures depend on beside the corpus."""
+    """All that its figures depend on besides the corpus."""
     needs: Needs
 
 
 @dataclass(frozen=True, kw_only=True)
 class Method(HasSettings):
-    """Ranks the whole corpus for query papers, one after the other in the order given."""
+    """Ranks the whole corpus for topics, one after the other in their order."""
 
-    rank: Callable[[RankingInputs, Queries], list[Ranking]]
-    rank_texts: Callable[[RankingInputs, Texts], list[Ranking]]
-    """The same for texts."""
+    rank: Callable[[RankingInputs, Queries | Texts], list[Ranking]]
 
 
 def _by_tfidf(field: Field) -> Method:
-    def rank(inputs: RankingInputs, queries: Queries) -> list[Ranking]:
-        return term_scores.rank(inputs.corpus, field, queries.rows, depths=queries.depths, each=inputs.each)
+    def rank(inputs: RankingInputs, topics: Queries | Texts) -> list[Ranking]:
+        counts = topics.counts(inputs.corpus, field, "terms")
+        return term_scores.rank_counts(inputs.corpus, field, counts, depths=topics.depths, each=inputs.each)
 
-    def rank_texts(inputs: RankingInputs, texts: Texts) -> list[Ranking]:
-        counts = inputs.corpus.texts([text[field] for text in texts.of], "terms")
-        return term_scores.rank_counts(inputs.corpus, field, counts, depths=texts.depths, each=inputs.each)
-
-    return Method(rank=rank, rank_texts=rank_texts, settings=lambda _: dict(TFIDF), needs=Needs())
+    return Method(rank=rank, settings=lambda _: dict(TFIDF), needs=Needs())
 
 
 def _by_bm25(field: Field, *, lucene: bool = False) -> Method:
@@ -168,62 +168,40 @@ def _by_bm25(field: Field, *, lucene: bool = False) -> Method:
             return fit_lucene(statistics, corpus.filled(field, "words"), **BM25_LUCENE)
         return fit_bm25(statistics, **BM25_OKAPI)
 
-    def found(inputs: RankingInputs, counts: Sparse, depths: Rows) -> list[Ranking]:
+    def rank(inputs: RankingInputs, topics: Queries | Texts) -> list[Ranking]:
         corpus = inputs.corpus
-        return term_scores.rank_by_bm25(corpus, field, fitted(corpus), counts, depths=depths, each=inputs.each)
-
-    def rank(inputs: RankingInputs, queries: Queries) -> list[Ranking]:
-        return found(inputs, inputs.corpus.counts(field, "words", queries.rows), queries.depths)
-
-    def rank_texts(inputs: RankingInputs, texts: Texts) -> list[Ranking]:
-        return found(inputs, inputs.corpus.texts([text[field] for text in texts.of], "words"), texts.depths)
+        counts = topics.counts(corpus, field, "words")
+        return term_scores.rank_by_bm25(corpus, field, fitted(corpus), counts, depths=topics.depths, each=inputs.each)
 
     facts = {"tokens": "words", "form": "lucene", **BM25_LUCENE} if lucene else {"tokens": "words", **BM25_OKAPI}
-    return Method(rank=rank, rank_texts=rank_texts, settings=lambda _: dict(facts), needs=Needs())
+    return Method(rank=rank, settings=lambda _: dict(facts), needs=Needs())
 
 
 def _by_average(field: Field, *, weighted: bool) -> Method:
-    def rank(inputs: RankingInputs, queries: Queries) -> list[Ranking]:
-        source, ids = inputs.averages_by(field, weighted=weighted), inputs.corpus.paper_ids
-        wanted = source[queries.rows]
-        return dense.search(source, ids, wanted, metric="l2", depths=queries.depths, each=inputs.each)
+    def rank(inputs: RankingInputs, topics: Queries | Texts) -> list[Ranking]:
+        source = inputs.averages_by(field, weighted=weighted)
+        if isinstance(topics, Queries):
+            vectors = source[topics.rows]
+        else:
+            counts = topics.counts(inputs.corpus, field, "words")
+            vectors = np.stack([inputs.average(row, weighted=weighted, field=field) for row in counts])
+        ids = inputs.corpus.paper_ids
+        return dense.search(source, ids, vectors, metric="l2", depths=topics.depths, each=inputs.each)
 
-    def rank_texts(inputs: RankingInputs, texts: Texts) -> list[Ranking]:
-        source, ids = inputs.averages_by(field, weighted=weighted), inputs.corpus.paper_ids
-        counts = inputs.corpus.texts([text[field] for text in texts.of], "words")
-        wanted = np.stack([inputs.average(row, weighted=weighted, field=field) for row in counts])
-        return dense.search(source, ids, wanted, metric="l2", depths=texts.depths, each=inputs.each)
-
-    return Method(
-        rank=rank,
-        rank_texts=rank_texts,
-        settings=lambda inputs: _averaged(inputs, weighted=weighted),
-        needs=Needs(averages=((field, weighted),)),
-    )
+    needs = Needs(averages=((field, weighted),))
+    return Method(rank=rank, settings=lambda inputs: _averaged(inputs, weighted=weighted), needs=needs)
 
 
 def _by_vectors(name: str) -> Method:
-    def rank(inputs: RankingInputs, queries: Queries) -> list[Ranking]:
+    def rank(inputs: RankingInputs, topics: Queries | Texts) -> list[Ranking]:
         vectors, corpus = inputs.vectors[name], inputs.corpus.paper_ids
-        return dense_vectors.rank(vectors, queries.paper_ids, corpus=corpus, depths=queries.depths, each=inputs.each)
+        if name == LSA and isinstance(topics, Texts):
+            counts = topics.counts(inputs.corpus, "abstract", "terms")
+            folded = np.stack([inputs.fold_in(row) for row in counts])
+            return dense_vectors.nearest(vectors, folded, corpus=corpus, depths=topics.depths, each=inputs.each)
+        return dense_vectors.rank(vectors, topics.names, corpus=corpus, depths=topics.depths, each=inputs.each)
 
-    def rank_texts(inputs: RankingInputs, texts: Texts) -> list[Ranking]:
-        vectors, corpus = inputs.vectors[name], inputs.corpus.paper_ids
-        names = [dense_vectors.topic_name(*one) for one in texts.read.items()]
-        return dense_vectors.rank(vectors, names, corpus=corpus, depths=texts.depths, each=inputs.each)
-
-    def rank_folded(inputs: RankingInputs, texts: Texts) -> list[Ranking]:
-        counts = inputs.corpus.texts([text["abstract"] for text in texts.of], "terms")
-        wanted = np.stack([inputs.fold_in(row) for row in counts])
-        vectors, corpus = inputs.vectors[name], inputs.corpus.paper_ids
-        return dense_vectors.nearest(vectors, wanted, corpus=corpus, depths=texts.depths, each=inputs.each)
-
-    return Method(
-        rank=rank,
-        rank_texts=rank_folded if name == LSA else rank_texts,
-        settings=lambda inputs: _described(inputs, name),
-        needs=Needs(vectors=name),
-    )
+    return Method(rank=rank, settings=lambda inputs: _described(inputs, name), needs=Needs(vectors=name))
 
 
 def _averaged(inputs: RankingInputs, *, weighted: bool) -> dict[str, Any]:
@@ -249,8 +227,8 @@ METHODS: dict[str, Method] = {
     "abs_tfidfcbow200": _by_average("abstract", weighted=True),
     LSA: _by_vectors(LSA),
 }
-"""The methods that need nothing but the corpus. 200 stands for the usual size of the word vectors; what they really
-have is in their settings."""
+"""Methods that need nothing but the corpus. The 200 in a name is the usual size of word vectors; their settings have
+the real one."""
 
 
 def method_named(name: str) -> Method:
@@ -268,13 +246,13 @@ def rank_all(
     ranking_depth: int,
     after_method: Callable[[str], None],
 ) -> dict[str, dict[str, Ranking]]:
-    """The best `ranking_depth` papers of the corpus for each of the query papers, taken whole, and for each of the
-    texts, by every method; a method that has no vector of a text does not rank for it.
+    """Best `ranking_depth` papers of the corpus for each query paper, taken as a whole, and for each text, by every
+    method; a method without a vector of a text does not rank for it.
 
-    texts: by topic, what is held against each field of the papers. excluded: for a query paper, the ids that must not
-    rank for it; the paper itself never does. A topic without a usable token, or with a vector of zeros, gets an empty
-    ranking. after_method: called as each is done. Returns rankings by method, then by topic, methods in the order
-    given. Raises InputError for papers not in the corpus.
+    texts: by topic, the text to compare with each field of the papers. excluded: for a query paper, the ids that must
+    not rank for it; the paper itself never does. A topic without a usable token, or with a vector of zeros, gets an
+    empty ranking. after_method: called after each method. Returns rankings by method, then by topic, methods in the
+    order of `methods`. Raises InputError for papers not in the corpus.
     """
     banned = [{paper_id, *excluded.get(paper_id, ())} for paper_id in paper_ids]
     depths = np.array([ranking_depth + len(ids) for ids in banned], dtype=np.int64)
@@ -282,16 +260,18 @@ def rank_all(
     done: dict[str, dict[str, Ranking]] = {}
     for name in methods:
         method = method_named(name)
-        found = method.rank(inputs, queries) if paper_ids else []
+        rankings = method.rank(inputs, queries) if paper_ids else []
         done[name] = {
             paper_id: tuple(doc for doc in ranking if doc.doc_id not in ids)[:ranking_depth]
-            for paper_id, ids, ranking in zip(paper_ids, banned, found, strict=True)
+            for paper_id, ids, ranking in zip(paper_ids, banned, rankings, strict=True)
         }
         read = {topic_id: text["abstract"] for topic_id, text in texts.items()}
         lacking = set() if name in METHODS else dense_vectors.topics_without(inputs.vectors[name], read)
         if able := [topic_id for topic_id in texts if topic_id not in lacking]:
-            asked = Texts(able, [texts[one] for one in able], np.full(len(able), ranking_depth, dtype=np.int64))
-            done[name] |= zip(able, method.rank_texts(inputs, asked), strict=True)
+            names = [dense_vectors.topic_name(topic_id, read[topic_id]) for topic_id in able]
+            depths = np.full(len(able), ranking_depth, dtype=np.int64)
+            topics = Texts(names, [texts[topic_id] for topic_id in able], depths)
+            done[name] |= zip(able, method.rank(inputs, topics), strict=True)
         after_method(name)
     return done
 
@@ -302,7 +282,7 @@ class PoolToRank:
 
     inputs: RankingInputs
     query: Callable[[Rule], Sparse]
-    """The counts of what is asked: one row."""
+    """Counts of the query under a rule: one row."""
     rows: Rows
 
     def candidates(self, rule: Rule) -> Sparse:
@@ -333,21 +313,21 @@ def _empty_last(scores: NDArray[np.float64], candidates: Sparse) -> NDArray[np.f
 
 def _pool_average(*, weighted: bool) -> Baseline:
     def score(pool: PoolToRank) -> NDArray[np.float64]:
-        wanted = pool.inputs.average(pool.query("words"), weighted=weighted)
+        average = pool.inputs.average(pool.query("words"), weighted=weighted)
         candidates = pool.inputs.averages_by("abstract", weighted=weighted)[pool.rows]
-        usable = (candidates != 0).any(axis=1) & bool((wanted != 0).any())
-        return np.where(usable, dense.negated_distances(wanted, candidates), EMPTY_SCORE)
+        usable = (candidates != 0).any(axis=1) & bool((average != 0).any())
+        return np.where(usable, dense.negated_distances(average, candidates), EMPTY_SCORE)
 
     needs = Needs(averages=(("abstract", weighted),))
     return Baseline(score=score, settings=lambda inputs: _averaged(inputs, weighted=weighted), needs=needs)
 
 
 def _pool_lsa(pool: PoolToRank) -> NDArray[np.float64]:
-    wanted = pool.inputs.fold_in(pool.query("terms"))
+    query = pool.inputs.fold_in(pool.query("terms"))
     candidates = np.asarray(pool.inputs.vectors[LSA].matrix[pool.rows])
-    usable = candidates.any(axis=1) & bool(wanted.any())
+    usable = candidates.any(axis=1) & bool(query.any())
     scores = np.full(len(pool.rows), EMPTY_SCORE)
-    scores[usable] = dense.cosines(wanted, candidates[usable])
+    scores[usable] = dense.cosines(query, candidates[usable])
     return scores
 
 
@@ -360,23 +340,9 @@ BASELINES: dict[str, Baseline] = {
 }
 
 
-def rank_pool(
-    inputs: RankingInputs, *, baseline: str, paper_id: str, sentences: Sequence[int], doc_ids: Sequence[str]
-) -> Ranking:
-    """All documents of a pool in the baseline's order; statistics come from the whole corpus.
-
-    sentences: positions from 0 in the query paper's abstract. A document without a usable token comes last with
-    `EMPTY_SCORE`. Raises InputError for an unknown paper or sentence.
-    """
-    inputs.corpus.rows([paper_id, *doc_ids])
-    return rank_candidates(
-        inputs, baseline=baseline, query=partial(inputs.corpus.sentences, paper_id, sentences), doc_ids=doc_ids
-    )
-
-
 def rank_candidates(
     inputs: RankingInputs, *, baseline: str, query: Callable[[Rule], Sparse], doc_ids: Sequence[str]
 ) -> Ranking:
-    """The same for any query. query: its counts under a rule, one row."""
+    """Candidates of any query in the baseline's order. query: its counts under a rule, one row."""
     scores = BASELINES[baseline].score(PoolToRank(inputs, query, inputs.corpus.rows(doc_ids)))
     return ranked(ScoredDoc(doc_id, score) for doc_id, score in zip(doc_ids, scores.tolist(), strict=True))

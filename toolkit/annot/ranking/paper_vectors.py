@@ -23,7 +23,7 @@ from annot.study.workspace import Workspace
 
 
 def imported_word_vectors(ws: Workspace) -> WordVectors | None:
-    """Those that `annot vectors add --words` keeps; None if there are none."""
+    """Word vectors that `annot vectors add --words` imported; None if there are none."""
     return wordvectors.load(ws.word_vectors) if ws.word_vectors.is_dir() else None
 
 
@@ -31,7 +31,7 @@ _FILE_NAME: TypeAdapter[str] = TypeAdapter(FileName)
 
 
 def vectors_of(ws: Workspace, name: str) -> Vectors:
-    """The vectors in `corpus/vectors/NAME`, to be searched. Raises MissingInput with what puts them there."""
+    """Vectors in `corpus/vectors/NAME`, to be searched. Raises MissingInput with how to add them."""
     folder = ws.vectors / name
     if not folder.is_dir():
         near = difflib.get_close_matches(name, METHODS)
@@ -62,49 +62,49 @@ def check_replaceable(ws: Workspace, name: str, space: str, *, encoded: bool) ->
     """Raise InputError when the set of this name holds vectors of another space, or of another origin, and if a run
     of another engine draws pools under it.
 
-    encoded: whether an encoder is to make the new ones; else they are imported.
+    encoded: True if an encoder makes the new ones, False if they are imported.
     """
     if name in imported_methods(ws):
         raise InputError(f"{name}: the name of an imported run", hint="give the vectors a name of their own")
     folder = ws.vectors / name
-    known = _about(folder)
-    if not known:
+    about = _about(folder)
+    if not about:
         return
     hint = "give the new vectors another name, or remove the folder first"
-    if known.get("space") != space:
+    if about.get("space") != space:
         raise InputError(
-            f"{folder}: vectors of {known.get('space')}, found {space}: vectors of two spaces must not be mixed",
+            f"{folder}: vectors of {about.get('space')}, found {space}: vectors of two spaces must not be mixed",
             hint=hint,
         )
-    if ("weights_sha256" in known) != encoded:
-        found = "were not encoded here" if encoded else "an encoder made"
-        raise InputError(f"{folder}: contains vectors that {found}; they would be lost", hint=hint)
+    if ("weights_sha256" in about) != encoded:
+        origin = "were not encoded here" if encoded else "an encoder made"
+        raise InputError(f"{folder}: contains vectors that {origin}; they would be lost", hint=hint)
 
 
 def only_space(ws: Workspace, name: str) -> str | None:
-    """The space of vectors that are imported under this name, if the name alone says it: the name itself.
+    """The space of vectors that are imported under this name, if the name alone determines it: the name itself.
 
-    None if it does not: an encoder of several versions is called so, or the set holds vectors of another space.
+    None if it does not: an encoder of several versions has this name, or the set holds vectors of another space.
     """
     recorded = _about(ws.vectors / name).get("space", name)
     return name if recorded == name and name not in SYSTEMS else None
 
 
 def _about(folder: Path) -> dict[str, Any]:
-    """What is on record of a set; nothing if there is none."""
+    """Description of a set; empty if there is no set."""
     path = folder / vectors.ABOUT
     return dict(json.loads(path.read_text(encoding="utf-8"))) if path.is_file() else {}
 
 
 def absent_by_default(ws: Workspace) -> tuple[str, ...]:
-    """The methods that a new study lists by default, and whose vectors it does not have."""
+    """Methods that a new study lists by default and whose vectors are missing."""
     listed = [name for name in PoolSettings().methods if name not in (*METHODS, CITED)]
     brought = imported_methods(ws)
     return tuple(name for name in listed if not (ws.vectors / name).is_dir() and name not in brought)
 
 
 def recorded_files(ws: Workspace) -> Iterator[tuple[Path, str, str]]:
-    """Every file of the sets that were written here, the SHA-256 it was written with, and the record that says so."""
+    """Files of the sets that were written here, each with its SHA-256 and the record that has it."""
     for about in sorted(ws.vectors.glob(f"*/{vectors.ABOUT}")):
         for name, sha256 in json.loads(about.read_text(encoding="utf-8")).get("files", {}).items():
             yield about.parent / name, sha256, str(about.relative_to(ws.root))

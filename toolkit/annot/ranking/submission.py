@@ -1,8 +1,8 @@
-"""Runs that were made elsewhere: what is wrong with them, the rankings that stated rules leave, and those that pool.
+"""Runs that were made elsewhere: their faults, the rankings that stated rules leave, and those that pool.
 
-A run that is a pooling method is kept beside our own, exactly as it was imported. A topic of such a run is a query
-paper, or a query: then it counts for the query's paper, since all facets of a paper share its pool. Where a paper has
-several topics, a document has the best rank that any of them gives it.
+A run that is a pooling method is kept next to our own, exactly as it was imported. A topic of such a run is a query
+paper, or a query: then it counts for the query's paper, since all facets of a paper share its pool. If a paper has
+several topics, a document has the best rank in any of them.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class SubmissionFinding:
 
 
 class SubmissionRules(NamedTuple):
-    """What is done with each."""
+    """Rules for the findings of a run."""
 
     foreign: str | None
     """`drop` or `keep` (unjudged candidates: not relevant); None: the run is refused."""
@@ -60,21 +60,21 @@ class SubmissionRules(NamedTuple):
 def look(
     documents: Mapping[str, Sequence[ScoredDoc]], candidates: Mapping[str, Collection[str]]
 ) -> tuple[SubmissionFinding, ...]:
-    """What is found in the run. candidates: by query, the documents that were to be ranked.
+    """Findings about the run. candidates: by query, the documents to rank.
 
     Ties are of scores as trec_eval reads them, in single precision.
     """
-    known = {query_id: set(candidates[query_id]) for query_id in sorted(documents.keys() & candidates.keys())}
+    candidates_of = {query_id: set(candidates[query_id]) for query_id in sorted(documents.keys() & candidates.keys())}
     return _findings(
         {
             "missing queries": _alone(candidates.keys() - documents.keys()),
             "foreign queries": _alone(documents.keys() - candidates.keys()),
             "missing candidates": [
                 (query_id, doc_id)
-                for query_id, wanted in known.items()
-                for doc_id in sorted(wanted - {doc.doc_id for doc in documents[query_id]})
+                for query_id, expected in candidates_of.items()
+                for doc_id in sorted(expected - {doc.doc_id for doc in documents[query_id]})
             ],
-            **_of_documents(documents, known, foreign="foreign candidates"),
+            **_of_documents(documents, candidates_of, foreign="foreign candidates"),
         }
     )
 
@@ -88,16 +88,16 @@ def _alone(queries: Collection[str]) -> Places:
 
 
 def _of_documents(
-    documents: Mapping[str, Sequence[ScoredDoc]], known: Mapping[str, Collection[str]], *, foreign: str
+    documents: Mapping[str, Sequence[ScoredDoc]], known_documents: Mapping[str, Collection[str]], *, foreign: str
 ) -> dict[str, Places]:
-    """Which documents of the queries are not `known` for them, are there twice, or have a score in common."""
-    found: dict[str, Places] = {foreign: [], "duplicates": [], "ties": []}
-    for query_id, wanted in known.items():
+    """Documents of the queries that are not `known` for them, are listed twice, or share a score."""
+    places: dict[str, Places] = {foreign: [], "duplicates": [], "ties": []}
+    for query_id, expected in known_documents.items():
         times = Counter(doc.doc_id for doc in documents[query_id])
-        found[foreign] += [(query_id, doc_id) for doc_id in sorted(times) if doc_id not in wanted]
-        found["duplicates"] += [(query_id, doc_id) for doc_id in sorted(times) if times[doc_id] > 1]
-        found["ties"] += [(query_id, doc_id) for doc_id in _ties(documents[query_id])]
-    return found
+        places[foreign] += [(query_id, doc_id) for doc_id in sorted(times) if doc_id not in expected]
+        places["duplicates"] += [(query_id, doc_id) for doc_id in sorted(times) if times[doc_id] > 1]
+        places["ties"] += [(query_id, doc_id) for doc_id in _ties(documents[query_id])]
+    return places
 
 
 def _ties(docs: Sequence[ScoredDoc]) -> list[str]:
@@ -106,25 +106,25 @@ def _ties(docs: Sequence[ScoredDoc]) -> list[str]:
     return [doc_id for tied in by_score.values() if len({*tied}) > 1 for doc_id in sorted({*tied})]
 
 
-def _by_best_score(docs: Sequence[ScoredDoc], kept: Collection[str] | None) -> Ranking:
-    """The documents in order, each once with its best score; kept: of these documents, None of all."""
+def _by_best_score(docs: Sequence[ScoredDoc], allowed: Collection[str] | None) -> Ranking:
+    """The documents in order, each once with its best score; allowed: only these documents, None all."""
     scores: dict[str, float] = {}
     for doc_id, score in docs:
-        if kept is None or doc_id in kept:
+        if allowed is None or doc_id in allowed:
             scores[doc_id] = max(score, scores.get(doc_id, score))
     return in_order(scores.items())
 
 
-def _findings(found: Mapping[str, Places]) -> tuple[SubmissionFinding, ...]:
-    """What was found, by its kind."""
+def _findings(places_by_kind: Mapping[str, Places]) -> tuple[SubmissionFinding, ...]:
+    """Findings by kind, with examples."""
     return tuple(
         SubmissionFinding(
-            what,
+            kind,
             len(pairs),
             len({query for query, _ in pairs}),
-            tuple(" ".join(one).strip() for one in pairs[:EXAMPLES]),
+            tuple(" ".join(pair).strip() for pair in pairs[:EXAMPLES]),
         )
-        for what, pairs in found.items()
+        for kind, pairs in places_by_kind.items()
         if pairs
     )
 
@@ -132,7 +132,7 @@ def _findings(found: Mapping[str, Places]) -> tuple[SubmissionFinding, ...]:
 def refused(findings: Sequence[SubmissionFinding], rules: SubmissionRules) -> tuple[SubmissionFinding, ...]:
     """The findings for which the rules have no answer."""
     rule_of = {"foreign": rules.foreign, "duplicates": rules.duplicates}
-    return tuple(one for one in findings if rule_of.get(one.what.split()[0], "kept") is None)
+    return tuple(finding for finding in findings if rule_of.get(finding.what.split()[0], "kept") is None)
 
 
 def settled(
@@ -145,29 +145,25 @@ def settled(
     }
 
 
-def _settled(docs: Sequence[ScoredDoc], wanted: Collection[str], rules: SubmissionRules) -> Ranking:
-    ranking = _by_best_score(docs, None if rules.foreign == "keep" else wanted)
+def _settled(docs: Sequence[ScoredDoc], candidates: Collection[str], rules: SubmissionRules) -> Ranking:
+    ranking = _by_best_score(docs, None if rules.foreign == "keep" else candidates)
     if rules.missing != "last":
         return ranking
     last = min((doc.score for doc in ranking), default=0.0)
     # So far below that single precision shows it.
     below = last - max(1.0, abs(last))
-    missing = set(wanted) - {doc.doc_id for doc in ranking}
+    missing = set(candidates) - {doc.doc_id for doc in ranking}
     return in_order([*ranking, *(ScoredDoc(doc_id, below) for doc_id in missing)])
 
 
-class SubmittedFile(NamedTuple):
-    """A run, and the SHA-256 of its file."""
+def read_run_file(path: Path, *, distances: bool) -> tuple[SubmittedRun, str]:
+    """The run in the file, and the file's SHA-256. distances: its scores are distances.
 
-    run: SubmittedRun
-    sha256: str
-
-
-def read_run_file(path: Path, *, distances: bool) -> SubmittedFile:
-    """The run in the file; distances: its scores are distances. Raises InputError if it is none."""
+    Raises InputError if it is none.
+    """
     data = given_bytes(path, expected="a TREC run, or CSFCube's ranked pools")
     run = higher_is_better(read_submitted(data, name=str(path)), name=str(path), distances=distances)
-    return SubmittedFile(run, hashlib.sha256(data).hexdigest())
+    return run, hashlib.sha256(data).hexdigest()
 
 
 def read_metadata_file(path: Path | None) -> dict[str, Any]:
@@ -178,15 +174,16 @@ def read_metadata_file(path: Path | None) -> dict[str, Any]:
 
 
 def refuse_findings(findings: Sequence[SubmissionFinding], path: Path, remedies: Mapping[str, str]) -> None:
-    """Raise FindingError with the findings, if there are any. remedies: by what was found, the option for it."""
+    """Raise FindingError with the findings, if there are any. remedies: the option for each kind."""
     if findings:
         raise FindingError(
             f"{path}: not imported",
             faults=[
-                f"{one.what}: {one.count} in {counted(one.queries, 'query')}: {', '.join(one.examples)}"
-                for one in findings
+                f"{finding.what}: {finding.count} in {counted(finding.queries, 'query')}: {', '.join(finding.examples)}"
+                for finding in findings
             ],
-            hint="correct the file, or add " + " and ".join(dict.fromkeys(remedies[one.what] for one in findings)),
+            hint="correct the file, or add "
+            + " and ".join(dict.fromkeys(remedies[finding.what] for finding in findings)),
         )
 
 
@@ -195,7 +192,7 @@ HINT = "import it again with `annot pool import`"
 
 
 class OfPapers(NamedTuple):
-    """The rankings of a run by query paper, and what was found in it."""
+    """Rankings of a run by query paper, and its findings."""
 
     rankings: dict[str, Ranking]
     several: tuple[str, ...]
@@ -206,31 +203,32 @@ class OfPapers(NamedTuple):
 def by_query_paper(
     documents: Mapping[str, Sequence[ScoredDoc]], queries: Sequence[Query], in_corpus: Collection[str]
 ) -> OfPapers:
-    """What a run says of each query paper. documents: by topic; of one that is listed twice the better score counts.
+    """Rankings of a run by query paper. documents: by topic; if a document is listed twice, the better score counts.
 
     Left out are topics that are no query of the study, and documents that are not in the corpus.
     """
     paper_of = {query.topic_id: query.topic_id for query in queries}
     paper_of |= {query.query_id: query.topic_id for query in queries}
-    known = sorted(documents.keys() & paper_of.keys())
-    topics = grouped((paper_of[topic], topic) for topic in known)
+    listed = sorted(documents.keys() & paper_of.keys())
+    topics = grouped((paper_of[topic], topic) for topic in listed)
     rankings = {
-        topic_id: _merged([_by_best_score(documents[topic], in_corpus) for topic in own])
-        for topic_id, own in topics.items()
+        topic_id: _merged([_by_best_score(documents[topic], in_corpus) for topic in topic_ids])
+        for topic_id, topic_ids in topics.items()
     }
     findings = {
         "missing query papers": _alone(set(paper_of.values()) - topics.keys()),
         "foreign queries": _alone(documents.keys() - paper_of.keys()),
-        **_of_documents(documents, dict.fromkeys(known, in_corpus), foreign="foreign documents"),
+        **_of_documents(documents, dict.fromkeys(listed, in_corpus), foreign="foreign documents"),
     }
-    return OfPapers(rankings, tuple(name for name, own in topics.items() if len(own) > 1), _findings(findings))
+    several = tuple(name for name, topic_ids in topics.items() if len(topic_ids) > 1)
+    return OfPapers(rankings, several, _findings(findings))
 
 
 def imported_methods(ws: Workspace) -> dict[str, Any]:
-    """What is on record of each ranking that was imported, by the name of its method."""
+    """Record of each imported ranking, by the name of its method."""
     path = ws.imported_rankings / MANIFEST
-    found: dict[str, Any] = read_manifest(path, hint=HINT).get("methods", {}) if path.is_file() else {}
-    return found
+    methods: dict[str, Any] = read_manifest(path, hint=HINT).get("methods", {}) if path.is_file() else {}
+    return methods
 
 
 def ranking_file(ws: Workspace, method: str) -> Path:
@@ -239,7 +237,8 @@ def ranking_file(ws: Workspace, method: str) -> Path:
 
 
 def read_imported(ws: Workspace, method: str) -> dict[str, Ranking]:
-    """By query paper. Raises InputError if the file is not the one that was imported, or is gone."""
+    """Rankings of an imported run by query paper. Raises InputError if the file is not the one that was imported, or is
+    missing."""
     path, told_by = ranking_file(ws, method), ws.imported_rankings / MANIFEST
     if not path.is_file():
         raise InputError(f"{path}: no such file, expected the imported ranking", hint=HINT)
@@ -248,20 +247,20 @@ def read_imported(ws: Workspace, method: str) -> dict[str, Ranking]:
 
 
 def keep_imported(ws: Workspace, method: str, rankings: Mapping[str, Ranking], *, about: Mapping[str, Any]) -> None:
-    """Keep the ranking, with what is to be known of it. Raises InputError if another one was changed: the manifest
-    that is written now would vouch for it."""
+    """Keep the ranking, with its record. Raises InputError if another one was changed: the manifest that is written now
+    would vouch for it."""
     path, manifest = ranking_file(ws, method), ws.imported_rankings / MANIFEST
-    known = imported_methods(ws)
-    for name in known:
+    methods = imported_methods(ws)
+    for name in methods:
         if name != method:
             read_imported(ws, name)
     write_file(path, write_run(rankings, tag=method))
-    known[method] = {"sha256": sha256_of(path), **about}
-    write_manifest(manifest, files=(ranking_file(ws, name) for name in known), inputs={}, facts={"methods": known})
+    methods[method] = {"sha256": sha256_of(path), **about}
+    write_manifest(manifest, files=(ranking_file(ws, name) for name in methods), inputs={}, facts={"methods": methods})
 
 
 def _merged(rankings: Sequence[Ranking]) -> Ranking:
-    """One ranking as it is; of several the best rank of each document, as one over the rank."""
+    """A single ranking unchanged; the best rank of each document in several, as one over the rank."""
     if len(rankings) == 1:
         return rankings[0]
     best: dict[str, int] = {}

@@ -1,4 +1,4 @@
-"""How documents score by their terms: the cosine of tf-idf vectors, and BM25.
+"""Scores of documents by their terms: the cosine of tf-idf vectors, and BM25.
 
 tf-idf as scikit-learn's `TfidfVectorizer()` computes it with its default settings: raw counts,
 idf(t) = ln((1 + N) / (1 + df(t))) + 1, vectors of Euclidean length 1. A document without a token never ranks, and a
@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 from annot.base.cores import Each, in_threads
 from annot.base.errors import InputError
 from annot.base.records import Ranking
-from annot.ranking.corpus import Corpus, Rows, Statistics
+from annot.ranking.corpus import Corpus, Statistics
 from annot.ranking.tokens import BLOCK, Field, Rule, Sparse, lengths, run_of, sparse, with_data
 from annot.ranking.topk import ROUNDING_STEP, Candidates, TopK, best, best_of_all
 
@@ -42,7 +42,7 @@ TFIDF: dict[str, Any] = {
 
 
 FEW = 8
-"""Up to so many queries, weights are looked up in a table of all tokens: that is faster then, with the same sums."""
+"""Most queries for which weights are looked up in a table of all tokens: that is faster then, with the same sums."""
 
 
 def unit(counts: Sparse, idf: NDArray[np.float64]) -> Sparse:
@@ -53,12 +53,12 @@ def unit(counts: Sparse, idf: NDArray[np.float64]) -> Sparse:
 
 
 def cosines(queries: Sparse, rows: Sparse, idf: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Cosines of rows of counts: shape (queries, rows); 0 where a side is empty or no token is shared."""
+    """Cosines of rows of counts: shape (queries, rows); 0 if a side is empty or no token is shared."""
     return np.asarray((unit(rows, idf) @ unit(queries, idf).T.tocsr()).toarray().T)
 
 
 def blocks(corpus: Corpus, field: Field, *, size: int) -> Iterator[Sparse]:
-    """The documents as vectors of length 1, float32, so many at a time wherever a shard ends."""
+    """Documents as vectors of length 1, float32, at most `size` at a time across the shards."""
     idf = corpus.statistics(field, "terms").smooth_idf
     for start in range(0, len(corpus), size):
         rows = np.arange(start, min(start + size, len(corpus)))
@@ -72,15 +72,15 @@ class _Search:
     corpus: Corpus
     field: Field
     bm25: Bm25 | None
-    """None: by the cosine of tf-idf."""
+    """BM25 statistics; None ranks by the cosine of tf-idf."""
     weights: Sparse
     depths: NDArray[np.int64]
     least: NDArray[np.float64]
-    """What is known of the k-th scores by the shards that are done; another process knows nothing of it."""
+    """Known lower bounds of the k-th scores from finished shards; another process has none of them."""
 
     @cached_property
     def used(self) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
-        """For each token its row in the table, and the table of weights; row 0 is of tokens that no query has."""
+        """Row in the table for each token, and the table of weights; row 0 is of tokens that no query has."""
         tokens = np.unique(self.weights.indices)
         row_of = np.zeros(self.weights.shape[1], dtype=np.int32)
         row_of[tokens] = np.arange(1, len(tokens) + 1)
@@ -88,41 +88,34 @@ class _Search:
 
     @property
     def rule(self) -> Rule:
-        """Which tokens are counted."""
+        """Rule of the tokens that are counted."""
         return "terms" if self.bm25 is None else "words"
 
     @cached_property
     def places(self) -> list[NDArray[np.int32]]:
-        """For each shard the number in the corpus of each of its tokens."""
+        """Corpus numbers of each shard's tokens."""
         return self.corpus.places(self.rule)
 
     @cached_property
     def norms(self) -> NDArray[np.float64]:
-        """What each paper's score is divided by; BM25 has taken its length into account."""
+        """Divisor of each paper's score; BM25 has taken its length into account."""
         return self.corpus.norms(self.field) if self.bm25 is None else np.ones(len(self.corpus))
 
     def __call__(self, number: int) -> tuple[list[Candidates], NDArray[np.float64]]:
         counts = self.corpus.shards[number].counts(self.field, self.rule)
         row_of, table = self.used
-        own = row_of[self.places[number]]
-        first = int(self.corpus.starts[number])
+        table_rows = row_of[self.places[number]]
+        first_row = int(self.corpus.starts[number])
         top, exact = TopK(self.depths, relative=ROUNDING_STEP, least=self.least), np.zeros(len(self.depths))
         for start in range(0, counts.shape[0], BLOCK):
             run = run_of(counts, start, start + BLOCK)
             run = run if self.bm25 is None else self.bm25.saturated(run)
             # For few queries, tokens that none of them has are passed over slower than they are multiplied by 0.
-            few = len(self.depths) <= FEW
-            products = run @ table[own] if few else _of_used(run, own, len(table)) @ table
-            norms = self.norms[first + start : first + start + products.shape[0]]
-            top.push(first + start, _scaled(products, norms), error=exact)
+            few_queries = len(self.depths) <= FEW
+            products = run @ table[table_rows] if few_queries else _of_used(run, table_rows, len(table)) @ table
+            norms = self.norms[first_row + start : first_row + start + products.shape[0]]
+            top.push(first_row + start, _scaled(products, norms), error=exact)
         return top.candidates(error=exact), exact
-
-
-def rank(
-    corpus: Corpus, field: Field, queries: Rows, *, depths: NDArray[np.int64], each: Each = in_threads
-) -> list[Ranking]:
-    """The best documents for each query paper. queries: rows, shape (queries,); depths: shape (queries,)."""
-    return rank_counts(corpus, field, corpus.counts(field, "terms", queries), depths=depths, each=each)
 
 
 def rank_counts(
@@ -147,22 +140,22 @@ def rank_by_bm25(
 def _found(
     corpus: Corpus, field: Field, bm25: Bm25 | None, weights: Sparse, *, depths: NDArray[np.int64], each: Each
 ) -> list[Ranking]:
-    least = np.full(len(depths), -np.inf)
-    found = each(_Search(corpus, field, bm25, weights, depths, least), range(len(corpus.shards)))
-    kept = best_of_all(found, depths, relative=ROUNDING_STEP, least=least)
+    bounds = np.full(len(depths), -np.inf)
+    parts = each(_Search(corpus, field, bm25, weights, depths, bounds), range(len(corpus.shards)))
+    candidates = best_of_all(parts, depths, relative=ROUNDING_STEP, least=bounds)
     ids = corpus.paper_ids
-    return [best(ids, *one, depth=depth) for one, depth in zip(kept, depths.tolist(), strict=True)]
+    return [best(ids, *part, depth=depth) for part, depth in zip(candidates, depths.tolist(), strict=True)]
 
 
 def _of_used(counts: Sparse, row_of: NDArray[np.int32], width: int) -> Sparse:
     """The counts of tokens that a query has, as columns their rows in the table: the others are left out."""
     rows = row_of[counts.indices]
-    kept = np.flatnonzero(rows)
-    return sparse(counts.data[kept], rows[kept], np.searchsorted(kept, counts.indptr), width)
+    used_entries = np.flatnonzero(rows)
+    return sparse(counts.data[used_entries], rows[used_entries], np.searchsorted(used_entries, counts.indptr), width)
 
 
 def _scaled(products: NDArray[np.float64], norms: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Products with the queries as cosines, shape (queries, rows), and -inf where nothing is shared."""
+    """Products with the queries as cosines, shape (queries, rows), and -inf if no token is shared."""
     scores = np.ascontiguousarray(products.T)
     nothing = scores <= 0
     with np.errstate(invalid="ignore"):
@@ -183,7 +176,7 @@ class Bm25:
     """k1 + 1, or 1 in Lucene's form."""
 
     def saturated(self, rows: Sparse) -> Sparse:
-        """Rows of counts as what each token adds to a score, but for its idf."""
+        """Rows of counts as each token's contribution to a score, but for its idf."""
         widths = np.diff(rows.indptr)
         lengths = np.repeat(np.asarray(rows.sum(axis=1)).ravel(), widths)
         return with_data(

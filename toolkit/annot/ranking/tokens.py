@@ -1,11 +1,11 @@
 """One pass over the text of a shard: pieces as integer ids, from which the tokens of every rule follow.
 
-A piece is what stands between two ASCII characters that are neither letter, digit, underscore nor apostrophe, in the
-lower-cased text. No token of any rule reaches over the edge of a piece, so each rule is applied once to each distinct
-piece, not to each occurrence: the text is read once and all rules share one stream.
+A piece is a run of the lower-cased text between two ASCII characters that are neither letter, digit, underscore nor
+apostrophe. No token of any rule reaches over the edge of a piece, so each rule is applied once to each distinct piece,
+not to each occurrence: the text is read once and all rules share one stream.
 
 Pieces and tokens are numbered in the order of their characters. A sum over the tokens of a document, taken in the order
-of their numbers, is therefore the same number in whatever shard the document lies.
+of their numbers, is therefore the same number whichever shard the document is in.
 
 Counts are sparse matrices, documents by tokens, of one field under one rule, built a block at a time.
 """
@@ -33,11 +33,11 @@ RULES: dict[Rule, re.Pattern[str]] = {
     "terms": re.compile(r"(?u)\b\w\w+\b"),
     "words": re.compile(r"[a-z0-9]+(?:'[a-z]+)?"),
 }
-"""How a lower-cased text falls into tokens: `terms` is scikit-learn's default, for tf-idf; `words` is for BM25 and
-word vectors. CSFCube's published baselines need both."""
+"""Patterns of tokens in a lower-cased text: `terms` is scikit-learn's default, for tf-idf; `words` is for BM25 and word
+vectors. CSFCube's published baselines need both."""
 
 _WITHIN_PIECE = bytes(code >= 128 or bool(re.match(r"[\w']", chr(code))) for code in range(256))
-"""For each byte of UTF-8, whether it belongs to a piece; what lies above ASCII is left to the rules."""
+"""Flag for each byte of UTF-8: true if it belongs to a piece. The rules decide about characters beyond ASCII."""
 _ONE_TOKEN = "^[a-z0-9]{2,}$"
 """Pieces that are one token under every rule: nearly all."""
 
@@ -56,17 +56,8 @@ class Stream:
 
     @cached_property
     def starts(self) -> NDArray[np.int64]:
-        """Where each document begins in `ids`, and the end of the last: shape (documents + 1,)."""
+        """Start of each document in `ids`, and the end of the last: shape (documents + 1,)."""
         return np.asarray(self.sentences[self.documents])
-
-
-@dataclass(frozen=True)
-class TokenisedCorpus:
-    """Papers as ids: one vocabulary of pieces, one stream a field, in the order in which the papers came."""
-
-    pieces: Strings
-    titles: Stream
-    abstracts: Stream
 
 
 @dataclass(frozen=True)
@@ -82,7 +73,7 @@ class Vocabulary:
 
     @cached_property
     def matrix(self) -> Any:
-        """How often each piece gives each token: a csr_matrix, shape (pieces, tokens)."""
+        """Occurrences of each token in each piece: a csr_matrix, shape (pieces, tokens)."""
         return sparse(np.ones(len(self.ids), dtype=np.int32), self.ids, self.indptr, len(self))
 
     def expand(self, pieces: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
@@ -93,8 +84,9 @@ class Vocabulary:
         return self.ids[np.repeat(starts - np.cumsum(widths) + widths, widths) + places], widths
 
 
-def tokenise(batches: Iterable[Any]) -> TokenisedCorpus:
-    """Read the title and the sentences of every paper, once. batches: record batches with columns of these names."""
+def tokenise(batches: Iterable[Any]) -> tuple[Strings, dict[Field, Stream]]:
+    """Pieces and the streams of all papers, each read once. batches: record batches with the columns `title` and
+    `sentences`."""
     import pyarrow as pa
 
     titles, abstracts = _Builder(), _Builder()
@@ -107,7 +99,7 @@ def tokenise(batches: Iterable[Any]) -> TokenisedCorpus:
     pieces, number_of = in_order(encoded.chunk(0).dictionary if chunks else strings_of(()))
     ids = [number_of[numbers(chunk.indices)] for chunk in encoded.chunks]
     cut = len(titles.encoded)
-    return TokenisedCorpus(pieces, titles.stream(ids[:cut]), abstracts.stream(ids[cut:]))
+    return pieces, {"title": titles.stream(ids[:cut]), "abstract": abstracts.stream(ids[cut:])}
 
 
 def vocabulary(pieces: Strings, rule: Rule) -> Vocabulary:
@@ -117,14 +109,14 @@ def vocabulary(pieces: Strings, rule: Rule) -> Vocabulary:
 
     find: Callable[[str], list[str]] = RULES[rule].findall
     plain = pc.match_substring_regex(pieces, _ONE_TOKEN)
-    found = [find(piece) for piece in pieces.filter(pc.invert(plain)).to_pylist()]
+    tokens_of_pieces = [find(piece) for piece in pieces.filter(pc.invert(plain)).to_pylist()]
     is_plain = np.zeros(len(pieces), dtype=np.bool_)
     is_plain[numbers(pc.indices_nonzero(plain))] = True
     widths = np.ones(len(pieces), dtype=np.int64)
-    widths[~is_plain] = [len(tokens) for tokens in found]
-    given = pa.concat_arrays([pieces.filter(plain), strings_of(chain.from_iterable(found))])
+    widths[~is_plain] = [len(tokens) for tokens in tokens_of_pieces]
+    occurrences = pa.concat_arrays([pieces.filter(plain), strings_of(chain.from_iterable(tokens_of_pieces))])
     of_piece = np.concatenate([np.flatnonzero(is_plain), np.repeat(np.flatnonzero(~is_plain), widths[~is_plain])])
-    encoded = given.dictionary_encode()
+    encoded = occurrences.dictionary_encode()
     tokens, number_of = in_order(encoded.dictionary)
     ids = number_of[numbers(encoded.indices)][np.argsort(of_piece, kind="stable")]
     return Vocabulary(tokens, np.concatenate(([0], np.cumsum(widths))), ids)
@@ -149,7 +141,7 @@ class _Builder:
         self._lengths: list[NDArray[np.int64]] = [np.zeros(1, dtype=np.int64)]
 
     def add(self, texts: Strings, lengths: NDArray[np.int64]) -> None:
-        """Cut `texts`; each document has as many of them as `lengths` says."""
+        """Cut `texts` into pieces. lengths: number of texts of each document."""
         encoded, widths = _pieces(texts)
         self.encoded.append(encoded)
         self._widths.append(widths)
@@ -174,8 +166,8 @@ def _pieces(texts: Strings) -> tuple[Any, NDArray[np.int64]]:
     values = texts.buffers()[2]
     text = b""
     if values:
-        (first,) = np.frombuffer(texts.buffers()[1], np.int32, 1, texts.offset * 4).tolist()
-        text = bytes(memoryview(values)[first : first + int(bounds[-1])]).lower()
+        (offset,) = np.frombuffer(texts.buffers()[1], np.int32, 1, texts.offset * 4).tolist()
+        text = bytes(memoryview(values)[offset : offset + int(bounds[-1])]).lower()
     within = np.frombuffer(text.translate(_WITHIN_PIECE), dtype=np.bool_)
     edges = np.flatnonzero(np.diff(within, prepend=False, append=False))
     # Where a text ends within a piece and the next begins within one, one piece ends and another begins.
@@ -198,9 +190,9 @@ BLOCK = 20_000
 
 
 def sparse(data: NDArray[Any], columns: NDArray[Any], bounds: NDArray[Any], width: int) -> Sparse:
-    """The matrix whose row i has `data[bounds[i]:bounds[i + 1]]` in these columns, without a copy: shape (rows, width).
+    """Matrix whose row i has `data[bounds[i]:bounds[i + 1]]` in these columns, without a copy: shape (rows, width).
 
-    scipy is loaded by what first counts.
+    scipy is loaded at the first call.
     """
     from scipy.sparse import csr_matrix
 
@@ -232,7 +224,7 @@ def lengths(counts: Sparse, weights: NDArray[np.float64]) -> NDArray[np.float64]
 
 
 def counted(ids: NDArray[np.int32], bounds: NDArray[np.int64], width: int) -> Sparse:
-    """How often each id stands in each run `ids[bounds[i]:bounds[i + 1]]`: shape (runs, width)."""
+    """Occurrences of each id in each run `ids[bounds[i]:bounds[i + 1]]`: shape (runs, width)."""
     matrix = sparse(np.ones(len(ids), dtype=np.int32), ids.astype(np.int32), bounds, width)
     matrix.sum_duplicates()
     return matrix

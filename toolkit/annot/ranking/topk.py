@@ -1,8 +1,8 @@
 """The best k of a stream of scores, exact under the tie rule, without keeping every score.
 
-A document belongs to the best k by its rounded score and its id (`annot.base.records`), so what is kept while the
-blocks pass is everything that could still come in: all scores down to the k-th best, less the width of one rounding
-step and the error of the scores themselves.
+A document belongs to the best k by its rounded score and its id (`annot.base.records`), so while the blocks pass it
+keeps all that could still come in: all scores down to the k-th best, less the width of one rounding step and the error
+of the scores themselves.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from annot.base.records import SCORE_DIGITS, Ranking, ScoredDoc, ranked
 from annot.ranking.tokens import Strings
 
 ROUNDING_STEP = 1.01 * 10.0 ** (1 - SCORE_DIGITS)
-"""No two numbers further apart than this, relative to the larger, round to the same `SCORE_DIGITS` digits."""
+"""Largest relative difference at which two numbers may round to the same `SCORE_DIGITS` digits."""
 
 
 class Candidates(NamedTuple):
@@ -30,8 +30,8 @@ class Candidates(NamedTuple):
 class TopK:
     """Keeps, for each query, the rows that may be among its best.
 
-    depths: shape (queries,), how many each query wants. relative: how far below the k-th score, as a share of it, two
-    scores may still be tied once rounded. least: shape (queries,), what the k-th score of each is known to reach.
+    depths: shape (queries,), the number of documents that each query wants. relative: the share below the k-th score at
+    which two scores may still be tied once rounded. least: shape (queries,), lower bounds of the k-th scores.
     """
 
     def __init__(self, depths: NDArray[np.int64], *, relative: float, least: NDArray[np.float64] | None = None) -> None:
@@ -43,7 +43,7 @@ class TopK:
         self._kth = np.full(len(depths), -np.inf) if least is None else least.copy()
 
     def push(self, start: int, scores: NDArray[np.floating[Any]], *, error: NDArray[np.float64]) -> None:
-        """Take in a block. scores: shape (queries, rows), -inf where a row does not rank; `start` is its first row.
+        """Take in a block. scores: shape (queries, rows), -inf for a row that does not rank; `start` is its first row.
 
         error: shape (queries,), twice the largest error of any score so far; it may only grow from block to block.
         """
@@ -52,10 +52,10 @@ class TopK:
         floors = np.nextafter(np.maximum(self._floors(error), lowest).astype(scores.dtype), lowest)
         # Ten times as fast as `nonzero` of both dimensions.
         queries, rows = np.divmod(np.flatnonzero(scores >= floors[:, None]), scores.shape[1])
-        found, ends = scores[queries, rows].astype(np.float64), np.searchsorted(queries, np.arange(len(scores) + 1))
+        values, ends = scores[queries, rows].astype(np.float64), np.searchsorted(queries, np.arange(len(scores) + 1))
         for query in np.flatnonzero(np.diff(ends)).tolist():
-            own = slice(int(ends[query]), int(ends[query + 1]))
-            self._take(query, Candidates(rows[own] + start, found[own]), error)
+            entries = slice(int(ends[query]), int(ends[query + 1]))
+            self._take(query, Candidates(rows[entries] + start, values[entries]), error)
 
     def join(self, parts: Sequence[Candidates], *, error: NDArray[np.float64]) -> None:
         """Take in the candidates of each query among rows that follow those before; `error` as in `push`."""
@@ -63,16 +63,16 @@ class TopK:
             self._take(query, part, error)
 
     def candidates(self, *, error: NDArray[np.float64]) -> list[Candidates]:
-        """For each query the rows among which its best are, and their scores; `error` as in `push`."""
+        """Rows among which the best of each query are, and their scores; `error` as in `push`."""
         for query, rows in enumerate(self._rows):
             if rows:
                 self._thin(query, error)
         nothing = Candidates(np.zeros(0, dtype=np.int64), np.zeros(0))
-        kept = zip(self._rows, self._scores, strict=True)
-        return [Candidates(rows[0], scores[0]) if rows else nothing for rows, scores in kept]
+        pairs = zip(self._rows, self._scores, strict=True)
+        return [Candidates(rows[0], scores[0]) if rows else nothing for rows, scores in pairs]
 
     def least(self, *, error: NDArray[np.float64]) -> NDArray[np.float64]:
-        """What the k-th score without its error reaches: shape (queries,), for the search of other rows."""
+        """Lower bound of the k-th score of each query: shape (queries,), for the search of other rows."""
         return self._kth - error
 
     def _take(self, query: int, part: Candidates, error: NDArray[np.float64]) -> None:
@@ -84,7 +84,7 @@ class TopK:
                 self._thin(query, error)
 
     def _floors(self, error: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Below these no row can be among the best any more: shape (queries,)."""
+        """Scores below which no row can still be among the best: shape (queries,)."""
         return self._kth - error - self._relative * np.abs(self._kth)
 
     def _thin(self, query: int, error: NDArray[np.float64]) -> None:
@@ -119,5 +119,5 @@ def best(ids: Strings, rows: NDArray[np.int64], scores: NDArray[np.float64], *, 
     """The first `depth` of the documents `ids[rows]` under the tie rule."""
     import pyarrow as pa
 
-    found = ids.take(pa.Array.from_buffers(pa.int64(), len(rows), [None, pa.py_buffer(rows)])).to_pylist()
-    return ranked(map(ScoredDoc, found, scores.tolist()))[:depth]
+    doc_ids = ids.take(pa.Array.from_buffers(pa.int64(), len(rows), [None, pa.py_buffer(rows)])).to_pylist()
+    return ranked(map(ScoredDoc, doc_ids, scores.tolist()))[:depth]

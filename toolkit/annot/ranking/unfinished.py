@@ -1,7 +1,7 @@
-"""A training of word vectors that goes on after a pass of one that was killed, with the same numbers.
+"""A training of word vectors that continues after the last pass of a killed one, with the same numbers.
 
-gensim begins with the first pass. Of the passes before, a pass depends on the two matrices and the state of the random
-numbers alone: the learning rate follows from its number.
+gensim begins with the first pass. A pass depends on the earlier ones only by the two matrices and the state of the
+random numbers: the learning rate follows from its number.
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ class Resumable(Word2Vec):  # type: ignore[misc]
     """Word2Vec that keeps a pass over a file now and then, and leaves out the passes before one that was kept."""
 
     def keep_in(self, folder: Path, facts: Mapping[str, Any]) -> None:
-        """Keep passes in `folder`, and go on from the one that a training with the same facts left there."""
+        """Save passes in `folder`, and continue from the one that a training with the same facts saved there."""
         self._folder, self._facts, self._done, self._kept_at = folder, dict(facts), 0, 0.0
         self._kept: Mapping[str, storage.Array] = {}
         try:
-            found = storage.load(folder, kind=KIND)
+            stored = storage.load(folder, kind=KIND)
         except InputError:
             return
-        if found.facts["training"] == self._facts and not storage.faults(folder):
-            self._kept, self._done = found.arrays, found.facts["passes"]
+        if stored.facts["training"] == self._facts and not storage.faults(folder):
+            self._kept, self._done = stored.arrays, stored.facts["passes"]
 
-    def _train_epoch_corpusfile(self, *given: Any, cur_epoch: int, **named: Any) -> Any:
+    def _train_epoch_corpusfile(self, *args: Any, cur_epoch: int, **named: Any) -> Any:
         if cur_epoch < self._done:
             return 0, 0, 0
         if self._kept:
@@ -43,11 +43,11 @@ class Resumable(Word2Vec):  # type: ignore[misc]
             *key, place = self._kept["random"]
             self.random.set_state(("MT19937", key, place))
             self._kept = {}
-        found = super()._train_epoch_corpusfile(*given, cur_epoch=cur_epoch, **named)
+        counts = super()._train_epoch_corpusfile(*args, cur_epoch=cur_epoch, **named)
         if cur_epoch + 1 < self.epochs and self.total_train_time - self._kept_at >= BETWEEN:
             self._kept_at = self.total_train_time
             _, key, place, *_ = self.random.get_state()
             arrays = {"vectors": self.wv.vectors, "outputs": self.syn1neg, "random": np.append(key, place)}
             facts = {"training": self._facts, "passes": cur_epoch + 1}
             storage.save(self._folder, kind=KIND, arrays=arrays, texts={}, facts=facts)
-        return found
+        return counts

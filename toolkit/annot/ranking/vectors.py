@@ -6,10 +6,10 @@
                     them, where they were imported or encoded here, `files`: the SHA-256 of the others
     parts.txt       where the papers were encoded here: the hash of each part, a line each (`annot.ranking.encoding`)
 
-`model` names what made them; `space` names the space they are in: vectors of two spaces must never be compared
-(Semantic Scholar's own SPECTER vectors are not those of the public model). `metric` is the one the space is made for;
-where it is not named it is "l2", by which CSFCube ranked SPECTER. Half precision halves the disk; scores are then those
-of the numbers as stored, in double precision as ever.
+`model` names the encoder; `space` names the space they are in: vectors of two spaces must never be compared (Semantic
+Scholar's own SPECTER vectors are not those of the public model). `metric` is the one the space is made for; where it is
+not named it is "l2", by which CSFCube ranked SPECTER. Half precision halves the disk; scores are then those of the
+numbers as stored, in double precision.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class Vectors:
     space: str
     metric: Metric
     facts: Mapping[str, Any]
-    """What else the maker of the vectors wrote down: settings, versions."""
+    """Further facts from the maker of the vectors: settings, versions."""
     source: VectorSource | None = field(default=None, kw_only=True)
     """The rows as a search reads them that may be sent elsewhere; None: the matrix."""
 
@@ -64,8 +64,9 @@ class Vectors:
 
     @property
     def description(self) -> dict[str, Any]:
-        own = {"model": self.model, "space": self.space, "metric": self.metric, "dimensions": int(self.matrix.shape[1])}
-        return own | dict(self.facts)
+        dimensions = int(self.matrix.shape[1])
+        named = {"model": self.model, "space": self.space, "metric": self.metric, "dimensions": dimensions}
+        return {**named, **self.facts}
 
 
 def rank(
@@ -86,9 +87,9 @@ def rank(
 
 
 def topic_name(topic_id: str, text: str) -> str:
-    """Under what the vector of a topic that is a text stands: no id of a paper has a space.
+    """Name of the vector of a topic that is a text; unlike the id of a paper, it has a space.
 
-    A text that takes the place of another under its id has another name, so that it never ranks by the other's vector.
+    A text that replaces another under the same id has another name, so that it never ranks by the other's vector.
     """
     return f"topic {topic_id} {hashlib.sha256(text.encode()).hexdigest()[:16]}"
 
@@ -96,23 +97,23 @@ def topic_name(topic_id: str, text: str) -> str:
 def vectors_named(vectors: Vectors, names: Sequence[str]) -> NDArray[Any]:
     """The vectors of these papers or topics: shape (names, dimensions).
 
-    Raises InputError naming every one that has none, or one with a number that is not finite.
+    Raises InputError that names every one without a vector, or with a number that is not finite.
     """
     row_of = rows_of(vectors, names)
     if absent := [f"{name}: no vector" for name in names if name not in row_of]:
         raise InputError(f"{vectors.model}: query papers have no vector", faults=absent)
-    found = vectors.matrix[[row_of[name] for name in names]]
-    broken = [f"{name}: not finite" for name, row in zip(names, found, strict=True) if not np.isfinite(row).all()]
+    rows = vectors.matrix[[row_of[name] for name in names]]
+    broken = [f"{name}: not finite" for name, row in zip(names, rows, strict=True) if not np.isfinite(row).all()]
     if broken:
         raise InputError(f"{vectors.model}: query papers have a vector that is not finite", faults=broken)
-    return found
+    return rows
 
 
 def topics_without(vectors: Vectors, texts: Mapping[str, str]) -> set[str]:
-    """Those of these topics that have no vector. texts: what is read of each."""
+    """Topics that have no vector. texts: by topic, the text that an encoder reads."""
     name_of = {topic_id: topic_name(topic_id, text) for topic_id, text in texts.items()}
-    there = rows_of(vectors, list(name_of.values()))
-    return {topic_id for topic_id, name in name_of.items() if name not in there}
+    row_of = rows_of(vectors, list(name_of.values()))
+    return {topic_id for topic_id, name in name_of.items() if name not in row_of}
 
 
 def rows_of(vectors: Vectors, names: Sequence[str]) -> dict[str, int]:
@@ -120,14 +121,14 @@ def rows_of(vectors: Vectors, names: Sequence[str]) -> dict[str, int]:
     import pyarrow.compute as pc
 
     # With Arrow's own numbers: taking by NumPy's would import pandas.
-    found = pc.indices_nonzero(pc.is_in(vectors.ids, value_set=strings_of(names)))
-    return dict(zip(vectors.ids.take(found).to_pylist(), numbers(found).tolist(), strict=True))
+    matches = pc.indices_nonzero(pc.is_in(vectors.ids, value_set=strings_of(names)))
+    return dict(zip(vectors.ids.take(matches).to_pylist(), numbers(matches).tolist(), strict=True))
 
 
 def nearest(
-    vectors: Vectors, wanted: NDArray[Any], *, corpus: Strings, depths: NDArray[np.int64], each: Each = in_threads
+    vectors: Vectors, queries: NDArray[Any], *, corpus: Strings, depths: NDArray[np.int64], each: Each = in_threads
 ) -> list[Ranking]:
-    """The papers of `corpus` nearest to each of the vectors `wanted`, shape (queries, dimensions)."""
+    """The papers of `corpus` nearest to each of the vectors `queries`, shape (queries, dimensions)."""
     import pyarrow.compute as pc
 
     ids, usable = vectors.ids, None
@@ -137,15 +138,15 @@ def nearest(
         usable = np.zeros(len(ids), dtype=np.bool_)
         usable[numbers(pc.indices_nonzero(pc.is_in(ids, value_set=corpus)))] = True
     source = vectors.matrix if vectors.source is None else vectors.source
-    return search(source, ids, wanted, metric=vectors.metric, depths=depths, usable=usable, each=each)
+    return search(source, ids, queries, metric=vectors.metric, depths=depths, usable=usable, each=each)
 
 
 class VectorsWriter(ExitStack):
-    """Writes vectors block by block into a new folder, which takes the place of `folder` after the `with`.
+    """Writes vectors block by block into a new folder, which replaces `folder` after the `with`.
 
-    Where the `with` ends in an error, what was there stays.
+    If the `with` ends in an error, the old folder stays.
 
-    most: no more rows than this will come. What a killed writer of the same folder left is removed.
+    most: the largest number of rows. Remains of a killed writer of the same folder are removed.
     """
 
     def __init__(self, folder: Path, *, most: int, precision: Precision) -> None:
@@ -156,7 +157,7 @@ class VectorsWriter(ExitStack):
         self._rows = 0
         self._building: Path | None = None
         self.about: Mapping[str, Any] = {}
-        """What vectors.json is to say; `dimensions`, `precision` and `files` are added."""
+        """Content of vectors.json; `dimensions`, `precision` and `files` are added."""
         self.parts: Sequence[str] = ()
 
     def add(self, ids: Sequence[str], rows: NDArray[Any]) -> None:
@@ -171,8 +172,8 @@ class VectorsWriter(ExitStack):
         parent = self._folder.parent
         if not parent.exists():
             self.callback(lambda: None if self._folder.exists() else parent.rmdir())
-        for left in parent.glob(f".{self._folder.name}.*"):
-            shutil.rmtree(left)
+        for leftover in parent.glob(f".{self._folder.name}.*"):
+            shutil.rmtree(leftover)
         building = self.enter_context(written_whole(self._folder))
         self._matrix = self.enter_context((building / MATRIX).open("wb"))
         self._ids = self.enter_context((building / IDS).open("w", encoding="utf-8", newline="\n"))
@@ -195,10 +196,10 @@ class VectorsWriter(ExitStack):
 
 
 def load(folder: Path, *, hint: str, unread: bool = False) -> Vectors:
-    """The vectors in `folder`, memory-mapped. unread: leave it to `rank` to find ids that are there twice,
-    and numbers that are not finite.
+    """Vectors in `folder`, memory-mapped. unread: leave it to `rank` to find repeated ids and numbers that are not
+    finite.
 
-    Raises MissingInput (with `hint`) when a file is not there, InputError with every fault when they do not fit.
+    Raises MissingInput (with `hint`) when a file is missing, InputError with every fault when they do not fit.
     """
     absent = [name for name in (ABOUT, IDS, MATRIX) if not (folder / name).is_file()]
     if absent:
@@ -233,8 +234,8 @@ def _faults(about: Any, ids: Strings, matrix: NDArray[Any], *, unread: bool) -> 
     faults += [f"{IDS}:{row + 1}: empty, expected a paper id" for row in empty.tolist()]
     faults += [] if unread else _doubled(ids)
     if matrix.dtype not in (np.float32, np.float16) or matrix.ndim != 2:
-        found = f"{matrix.dtype} in {counted(matrix.ndim, 'dimension')}"
-        faults.append(f"{MATRIX}: found {found}, expected float32 or float16 in 2")
+        shape = f"{matrix.dtype} in {counted(matrix.ndim, 'dimension')}"
+        faults.append(f"{MATRIX}: found {shape}, expected float32 or float16 in 2")
     elif len(matrix) != len(ids):
         faults.append(f"{MATRIX}: {len(matrix)} rows, expected {len(ids)}, one for each id of {IDS}")
     elif not unread:

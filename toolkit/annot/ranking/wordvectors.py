@@ -28,7 +28,8 @@ from annot.ranking.tokens import BLOCK, Sparse, Strings, sparse, with_data
 
 GIGABYTE = 2**30
 OVERHEAD = int(0.4 * GIGABYTE)
-"""Bytes of a process at such work beside what grows with the words: libraries, a block of papers (measured: 0.3)."""
+"""Bytes of a process at such work besides the part that grows with the words: libraries, a block of papers (measured:
+0.3)."""
 
 
 def gigabytes(size: int) -> str:
@@ -42,17 +43,17 @@ def gigabytes(size: int) -> str:
 
 KIND = "annot-word-vectors-1"
 UNFINISHED = "unfinished-words"
-"""The folder of what a long training has so far."""
+"""Folder of the state of an unfinished training."""
 NAMELESS = Path("/proc/self/fd")
-"""Where Linux has the open files of a process, also those without a name."""
+"""Folder where Linux lists the open files of a process, also those without a name."""
 
 OF_A_WORD = 500
-"""Bytes that gensim keeps for each word beside its two rows of numbers (`Word2Vec.estimate_memory`)."""
+"""Bytes that gensim keeps for each word besides its two rows of numbers (`Word2Vec.estimate_memory`)."""
 
 TRAINED_WORDS, MOST_EPOCHS = 300_000_000, 20
-"""Running words that a training reads in all, and the most passes that it takes to read so many: 20 passes up to 15
-million running words (about 100,000 abstracts), 3 over 120 million (800,000). A larger corpus needs fewer passes: CBOW
-gains as much from twice the text as from three passes over it (Mikolov et al. 2013, arXiv:1301.3781, Table 5)."""
+"""Running words that a training reads in all, and the most passes: 20 passes up to 15 million running words (about
+100,000 abstracts), 3 over 120 million (800,000). A larger corpus needs fewer passes: CBOW gains as much from twice the
+text as from three passes over it (Mikolov et al. 2013, arXiv:1301.3781, Table 5)."""
 
 
 @dataclass(frozen=True)
@@ -80,7 +81,7 @@ class Averages:
     Plain: sum(tf v) / sum(tf). Weighted: sum(tf idf v) / sum(tf idf). Both over the words that have a vector; a
     document without any is a row of zeros.
 
-    rows: of the vector of each token, as `WordVectors.rows` tells; idf: of each token, shape (tokens,).
+    rows: the row of each token's vector (`WordVectors.rows`); idf: of each token, shape (tokens,).
     """
 
     def __init__(
@@ -108,7 +109,7 @@ class Averages:
 
 
 def epochs_for(running_words: int) -> int:
-    """The passes over a corpus of so many running words that "auto" stands for.
+    """Number of passes that "auto" takes over a corpus of so many running words.
 
     >>> [epochs_for(words) for words in (200_000, 15_000_000, 120_000_000, 12_000_000_000)]
     [20, 20, 3, 1]
@@ -130,7 +131,7 @@ def train(
     scratch: Path,
     after_epoch: Callable[[int, int], None],
 ) -> WordVectors:
-    """Train on the abstracts, a sentence at a time. What is in memory grows with the words, not with the papers.
+    """Train on the abstracts, a sentence at a time. Memory grows with the words, not with the papers.
 
     epochs: passes; "auto" is `epochs_for`. workers: threads, of which only one gives the same vectors again; "all" is
     one a core. sample: abstracts that are read, drawn by the seed; 0 stands for all. memory: bytes that it may take.
@@ -144,8 +145,8 @@ def train(
 
     from annot.ranking.unfinished import Resumable
 
-    read = _drawn(len(corpus), sample, seed)
-    tokens, totals = corpus.tokens("words"), corpus.totals("abstract", "words", read)
+    chosen_rows = _drawn(len(corpus), sample, seed)
+    tokens, totals = corpus.tokens("words"), corpus.totals("abstract", "words", chosen_rows)
     rows = np.flatnonzero(totals >= min_count)
     if not len(rows):
         raise InputError(
@@ -165,14 +166,14 @@ def train(
     facts = {
         "algorithm": "cbow", "dimensions": dimensions, "window": window, "min_count": min_count, "epochs": passes,
         "seed": seed, "workers": threads, "negative": int(model.negative), "tokens": "words",
-        "trained_on": "abstracts", "abstracts": len(corpus) if read is None else len(read),
+        "trained_on": "abstracts", "abstracts": len(corpus) if chosen_rows is None else len(chosen_rows),
         "running_words": running_words, "gensim": gensim_version, "kernels": _kernels(),
     }  # fmt: skip
     model.keep_in(scratch / UNFINISHED, facts)
     # A file without a name, where it can be opened all the same; elsewhere a killed training leaves one.
     nameless = NAMELESS.is_dir()
     with TemporaryFile(dir=scratch) if nameless else NamedTemporaryFile(dir=scratch, prefix=".training.") as file:
-        sentences = _write_sentences(corpus, tokens, file, read)
+        sentences = _write_sentences(corpus, tokens, file, chosen_rows)
         file.flush()
         model.build_vocab_from_freq(dict(frequent), corpus_count=sentences)
         model.train(
@@ -184,12 +185,12 @@ def train(
 
 
 def hashed(words: Sequence[str], matrix: NDArray[np.float32], facts: Mapping[str, Any]) -> WordVectors:
-    """Word vectors whose facts hold the SHA-256 of words and numbers."""
+    """Word vectors whose facts include the SHA-256 of words and numbers."""
     return WordVectors(tuple(words), matrix, {**facts, "sha256": sha256_of(words, matrix)})
 
 
 def sha256_of(words: Sequence[str], matrix: NDArray[np.float32]) -> str:
-    """Of the words, a line each, and then of the numbers row by row, little-endian."""
+    """SHA-256 of the words, a line each, and then of the numbers row by row, little-endian."""
     digest = hashlib.sha256("".join(f"{word}\n" for word in words).encode())
     for start in range(0, len(matrix), BLOCK):
         digest.update(matrix[start : start + BLOCK].astype("<f4").tobytes())
@@ -203,7 +204,7 @@ def save(vectors: WordVectors, folder: Path) -> None:
 
 
 def load(folder: storage.Folder) -> WordVectors:
-    """What `save` wrote. Raises MissingInput or InputError (`annot.base.storage.load`)."""
+    """Word vectors that `save` wrote. Raises MissingInput or InputError (`annot.base.storage.load`)."""
     stored = storage.load(folder, kind=KIND)
     return WordVectors(stored.texts["words"], stored.arrays["vectors"], stored.facts)
 
@@ -216,37 +217,37 @@ def _drawn(count: int, sample: int, seed: int) -> NDArray[np.int64] | None:
 
 
 def _refuse_too_many(totals: NDArray[np.int64], *, dimensions: int, min_count: int, memory: int) -> None:
-    """Raise InputError if so many words do not fit into the memory, with what would fit."""
-    each = OF_A_WORD + 2 * 4 * dimensions
+    """Raise InputError if the words do not fit into the memory, with a setting under which they would."""
+    bytes_per_word = OF_A_WORD + 2 * 4 * dimensions
     words = int((totals >= min_count).sum())
-    if OVERHEAD + each * words <= memory:
+    if OVERHEAD + bytes_per_word * words <= memory:
         return
-    most = max(0, memory - OVERHEAD) // each
-    rarer = int(np.sort(totals)[::-1][most]) + 1
+    words_that_fit = max(0, memory - OVERHEAD) // bytes_per_word
+    rarer = int(np.sort(totals)[::-1][words_that_fit]) + 1
     raise InputError(
-        f"word vectors: {words} words of {dimensions} numbers need {gigabytes(OVERHEAD + each * words)}, "
+        f"word vectors: {words} words of {dimensions} numbers need {gigabytes(OVERHEAD + bytes_per_word * words)}, "
         f"found {math.floor(10 * memory / GIGABYTE) / 10:g}G",
-        hint=f"give --memory {gigabytes(OVERHEAD + each * words)} to `annot index`, or set min_count = {rarer} "
-        "in [word_vectors] of annot.toml",
+        hint=f"give --memory {gigabytes(OVERHEAD + bytes_per_word * words)} to `annot index`, or set min_count = "
+        f"{rarer} in [word_vectors] of annot.toml",
     )
 
 
-def _write_sentences(corpus: Corpus, tokens: Strings, file: IO[bytes], read: NDArray[np.int64] | None) -> int:
+def _write_sentences(corpus: Corpus, tokens: Strings, file: IO[bytes], rows: NDArray[np.int64] | None) -> int:
     """Write the sentences of the abstracts, or of these rows of them, one a line; returns how many."""
     words = np.array([*tokens.to_pylist(), "\n"], dtype=object)
-    wanted = np.ones(len(corpus), dtype=np.bool_) if read is None else np.isin(np.arange(len(corpus)), read)
-    written = 0
+    is_chosen = np.ones(len(corpus), dtype=np.bool_) if rows is None else np.isin(np.arange(len(corpus)), rows)
+    sentences = 0
     for shard, place, start in zip(corpus.shards, corpus.places("words"), corpus.starts.tolist(), strict=False):
         stream, vocabulary = shard.stream("abstract"), shard.vocabulary("words")
-        of_sentence = np.repeat(wanted[start : start + len(stream)], np.diff(stream.documents))
-        for first in range(0, len(of_sentence), BLOCK):
-            bounds = stream.sentences[first : first + BLOCK + 1]
-            chosen, lengths = of_sentence[first : first + BLOCK], np.diff(bounds)
+        of_sentence = np.repeat(is_chosen[start : start + len(stream)], np.diff(stream.documents))
+        for start_of_block in range(0, len(of_sentence), BLOCK):
+            bounds = stream.sentences[start_of_block : start_of_block + BLOCK + 1]
+            chosen, lengths = of_sentence[start_of_block : start_of_block + BLOCK], np.diff(bounds)
             ids, widths = vocabulary.expand(stream.ids[bounds[0] : bounds[-1]][np.repeat(chosen, lengths)])
             ends = np.concatenate(([0], np.cumsum(widths)))[np.cumsum(lengths[chosen])]
             file.write(" ".join(words[np.insert(place[ids], ends, len(words) - 1)].tolist()).encode())
-        written += int(of_sentence.sum())
-    return written
+        sentences += int(of_sentence.sum())
+    return sentences
 
 
 def _epoch_counter(after_epoch: Callable[[int], None]) -> Any:
@@ -267,7 +268,7 @@ def _stable_hash(text: str) -> int:
 
 
 def _kernels() -> list[str]:
-    """The linear algebra kernels in use, as `library version architecture`: what the last digits depend on."""
+    """Linear algebra kernels in use, as `library version architecture`: the last digits depend on them."""
     from threadpoolctl import threadpool_info
 
     loaded = threadpool_info()
@@ -296,17 +297,19 @@ class FewAbstracts(NamedTuple):
 
     names: tuple[str, ...]
     abstracts: int
-    """On which these were trained; of several, the fewest."""
+    """Number of abstracts on which these were trained; the fewest if there are several."""
     enough: int = FEWEST_ABSTRACTS
 
 
 def trained_on_few(settings: Mapping[str, Mapping[str, Any]]) -> FewAbstracts | None:
-    """Those of `settings`, by method or run, whose word vectors read fewer than `FEWEST_ABSTRACTS`; None without any.
+    """Entries of `settings`, by method or run, whose word vectors read fewer than `FEWEST_ABSTRACTS`; None without any.
 
-    Word vectors that were imported do not say how many they read.
+    Imported word vectors do not record how many they read.
     """
-    read = {name: of.get("word_vectors", {}).get("abstracts") for name, of in settings.items()}
-    few = {
-        name: abstracts for name, abstracts in read.items() if abstracts is not None and abstracts < FEWEST_ABSTRACTS
+    abstracts_of = {name: facts.get("word_vectors", {}).get("abstracts") for name, facts in settings.items()}
+    few_abstracts = {
+        name: abstracts
+        for name, abstracts in abstracts_of.items()
+        if abstracts is not None and abstracts < FEWEST_ABSTRACTS
     }
-    return FewAbstracts(tuple(sorted(few)), min(few.values())) if few else None
+    return FewAbstracts(tuple(sorted(few_abstracts)), min(few_abstracts.values())) if few_abstracts else None

@@ -23,9 +23,9 @@ from annot.store import schema
 
 _WRITES = "annot_writes"
 WRITE_LOCK = 0x616E6E6F74
-"""The advisory lock of PostgreSQL that stands for "someone writes": the letters of the program's name."""
+"""Advisory lock of PostgreSQL for "a process writes": the letters of the program's name."""
 WAIT_SECONDS = 30
-"""For a busy server, and for another process that writes; a server that is not there refuses at once."""
+"""Wait for a busy server, and for another process that writes; a server that is down refuses at once."""
 _FAULTS = (
     (
         ("database is locked", "database table is locked", "lock timeout"),
@@ -62,7 +62,7 @@ _FAULTS = (
         "is the server running? check ANNOT_DATABASE, or `store.database` in annot.toml",
     ),
 )
-"""What the database's error says, what we say, and the remedy; the first that fits."""
+"""Parts of the database's error, our message, and the remedy; the first match counts."""
 
 
 class Store:
@@ -70,7 +70,7 @@ class Store:
 
     def __init__(self, engine: Engine, place: str, secret: str | None) -> None:
         self.place = place
-        """Where it is, in words that hold no password."""
+        """Description of its place, without any password."""
         self._engine = engine
         self._writing = engine.execution_options(**{_WRITES: True})
         self._secret = secret
@@ -96,7 +96,7 @@ class Store:
 
     @contextmanager
     def read(self) -> Iterator[Session]:
-        """A transaction that can only read, and sees the database as it was at the first look."""
+        """A transaction that can only read, and sees the database at the moment of the first look."""
         with self._errors_in_words(), Session(self._engine) as session, session.begin():
             yield session
 
@@ -122,11 +122,9 @@ class Store:
 def open_store(url: str, *, create: bool = True, older: bool = False, wait_seconds: float = WAIT_SECONDS) -> Store:
     """The store at `url`, at this program's version.
 
-    url: `sqlite:///FILE`, or `postgresql://...`.
-    create: make the database when it is not there, and migrate an older one; otherwise MissingInput or StoreError is
-    raised and nothing is touched.
-    older: open an older one as it is.
-    wait_seconds: how long to wait for another process that writes.
+    url: `sqlite:///FILE`, or `postgresql://...`. create: make the database when it is not there, and migrate an older
+    one; otherwise MissingInput or StoreError is raised and nothing is touched. older: open an older one without
+    migrating it. wait_seconds: longest wait for another process that writes.
 
     Raises StoreError, with a remedy and without the password, when the URL is wrong, the server unreachable, the file
     no database, or the database another program's, a newer one's or an older one's.
@@ -144,7 +142,7 @@ def open_store(url: str, *, create: bool = True, older: bool = False, wait_secon
 
 
 def connect_store(url: str, *, create: bool, wait_seconds: float = WAIT_SECONDS) -> Store:
-    """The store at `url` as it is, empty or of any version. Raises errors as `open_store` does."""
+    """The store at `url` unchanged, empty or of any version. Raises errors as `open_store` does."""
     place = parse_url(url)
     if place.get_backend_name() == "sqlite":
         return _open_file(place, create=create, wait_seconds=wait_seconds)
@@ -152,10 +150,10 @@ def connect_store(url: str, *, create: bool, wait_seconds: float = WAIT_SECONDS)
 
 
 def _check_version(store: Store, *, older: bool) -> None:
-    version, wanted = store.version(), len(schema.MIGRATIONS)
+    version, expected = store.version(), len(schema.MIGRATIONS)
     if version == 0:
         raise MissingInput(f"{store.place}: found an empty database", hint="make the study with `annot init`")
-    if version < wanted and not older:
+    if version < expected and not older:
         raise StoreError(
             f"{store.place}: made by an earlier annot (version {version})",
             hint="`annot backup FILE`, or any other command that changes the study, brings it to this one",
@@ -188,8 +186,10 @@ def _open_file(url: URL, *, create: bool, wait_seconds: float) -> Store:
     if path.is_dir():
         raise StoreError(f"{path}: found a folder, expected a database file")
     for end in ("wal", "shm", "journal"):
-        if (beside := path.with_name(f"{path.name}-{end}")).is_symlink():
-            raise StoreError(f"{beside}: found a link, expected a file of the database's own", hint="remove the link")
+        if (companion := path.with_name(f"{path.name}-{end}")).is_symlink():
+            raise StoreError(
+                f"{companion}: found a link, expected a file of the database's own", hint="remove the link"
+            )
     if not create and not path.exists():
         raise MissingInput(f"{path}: no such database", hint="make the study with `annot init`")
     readable_only = path.exists() and not (os.access(path, os.W_OK) and os.access(path.parent, os.W_OK))
@@ -210,10 +210,10 @@ def _open_file(url: URL, *, create: bool, wait_seconds: float) -> Store:
 
 
 def _address_for_reading(path: Path) -> str:
-    """The file's address for SQLite where nothing can be written beside it.
+    """Address of the file for SQLite if its folder cannot be written to.
 
-    What a reader needs beside a file with a write-ahead log is there while another process writes, or was killed. If it
-    is not, the file is all there is and does not change: `immutable` lets SQLite do without.
+    A write-ahead log comes with an index file that readers need, while another process writes or after it was killed.
+    Without a log, the file is complete and does not change: `immutable` lets SQLite do without the index.
     """
     log, index = path.with_name(f"{path.name}-wal"), path.with_name(f"{path.name}-shm")
     if log.exists() and log.stat().st_size > 0:
@@ -248,7 +248,7 @@ def _open_server(url: URL, *, wait_seconds: float) -> Store:
 
 
 def place_of(url: URL) -> str:
-    """Where the database is, in words that hold no password."""
+    """Description of the place of the database, without any password."""
     if url.get_backend_name() == "sqlite":
         return str(url.database)
     where = f"{url.host or url.query.get('host') or 'local'}{f':{url.port}' if url.port else ''}"
@@ -308,7 +308,7 @@ def in_words(error: SQLAlchemyError, place: str, secret: str | None) -> StoreErr
         low += "connection"
     if "is full" in low or ("disk i/o error" in low and is_full(place)):
         return StoreError(full_disk(place), hint=FREE_SOME_SPACE)
-    for words, what, hint in _FAULTS:
+    for words, message, hint in _FAULTS:
         if any(word in low for word in words):
-            return StoreError(f"{place}: {what.format(detail=detail, first_line=first_line)}", hint=hint)
+            return StoreError(f"{place}: {message.format(detail=detail, first_line=first_line)}", hint=hint)
     return StoreError(f"{place}: {detail}")

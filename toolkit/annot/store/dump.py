@@ -26,7 +26,7 @@ _HINT = "restore it with the version of the program that made it"
 
 @dataclass(frozen=True, slots=True)
 class Dumped:
-    """What a dump is of, beside the rows themselves."""
+    """Facts about a dump, besides the rows themselves."""
 
     version: int
     """Migrations that the database had been through."""
@@ -35,7 +35,7 @@ class Dumped:
 
 
 def dump(connection: Connection, folder: Path) -> Dumped:
-    """Write a file `TABLE.jsonl` for each table of the database into `folder`, which is there."""
+    """Write a file `TABLE.jsonl` for each table of the database into `folder`, which must exist."""
     counts = {}
     for table in _tables(connection):
         counts[table.name] = 0
@@ -64,12 +64,12 @@ def load(connection: Connection, dumped: Dumped, folder: Path) -> None:
     check_version(dumped)
     TABLES.create_all(connection)
     for table in TABLES.sorted_tables:
-        expected, found = dumped.rows.get(table.name, 0), 0
+        expected, count = dumped.rows.get(table.name, 0), 0
         for chunk in _chunks(folder / f"{table.name}.jsonl", table) if table.name in dumped.rows else ():
-            found += len(chunk)
+            count += len(chunk)
             _insert(connection, table, chunk)
-        if found != expected:
-            raise InputError(f"{table.name}: {found} rows in the backup, expected {expected}")
+        if count != expected:
+            raise InputError(f"{table.name}: {count} rows in the backup, expected {expected}")
     note_version(connection, dumped.version)
     if connection.dialect.name == "postgresql":
         _count_on(connection)
@@ -90,19 +90,19 @@ def drop_tables(connection: Connection) -> None:
 
 
 def _tables(connection: Connection) -> list[Table]:
-    """The tables with rows to keep, as they are; those of other programs in the same database are none of ours."""
+    """Tables with rows to keep; those of other programs in the same database are left out."""
     return _reflected(connection, {*TABLES.tables}).sorted_tables
 
 
 def _reflected(connection: Connection, names: set[str]) -> MetaData:
-    found = MetaData()
-    found.reflect(connection, only=lambda name, _: name in names)
-    return found
+    metadata = MetaData()
+    metadata.reflect(connection, only=lambda name, _: name in names)
+    return metadata
 
 
 def _rows(connection: Connection, table: Table) -> Iterator[dict[str, Any]]:
     """Each row by column; JSON as the text that the database holds."""
-    columns = [cast(one, Text).label(one.name) if isinstance(one.type, JSON) else one for one in table.c]
+    columns = [cast(column, Text).label(column.name) if isinstance(column.type, JSON) else column for column in table.c]
     statement = select(*columns).order_by(*table.primary_key.columns).execution_options(yield_per=_AT_ONCE)
     return (dict(row._mapping) for row in connection.execute(statement))
 
@@ -117,11 +117,11 @@ def _chunks(path: Path, table: Table) -> Iterator[list[dict[str, Any]]]:
 
 
 class _Kind(NamedTuple):
-    """What a dump has in one column."""
+    """Values that a dump may have in one column."""
 
     types: tuple[type, ...]
     json: bool
-    """Whether it is text that holds JSON."""
+    """True for text that holds JSON."""
 
     def fits(self, value: Any) -> bool:
         if isinstance(value, str):
@@ -152,7 +152,7 @@ def _row(line: bytes, where: str, kinds: Mapping[str, _Kind]) -> dict[str, Any]:
 
 
 def _insert(connection: Connection, table: Table, chunk: Sequence[Mapping[str, Any]]) -> None:
-    """Insert the rows as they were read: JSON is text already, and is not to be written as JSON once more."""
+    """Insert the rows as they were read: JSON is text already, and must not be written as JSON once more."""
     columns = list(chunk[0])
     rows = [tuple(row[name] for name in columns) for row in chunk]
     if connection.dialect.name == "postgresql":

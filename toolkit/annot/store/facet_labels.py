@@ -1,4 +1,4 @@
-"""The sentence labels of the papers, and where each paper's come from."""
+"""The sentence labels of the papers, and the origin of each paper's."""
 
 from __future__ import annotations
 
@@ -26,38 +26,38 @@ class FacetLabels(NamedTuple):
 
 
 def replace_labels(session: Session, labels: Iterable[FacetLabels], *, keep_others: bool = False) -> None:
-    """Make these the labels of the study: others go, except that corrected ones stay as they are.
+    """Make these the labels of the study: others are removed, except that corrected ones stay unchanged.
 
-    keep_others: those of papers that are not named stay, too.
+    keep_others: those of papers without new ones stay, too.
 
     A label given for a paper whose labels a person corrected is passed over, unless it is a correction itself. The
     database refuses two of one paper. A few thousand are in memory at a time.
     """
     rows = FACET_LABELS_TABLE
     corrected = rows.c.origin == Source.CORRECTED
-    kept = set(session.connection().execute(select(rows.c.paper_id).where(corrected)).scalars())
+    corrected_ids = set(session.connection().execute(select(rows.c.paper_id).where(corrected)).scalars())
     if not keep_others:
         session.connection().execute(rows.delete().where(~corrected))
     for chunk in in_chunks(labels):
-        new = [one for one in chunk if one.paper_id not in kept or one.origin == Source.CORRECTED]
-        gone = (one.paper_id for one in new if keep_others or one.paper_id in kept)
-        delete_where(session, FACET_LABELS_TABLE, "paper_id", gone)
+        new = [entry for entry in chunk if entry.paper_id not in corrected_ids or entry.origin == Source.CORRECTED]
+        replaced = (entry.paper_id for entry in new if keep_others or entry.paper_id in corrected_ids)
+        delete_where(session, FACET_LABELS_TABLE, "paper_id", replaced)
         _insert(session, new)
 
 
 def put_corrections(session: Session, labels: Iterable[FacetLabels]) -> None:
     """Record labels that people corrected; those of all other papers stay."""
     new = list(labels)
-    delete_where(session, FACET_LABELS_TABLE, "paper_id", (one.paper_id for one in new))
+    delete_where(session, FACET_LABELS_TABLE, "paper_id", (entry.paper_id for entry in new))
     _insert(session, new)
 
 
 def remove_labels(session: Session, paper_ids: Iterable[str]) -> int:
-    """Take the labels of these papers away, those that people corrected too: their sentences are others now.
+    """Remove the labels of these papers, also corrected ones: their sentences have changed.
 
-    Returns how many of the papers had any.
+    Returns the number of papers that had labels.
     """
-    labelled = [one.paper_id for one in read_labels(session, paper_ids)]
+    labelled = [entry.paper_id for entry in read_labels(session, paper_ids)]
     delete_where(session, FACET_LABELS_TABLE, "paper_id", labelled)
     return len(labelled)
 
@@ -65,10 +65,10 @@ def remove_labels(session: Session, paper_ids: Iterable[str]) -> int:
 def read_labels(session: Session, paper_ids: Iterable[str] | None = None) -> Iterator[FacetLabels]:
     """The labels of the papers named, or of all; in no order. A paper without labels is left out."""
     rows = FACET_LABELS_TABLE
-    every = select(rows.c.paper_id, rows.c.labels, rows.c.origin, rows.c.corrected_at)
+    all_labels = select(rows.c.paper_id, rows.c.labels, rows.c.origin, rows.c.corrected_at)
     chunks = [None] if paper_ids is None else in_chunks(dict.fromkeys(paper_ids))
     for chunk in chunks:
-        statement = every if chunk is None else every.where(rows.c.paper_id.in_(chunk))
+        statement = all_labels if chunk is None else all_labels.where(rows.c.paper_id.in_(chunk))
         for paper_id, joined, origin, corrected_at in session.connection().execute(statement):
             yield FacetLabels(paper_id, tuple(joined.split(",")) if joined else (), origin, corrected_at)
 
@@ -79,18 +79,18 @@ def labelled_ids(session: Session) -> set[str]:
 
 
 def count_by_origin(session: Session) -> dict[str, int]:
-    """How many papers have labels of each origin."""
+    """Number of papers with labels of each origin."""
     rows = FACET_LABELS_TABLE
-    found = session.connection().execute(select(rows.c.origin, func.count()).group_by(rows.c.origin))
-    return dict(sorted((origin, count) for origin, count in found))
+    counts = session.connection().execute(select(rows.c.origin, func.count()).group_by(rows.c.origin))
+    return dict(sorted((origin, count) for origin, count in counts))
 
 
 def _insert(session: Session, labels: Iterable[FacetLabels]) -> None:
-    insert_rows(session, FACET_LABELS_TABLE, ({**one._asdict(), "labels": _joined(one)} for one in labels))
+    insert_rows(session, FACET_LABELS_TABLE, ({**entry._asdict(), "labels": _joined(entry)} for entry in labels))
 
 
-def _joined(one: FacetLabels) -> str:
-    for label in one.labels:
+def _joined(entry: FacetLabels) -> str:
+    for label in entry.labels:
         if not label or "," in label:
-            raise InputError(f"paper {one.paper_id}: {label!r} is not a sentence label")
-    return ",".join(one.labels)
+            raise InputError(f"paper {entry.paper_id}: {label!r} is not a sentence label")
+    return ",".join(entry.labels)

@@ -1,6 +1,6 @@
 """Files at a URL, for workers on other machines that do not see the study's folder.
 
-Each lies there under the SHA-256 of its bytes: what is there is never out of date, and never sent twice.
+Each has the SHA-256 of its bytes as its name: a file there is never out of date, and never sent twice.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from annot.base.errors import InputError
 
 @dataclass(frozen=True)
 class FolderAtUrl:
-    """A folder (`annot.base.storage.Folder`) whose files are read in place here, and at URLs by who is sent it."""
+    """A folder (`annot.base.storage.Folder`) whose files are read in place here, and at URLs in other processes."""
 
     path: Path | None
-    """None if it was sent."""
+    """Path here; None in a process to which it was sent."""
     urls: Mapping[str, str]
-    """By the name of the file."""
+    """URLs by file name."""
 
     def __truediv__(self, name: str) -> Path:
         return local_copy(self.urls[name]) if self.path is None else self.path / name
@@ -45,15 +45,15 @@ def put_files(files: Mapping[Path, str], url: str) -> dict[Path, str]:
     with _errors_in_words(url):
         system, root = _opened(url)
         system.makedirs(root, exist_ok=True)
-        there = {name.rpartition("/")[2] for name in system.find(root, maxdepth=1)}
+        existing = {name.rpartition("/")[2] for name in system.find(root, maxdepth=1)}
         for path, name in names.items():
-            if name not in there:
+            if name not in existing:
                 if not path.is_file() or sha256_of(path) != files[path]:
                     raise InputError(f"{path}: changed since it was written", hint="run `annot index --repair`")
                 unfinished = f"{root}/{name}.{uuid4().hex}"
                 system.put_file(str(path), unfinished)
                 system.mv(unfinished, f"{root}/{name}")
-                there.add(name)
+                existing.add(name)
     return {path: f"{url.rstrip('/')}/{name}" for path, name in names.items()}
 
 
@@ -76,7 +76,7 @@ def local_copy(url: str) -> Path:
 
 
 def fetch_file(url: str, path: Path) -> None:
-    """Fetch the file at this URL to a path; its name there is the hash it must have.
+    """Fetch the file at this URL to a path; its name there must be its hash.
 
     Raises InputError if it cannot be read or is another file.
     """
@@ -107,7 +107,7 @@ def _errors_in_words(url: str) -> Iterator[None]:
 
 
 def _opened(url: str) -> tuple[Any, str]:
-    """The file system of a URL, without what this process listed before others put files there, and the path in it."""
+    """File system of a URL, without its cached listings from before others put files there, and the path in it."""
     from fsspec.core import url_to_fs
 
     files, path = url_to_fs(url)

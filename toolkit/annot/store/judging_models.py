@@ -1,6 +1,6 @@
-"""The tables of judging: people, their plan, projects and tasks on servers, and all that they answered.
+"""The tables of judging: people, their plan, projects and tasks on servers, and all their answers.
 
-`annot.store.models` says how tables are declared.
+`annot.store.models` explains the declaration of tables.
 """
 
 from __future__ import annotations
@@ -27,24 +27,24 @@ def to_person() -> Constraint:
 
 
 class Plan(NamedTuple):
-    """What is known of the current plan besides its assignments; `created` is ISO 8601, UTC."""
+    """Facts about the current plan besides its assignments; `created` is ISO 8601, UTC."""
 
     sha256: str
     seed: int
     created: str
     per_pair: int | None = None
-    """How many judgements each pair is to have; None if the judgements were imported."""
+    """Judgements that each pair is to have; None if the judgements were imported."""
     vacant: tuple[tuple[str, str], ...] = ()
-    """(query_id, doc_id) of the pairs that no assignment names any more, since their assessors left."""
+    """Pairs that no assignment names any longer, since their assessors left, as (query_id, doc_id)."""
 
 
 class SampleDesign(NamedTuple):
-    """By which rule pairs are drawn; fixed with the first sample but for `share`, which may rise."""
+    """Rule by which pairs are drawn; fixed with the first sample but for `share`, which may rise."""
 
     share: float
-    """Of the pairs of the pools, expected to be drawn."""
+    """Share of the pairs of the pools that is expected to be drawn."""
     across: str
-    """What the share is of: `query`, every query's pool, or `study`, all of them together."""
+    """Base of the share: `query`, every query's pool, or `study`, all of them together."""
     floor: float
     """The smallest probability of a pair."""
     unranked: float
@@ -55,11 +55,11 @@ class SampleDesign(NamedTuple):
     cheap_label: str | None = None
     """The opinion that predicts grades besides the rankings; it may change until a drawn pair is judged."""
 
-    def faults_of_label(self, found: str | None) -> tuple[str, ...]:
-        """What is wrong if annot.toml has `found` in its place, in words; nothing if they are the same."""
-        if found == self.cheap_label:
+    def faults_of_label(self, label_in_file: str | None) -> tuple[str, ...]:
+        """Faults if annot.toml has `found` in its place, in words; none if they are the same."""
+        if label_in_file == self.cheap_label:
             return ()
-        return (f"sample.cheap_label: found {found or 'none'}, planned with {self.cheap_label or 'none'}",)
+        return (f"sample.cheap_label: found {label_in_file or 'none'}, planned with {self.cheap_label or 'none'}",)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,15 +69,16 @@ class SampledPair(OfPair):
     query_id: str
     doc_id: str
     rank: int | None
-    """In the fusion of the rankings, from 1, as they were when the pair came under the sample; None without a rank."""
+    """Rank in the fusion of the rankings, from 1, at the time when the pair came under the sample; None without a
+    rank."""
     batch: int
-    """1 for what was there at the first sample, a higher number for what came later together; 0 for what was planned
-    whole before."""
+    """Batch: 1 for pairs of the first sample, a higher number for pairs that came later together; 0 for pairs of pools
+    that were planned whole before."""
     probability: float
-    """With which it is drawn at the share on record, as rounded: above 0, at most 1."""
+    """Inclusion probability at the share on record, as rounded: above 0, at most 1."""
     drawn: bool
     ranks: Mapping[str, int]
-    """By method, the rank from which `rank` was made."""
+    """Ranks by method, from which `rank` was made."""
 
 
 class PoolSample(NamedTuple):
@@ -85,45 +86,46 @@ class PoolSample(NamedTuple):
 
     design: SampleDesign
     pairs: Mapping[tuple[str, str], SampledPair]
-    """By (query_id, doc_id): every pair of the pools that is under the sample, drawn or not."""
+    """Pairs of the pools under the sample, drawn or not, by (query_id, doc_id)."""
 
     @property
     def weights(self) -> dict[tuple[str, str], float]:
-        """For how many pairs of the pools each drawn one stands."""
-        return {pair: 1 / one.probability for pair, one in self.pairs.items() if one.drawn}
+        """Number of pairs of the pools that each drawn one represents."""
+        return {pair: 1 / sampled.probability for pair, sampled in self.pairs.items() if sampled.drawn}
 
     def drawn(self, query_id: str, doc_id: str) -> bool:
-        """Whether the pair is to be judged; one that is not under the sample is."""
-        found = self.pairs.get((query_id, doc_id))
-        return found is None or found.drawn
+        """True if the pair is to be judged; so is a pair that is not under the sample."""
+        sampled_pair = self.pairs.get((query_id, doc_id))
+        return sampled_pair is None or sampled_pair.drawn
 
 
 Kind = Literal["comments", "reasons"]
-"""What assessors write beside their grades, and what adjudicators write beside the final ones."""
+"""Texts of assessors next to their grades, and of adjudicators next to the final ones."""
 How = Literal["letter", "screen", "consent"]
 
 
 class Notice(NamedTuple):
-    """What one person knows from one moment on."""
+    """Notice that a person has from one moment on."""
 
     assessor: str
     kind: Kind
     how: How
-    """By a letter of `annot invite` or the screen they work on; `consent` is to all that they wrote until then."""
+    """Way of the notice: a letter of `annot invite` or the screen they work on; `consent` is to all that they wrote
+    until then."""
     at: str
     """ISO 8601, UTC."""
     published: bool
-    """Whether it says that their words are published."""
+    """True if it announces that their words are published."""
     words: str = ""
-    """How the lead has the consent."""
+    """Evidence of the consent, in the lead's words."""
 
 
 StoredRound = Literal[
     "judge", "adjudicate", "train", "train-feedback", "substudy-abstract", "substudy-full", "hidden-gold", "labels"
 ]
-"""What a project is for. The answers of the first two make the collection; those of the others never count there.
+"""Purpose of a project. The answers of the first two make the collection; those of the others never count there.
 
-Hidden gold has no project: its pairs stand in those of the round `judge`. The tasks of `labels` ask about a query paper
+Hidden gold has no project: its pairs are in those of the round `judge`. The tasks of `labels` ask about a query paper
 each, and none of them is on record.
 """
 
@@ -135,7 +137,7 @@ class Project(NamedTuple):
     round: StoredRound
     assessor: str
     server: str
-    """What tells the server from others, whatever its address."""
+    """Identity of the server, independent of its address."""
     url: str
     """The address at which it was met the last time."""
     version: str
@@ -144,16 +146,16 @@ class Project(NamedTuple):
     """The server's id of the person's account; None after the account was changed."""
     remote_id: int | None
     created: str | None = None
-    """When the server made it; None in older records."""
+    """Time when the server made it; None in older records."""
     sent_on: str | None = None
-    """When it was first noted down (ISO 8601, UTC); None if that is not known."""
+    """Time of its first record (ISO 8601, UTC); None if that is not known."""
     shows: Mapping[str, Any] | None = None
-    """Its screen, title, instructions and settings as they were after the last push; None in older records."""
+    """Screen, title, instructions and settings after the last push; None in older records."""
     set_back: tuple[tuple[str, Mapping[str, Any]], ...] = ()
-    """When a push found which of these changed by hand, and as what."""
+    """Changes by hand that pushes found: the moment, and the parts with their changed values."""
 
     def __hash__(self) -> int:
-        """By its number: what it shows cannot be hashed."""
+        """Hash of its number, because `shows` cannot be hashed."""
         return hash(self.project)
 
 
@@ -177,7 +179,7 @@ ShownOpinion = tuple[str, int | None, str | None, str | None]
 
 
 class ShownOpinions(NamedTuple):
-    """What one adjudicator's task showed from `sent_at` (ISO 8601, UTC) on, in the order shown."""
+    """Opinions that one adjudicator's task showed from `sent_at` (ISO 8601, UTC) on, in the order shown."""
 
     query_id: str
     doc_id: str
@@ -187,33 +189,33 @@ class ShownOpinions(NamedTuple):
 
 
 class AskedModel(NamedTuple):
-    """One model with one prompt, whose opinion is asked under a name of the lead's."""
+    """One model with one prompt, asked for opinions under a name that the lead gives."""
 
     name: str
     url: str
     model: str
     settings: Mapping[str, Any]
-    """Of `annot.toml`, those that an answer depends on."""
+    """Settings of `annot.toml` that an answer depends on."""
     prompts: Mapping[str, str]
-    """By facet, the prompt without its pair."""
+    """Prompt of each facet without its pair."""
     examples: tuple[tuple[str, str], ...]
     """(query_id, doc_id) of the gold pairs that the prompts show: they are never asked."""
     since: str
     """ISO 8601, UTC."""
     early: tuple[tuple[str, str, str], ...] = ()
-    """What was done before people had judged: the moment, `asked` or `shown`, and the lead's reason."""
+    """Steps before people had judged: the moment, `asked` or `shown`, and the lead's reason."""
 
 
 class ModelCall(NamedTuple):
-    """One request to a model's server, noted down before it is sent and completed by what came back."""
+    """One request to a model's server, recorded before it is sent and completed by the answer."""
 
     name: str
     query_id: str
     doc_id: str
     repeat: int
-    """Which opinion on the pair it is for, from 1."""
+    """Number of the opinion on the pair, from 1."""
     attempt: int
-    """Which request for this opinion it is, from 1."""
+    """Number of the request for this opinion, from 1."""
     state: Literal["sent", "read", "cannot_judge", "unreadable", "failed"]
     """`sent`: nothing came back before the program ended. `cannot_judge`: read, but without a grade."""
     prompt_sha256: str
@@ -222,7 +224,7 @@ class ModelCall(NamedTuple):
     cost: float
     """The most that it can cost, until it is known; then that."""
     estimated: bool = True
-    """Whether cost and tokens are not the server's."""
+    """True if cost and tokens are not the server's."""
     tokens_in: int | None = None
     tokens_out: int | None = None
     seconds: float | None = None
@@ -231,13 +233,13 @@ class ModelCall(NamedTuple):
     served: str | None = None
     """The model's name as the server gave it."""
     version: str | None = None
-    """What else the server calls it (`system_fingerprint`)."""
+    """Version of the model that the server names (`system_fingerprint`)."""
     answer: str | None = None
-    """The whole answer as it came, or what went wrong."""
+    """The complete answer as it came, or the error."""
     grade: int | None = None
     reason: str | None = None
     shown_sha256: str | None = None
-    """Of the display of its prompt (`annot.store.shown`): as a task's, with `prompt` in the place of `screen`."""
+    """Hash of the display of its prompt (`annot.store.shown`): like a task's, with `prompt` instead of `screen`."""
 
     @property
     def pair(self) -> tuple[str, str]:
@@ -248,15 +250,15 @@ class ModelCall(NamedTuple):
 def answers_table(name: str, record: type, person: str) -> Table:
     """An append-only table of revisions: triggers refuse every UPDATE and DELETE.
 
-    Besides the record it has where the answer comes from (`annot.store.revisions.Sourced`), the hash of its content,
-    and `chain_sha256`, the row's link of `annot.store.hashes`.
+    Besides the record it has the origin of the answer (`annot.store.revisions.Sourced`), the hash of its content, and
+    `chain_sha256`, the row's link of `annot.store.hashes`.
     """
-    counted = [one for one in ("occasion", "revision") if one in (*LINE[name], "revision")]
+    counted = [column_name for column_name in ("occasion", "revision") if column_name in (*LINE[name], "revision")]
     columns: list[Column[Any]] = [numbered(), *columns_of(record)]
-    columns += [column(one, str) for one in ("source", "server", "annotation", "recorded_at")]
-    columns += [column(one, str | None) for one in ("changed_at", "ruling", "shown_sha256")]
+    columns += [column(column_name, str) for column_name in ("source", "server", "annotation", "recorded_at")]
+    columns += [column(column_name, str | None) for column_name in ("changed_at", "ruling", "shown_sha256")]
     columns += [column("account", int | None), column("payload", Mapping)]
-    columns += [column(one, str) for one in ("content_sha256", "chain_sha256")]
+    columns += [column(column_name, str) for column_name in ("content_sha256", "chain_sha256")]
     return made(
         name,
         columns,
@@ -287,14 +289,14 @@ RETURNED_TABLE = made(
     check("why", "why <> ''"),
 )
 PLAN_TABLE = made("plan", [column("id", int, key=True), *columns_of(Plan)], check("one", "id = 1"))
-"""The plan that the assignments make; there is one."""
+"""Facts about the plan that the assignments make; there is one."""
 SAMPLE_TABLE = made(
     "sample",
     [column("id", int, key=True), *columns_of(SampleDesign)],
     check("one", "id = 1"),
     check("share", "share > 0 AND share <= 1"),
 )
-"""The rule by which pairs are drawn from the pools; there is one at most."""
+"""Rule by which pairs are drawn from the pools; there is one at most."""
 SAMPLED_TABLE = made(
     "sampled_pair",
     columns_of(SampledPair, key=PAIR),
@@ -333,7 +335,7 @@ TASK_TABLE = made(
 shown: `[moment, SHA-256]` of each display (`annot.store.shown`) that it had, from that moment on, the oldest first.
 """
 TASK_SECRET_TABLE = made("task_secret", [column("id", int, key=True), column("secret", str)], check("one", "id = 1"))
-"""With what the keys of tasks are sealed; there is one, from the first push on."""
+"""Secret that seals the keys of tasks; there is one, from the first push on."""
 CHAIN_TABLE = made("chain", [column("name", str, key=True), column("length", int), column("last_sha256", str)])
 """The end of the chain over the rows of one append-only table: how many were recorded, and the last link."""
 JUDGEMENT_TABLE = answers_table("judgement", Judgement, "assessor")
@@ -352,7 +354,7 @@ NOTICE_TABLE = made(
     check("words", "how <> 'consent' OR words <> ''"),
 )
 TRIAL_TABLE = made("trial", [column("name", str, key=True), column("facts", Mapping)])
-"""What is on record of a sub-study, or of one assessor's training; `name` says which."""
+"""Facts of a sub-study, or of one assessor's training, by `name`."""
 TRIAL_ASSIGNMENT_TABLE = made(
     "trial_assignment",
     [*(column(name, str, key=True) for name in ("round", "assessor", *PAIR)), column("position", int)],
@@ -372,7 +374,7 @@ GOLD_TABLE = made(
     from_1("position"),
 )
 OPINION_TABLE = made("opinion", columns_of(AskedModel, key=["name"]), check("named", "name <> ''"))
-"""What is asked under one name. Judgements are people's: no model's opinion is ever among them."""
+"""Models that are asked, by name. Judgements are people's: no model's opinion is ever among them."""
 OPINION_CALL_TABLE = made(
     "opinion_call",
     columns_of(ModelCall, key=["name", *PAIR, "repeat", "attempt"]),

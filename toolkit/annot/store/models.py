@@ -1,4 +1,5 @@
-"""The tables of what is judged and ranked, what all tables share, and how many rows are written and read as records.
+"""Tables of judged and ranked objects, the parts that all tables share, and functions that write and read rows as
+records.
 
 A table has a column for each field of its record, so a field is declared once. The database checks the rules: each is a
 CHECK, a UNIQUE or a foreign key. A new database is made from these tables and those of `judging_models`; once a version
@@ -11,6 +12,7 @@ import json
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
+from operator import attrgetter
 from types import NoneType
 from typing import Any, Literal, NamedTuple, TypeVar, get_args, get_origin, get_type_hints
 
@@ -52,7 +54,7 @@ LINE = {
     "adjudication": ("source", "server", "query_id", "doc_id", "adjudicator", "annotation"),
     "trial_judgement": ("source", "server", "query_id", "doc_id", "assessor", "occasion", "annotation"),
 }
-"""Of the append-only tables, the columns that make a line of revisions."""
+"""Columns that make a line of revisions, in the append-only tables."""
 TABLES = MetaData(naming_convention=dict.fromkeys(("fk", "uq", "ck", "ix"), "%(table_name)s_%(constraint_name)s"))
 """All tables; the name of a rule or an index begins with that of its table."""
 T = TypeVar("T")
@@ -63,7 +65,7 @@ UNKNOWN = {
     "query": ("query", "`annot query list` shows the queries"),
     "assessor": ("assessor", "add them with `annot assessor add`"),
 }
-"""What is said of a name that no row of the table has: what it names, and the remedy."""
+"""Noun and remedy for a name that no row of the table has."""
 
 
 class JsonList(TypeDecorator[tuple[Any, ...]]):
@@ -98,17 +100,17 @@ def columns_of(record: type, *, key: Sequence[str] = (), without: Sequence[str] 
 
 
 def column(name: str, kind: Any, *, key: bool = False) -> Column[Any]:
-    """A column for values of this kind; where None is one of them, it may be empty."""
-    kinds = [one for one in get_args(kind) if one is not NoneType] if NoneType in get_args(kind) else [kind]
-    made = BigInteger if name in BIG and kinds == [int] else KINDS[get_origin(kinds[0]) or kinds[0]]
-    return Column(name, made, primary_key=key, nullable=kinds != [kind], autoincrement=False)
+    """A column for values of this kind; it may be empty if None is one of them."""
+    kinds = [part for part in get_args(kind) if part is not NoneType] if NoneType in get_args(kind) else [kind]
+    sql_type = BigInteger if name in BIG and kinds == [int] else KINDS[get_origin(kinds[0]) or kinds[0]]
+    return Column(name, sql_type, primary_key=key, nullable=kinds != [kind], autoincrement=False)
 
 
 def to(**places: str) -> ForeignKeyConstraint:
     """The columns name a row of another table: each with its place there, such as `query.query_id`."""
     (name, place), *_ = places.items()
-    other = place.partition(".")[0]
-    return ForeignKeyConstraint([*places], [*places.values()], name=name if other == "assessor" else other)
+    table_name = place.partition(".")[0]
+    return ForeignKeyConstraint([*places], [*places.values()], name=name if table_name == "assessor" else table_name)
 
 
 def check(name: str, rule: str) -> CheckConstraint:
@@ -135,7 +137,7 @@ def made(name: str, columns: Iterable[Column[Any]], *rules: Constraint | Index) 
 
 
 class StoredRun(NamedTuple):
-    """A run: its tag, what kind of engine made it, with which settings and inputs, and the hash of its file."""
+    """A run: its tag, the kind of engine that made it, its settings and inputs, and the hash of its file."""
 
     tag: str
     kind: str
@@ -144,17 +146,17 @@ class StoredRun(NamedTuple):
 
     @property
     def system(self) -> str:
-        """What made it; several runs of one system differ by their seed."""
+        """System that made it; several runs of one system differ by their seed."""
         return str(self.facts.get("system", self.tag))
 
     @property
     def seed(self) -> int | None:
-        """Which of its system's runs it is; None if that is not on record."""
+        """Seed that distinguishes it from the system's other runs; None if that is not on record."""
         return self.facts.get("seed")
 
 
 class Imported(NamedTuple):
-    """A source that was imported: what it was, the hash of it, and what was found there."""
+    """An imported source: its kind, its hash, and the facts found in it."""
 
     what: str
     source_sha256: str
@@ -171,7 +173,7 @@ FACET_LABELS_TABLE = made(
     ],
     check("origin", "origin IN ('carried', 'corrected') OR origin LIKE 'predicted:_%'"),
 )
-"""The sentence labels of a paper, joined by commas, and where they come from."""
+"""The sentence labels of a paper, joined by commas, and their origin."""
 TOPIC_TABLE = made("topic", columns_of(Topic, key=["topic_id"]), check("title", "title <> ''"))
 """The topics that are texts."""
 QUERY_TABLE = made("query", columns_of(Query, key=["query_id"]), unique("topic_facet", "topic_id", "facet"))
@@ -185,7 +187,7 @@ POOL_TABLE = made(
     check("ranking_depth", "ranking_depth IS NULL OR ranking_depth >= 1"),
     check("cited_outside", "cited_outside IS NULL OR cited_outside >= 0"),
 )
-"""How the pool of one topic was drawn; all queries of the topic share it."""
+"""Draw of the pool of one topic; all queries of the topic share it."""
 POOL_ENTRY_TABLE = made(
     "pool_entry",
     [column("topic_id", str, key=True), column("doc_id", str, key=True), column("position", int)],
@@ -234,16 +236,23 @@ def in_chunks(items: Iterable[T]) -> Iterator[list[T]]:
         yield chunk
 
 
-def read_records(session: Session, table: Table, record: type[T], *wanted: ColumnElement[bool]) -> Iterator[T]:
-    """The rows as records, whose fields are columns of the same names; in no order."""
+def read_records(session: Session, table: Table, record: type[T], *conditions: ColumnElement[bool]) -> Iterator[T]:
+    """Rows as records, whose fields are columns of the same names; in no order."""
     columns = [table.c[name] for name in field_names(record)]
-    return (record(*row) for row in session.connection().execute(select(*columns).where(*wanted)))
+    return (record(*row) for row in session.connection().execute(select(*columns).where(*conditions)))
+
+
+def read_in_order(
+    session: Session, table: Table, record: type[T], order: Sequence[str], *conditions: ColumnElement[bool]
+) -> tuple[T, ...]:
+    """Rows as records, in the order of these fields."""
+    return tuple(sorted(read_records(session, table, record, *conditions), key=attrgetter(*order)))
 
 
 def insert_records(session: Session, table: Table, records: Iterable[Any], **shared: Any) -> None:
     """Insert a row for each record: the table's columns from the fields of the same names, or from `shared`."""
     names = [column.name for column in table.c if column.name not in shared]
-    insert_rows(session, table, ({name: getattr(one, name) for name in names} | shared for one in records))
+    insert_rows(session, table, ({name: getattr(record, name) for name in names} | shared for record in records))
 
 
 def insert_rows(session: Session, table: Table, rows: Iterable[Mapping[str, Any]]) -> None:
@@ -296,10 +305,10 @@ def check_known(session: Session, table: Table, names: Iterable[str], *, what: s
     (key,) = table.primary_key
     unknown = sorted(set(names) - set(session.connection().execute(select(key)).scalars()))
     if unknown:
-        one, hint = UNKNOWN[table.name]
+        noun, hint = UNKNOWN[table.name]
         raise InputError(
-            f"{what}: {counted(len(unknown), f'unknown {one}')}",
-            faults=[f"{name}: no such {one}" for name in unknown],
+            f"{what}: {counted(len(unknown), f'unknown {noun}')}",
+            faults=[f"{name}: no such {noun}" for name in unknown],
             hint=hint,
         )
 
@@ -322,17 +331,17 @@ def refuse_in_use(
     what: str,
     hint: str,
 ) -> None:
-    """Raise InputError when rows of these tables depend on what would leave.
+    """Raise InputError when rows of these tables depend on rows that would leave.
 
-    tables: what a row of each is called. noun: what one that leaves is called. leaving: values of `columns`, which
-    begin with the query or the pair and, where it is in them, the person.
+    tables: the noun for a row of each. noun: for one that leaves. leaving: values of `columns`, which begin with the
+    query or the pair and, if they include it, the person.
     """
     in_use: defaultdict[tuple[Any, ...], Counter[str]] = defaultdict(Counter)
     for table, words in tables.items() if leaving else ():
         key = [table.c[name] for name in columns]
-        for *found, count in session.connection().execute(select(*key, func.count()).group_by(*key)):
-            if (*found,) in leaving:
-                in_use[(*found,)][words] += count
+        for *values, count in session.connection().execute(select(*key, func.count()).group_by(*key)):
+            if (*values,) in leaving:
+                in_use[(*values,)][words] += count
     if in_use:
         total = sum(in_use.values(), Counter[str]())
         raise InputError(

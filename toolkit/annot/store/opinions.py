@@ -1,7 +1,6 @@
-"""What models said of pairs, in tables of their own, which no reader of judgements reads.
+"""Opinions of models on pairs, in tables of their own, which no reader of judgements reads.
 
-Only what asks models, what reports and publishes their opinions, and the estimates of a sampled study may use this
-module.
+Only modules that ask models, report or publish their opinions, or estimate figures of a sampled study may use this one.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from annot.base.names import near
 from annot.store.judging_models import OPINION_CALL_TABLE, OPINION_TABLE, PAIR
 from annot.store.judging_models import AskedModel as AskedModel
 from annot.store.judging_models import ModelCall as ModelCall
-from annot.store.models import insert_records, read_records
+from annot.store.models import insert_records, read_in_order
 from annot.store.shown import Texts, display_parts, texts_in
 
 READ = frozenset(("read", "cannot_judge"))
@@ -30,7 +29,7 @@ ANSWERED = READ | {"unreadable"}
 UNREADABLE_AFTER = 2
 """An answer that cannot be read is asked for once more, and then kept as unreadable."""
 REFUSED = (400, 413, 422)
-"""With these, a server refuses a question because of what is in it."""
+"""Status codes with which a server refuses a question because of its content."""
 SECOND = len("2026-01-01T00:00:00")
 """Letters of a moment to the second."""
 FEWEST_WORDS = 4
@@ -40,19 +39,19 @@ _KEY = (*PAIR, "repeat")
 
 @dataclass(frozen=True, slots=True)
 class Opinion:
-    """What a model finally said of one pair."""
+    """Final opinion of a model on one pair."""
 
     query_id: str
     doc_id: str
     repeat: int
-    """Which of its opinions on the pair, from 1."""
+    """Number of its opinion on the pair, from 1."""
     grade: int | None
-    """None if its answers could not be read, or if it cannot judge the pair."""
+    """Grade; None if its answers could not be read, or if it cannot judge the pair."""
     reason: str
     cannot_judge: bool = False
-    """Whether it answered that it cannot judge the pair."""
+    """True if it answered that it cannot judge the pair."""
     shown_sha256: str | None = None
-    """Of what its prompt showed; None if that is not on record."""
+    """Hash of the display of its prompt; None if that is not on record."""
 
     @property
     def pair(self) -> tuple[str, str]:
@@ -69,10 +68,10 @@ def opinions_from(calls: Iterable[ModelCall]) -> Iterator[Opinion]:
     """The opinion that the requests of each pair and repeat led to; none while it is still to be asked for."""
     for (query_id, doc_id, repeat), several in groupby(calls, key=attrgetter(*_KEY)):
         answers = [call for call in several if call.state in ANSWERED]
-        read = next((call for call in answers if call.state in READ), None)
-        if read is not None:
-            key, shown = (query_id, doc_id, repeat), read.shown_sha256
-            yield Opinion(*key, read.grade, read.reason or "", read.state == "cannot_judge", shown)
+        readable = next((call for call in answers if call.state in READ), None)
+        if readable is not None:
+            key, shown = (query_id, doc_id, repeat), readable.shown_sha256
+            yield Opinion(*key, readable.grade, readable.reason or "", readable.state == "cannot_judge", shown)
         elif len(answers) >= UNREADABLE_AFTER:
             yield Opinion(query_id, doc_id, repeat, None, "", shown_sha256=answers[-1].shown_sha256)
 
@@ -83,7 +82,7 @@ def calls_until(session: Session, name: str, moment: str | None) -> list[ModelCa
     For each opinion they are those with the texts that were asked first: no later text changes it.
     """
     rows = OPINION_CALL_TABLE.c
-    columns = [rows[one] for one in (*_KEY, "attempt", "state", "sent_at", "grade", "status", "shown_sha256")]
+    columns = [rows[column] for column in (*_KEY, "attempt", "state", "sent_at", "grade", "status", "shown_sha256")]
     calls = [
         ModelCall(**row, name=name, prompt_sha256="", cost=0.0)
         for row in session.connection().execute(select(*columns).where(rows.name == name)).mappings()
@@ -94,7 +93,7 @@ def calls_until(session: Session, name: str, moment: str | None) -> list[ModelCa
 
 
 def grades_of(calls: Iterable[ModelCall]) -> dict[tuple[str, str, int], int | None]:
-    """By query, document and repeat: the grade that requests settled.
+    """Grades that requests settled, by query, document and repeat.
 
     The grade is None if the answers cannot be read, if the model cannot judge the pair, or if the server refuses the
     question.
@@ -108,45 +107,43 @@ def _on_first_texts(session: Session, calls: Sequence[ModelCall]) -> list[ModelC
     """The requests that showed the same texts as the first answered one for their opinion; calls: in order."""
     displays = display_parts(session, (call.shown_sha256 for call in calls))
     texts = [texts_in(displays.get(call.shown_sha256 or "")) for call in calls]
-    first: dict[tuple[str, str, int], Texts] = {}
+    first_texts: dict[tuple[str, str, int], Texts] = {}
     for call, shown in zip(calls, texts, strict=True):
         if call.state in ANSWERED or call.status in REFUSED:
-            first.setdefault((*call.pair, call.repeat), shown)
+            first_texts.setdefault((*call.pair, call.repeat), shown)
     keys = [(*call.pair, call.repeat) for call in calls]
-    return [call for call, key, shown in zip(calls, keys, texts, strict=True) if first.get(key, shown) == shown]
+    return [call for call, key, shown in zip(calls, keys, texts, strict=True) if first_texts.get(key, shown) == shown]
 
 
 def read_asked_models(session: Session) -> tuple[AskedModel, ...]:
-    """What is on record of each opinion, by name."""
-    return tuple(
-        sorted((_tuples(one) for one in read_records(session, OPINION_TABLE, AskedModel)), key=lambda one: one.name)
-    )
+    """Models that were asked, by the name of the opinion."""
+    return tuple(map(_tuples, read_in_order(session, OPINION_TABLE, AskedModel, ["name"])))
 
 
 def read_asked_model(session: Session, name: str) -> AskedModel:
-    """What is on record of the opinion of this name. Raises MissingInput if there is none."""
-    known = {one.name: one for one in read_asked_models(session)}
-    if name not in known:
+    """Model that was asked under this name. Raises MissingInput if there is none."""
+    models = {model.name: model for model in read_asked_models(session)}
+    if name not in models:
         raise MissingInput(
-            f"opinion {name}: no model was asked under this name" + (f"; {near(name, known)}" if known else ""),
+            f"opinion {name}: no model was asked under this name" + (f"; {near(name, models)}" if models else ""),
             hint=f"ask it with `annot opinion ask {name}`",
         )
-    return known[name]
+    return models[name]
 
 
-def put_asked_model(session: Session, asked: AskedModel) -> None:
-    """Record what is asked under a name, or change that record."""
-    rows, values = OPINION_TABLE, asked._asdict()
-    if session.connection().execute(select(rows.c.name).where(rows.c.name == asked.name)).first() is None:
-        insert_records(session, rows, [asked])
+def put_asked_model(session: Session, model: AskedModel) -> None:
+    """Record a model under its name, or change that record."""
+    rows, values = OPINION_TABLE, model._asdict()
+    if session.connection().execute(select(rows.c.name).where(rows.c.name == model.name)).first() is None:
+        insert_records(session, rows, [model])
     else:
-        session.connection().execute(rows.update().where(rows.c.name == asked.name).values(values))
+        session.connection().execute(rows.update().where(rows.c.name == model.name).values(values))
 
 
 def read_calls(session: Session, name: str) -> tuple[ModelCall, ...]:
     """Every request under this name, by pair, repeat and attempt."""
-    calls = read_records(session, OPINION_CALL_TABLE, ModelCall, OPINION_CALL_TABLE.c.name == name)
-    return tuple(sorted(calls, key=attrgetter(*_KEY, "attempt")))
+    rows = OPINION_CALL_TABLE
+    return read_in_order(session, rows, ModelCall, [*_KEY, "attempt"], rows.c.name == name)
 
 
 def note_sent(session: Session, call: ModelCall) -> None:
@@ -163,19 +160,19 @@ def note_answer(session: Session, call: ModelCall) -> None:
 
 
 def read_model_names(session: Session) -> set[str]:
-    """Under which names models and their opinions are known: those of the lead and those of the servers."""
+    """Names of models and of their opinions: those of the lead and those of the servers."""
     served = select(OPINION_CALL_TABLE.c.served).distinct()
-    names = {name for one in read_asked_models(session) for name in (one.name, one.model)}
+    names = {name for model in read_asked_models(session) for name in (model.name, model.model)}
     return {*names, *session.connection().execute(served).scalars()} - {None, ""}
 
 
 def read_reasons(session: Session) -> frozenset[str]:
     """Every reason that a model gave, except those so short that a person might write them too."""
     reasons = select(OPINION_CALL_TABLE.c.reason).where(OPINION_CALL_TABLE.c.state.in_(READ)).distinct()
-    found = session.connection().execute(reasons).scalars()
-    return frozenset(text for text in found if text and len(text.split()) >= FEWEST_WORDS)
+    texts = session.connection().execute(reasons).scalars()
+    return frozenset(text for text in texts if text and len(text.split()) >= FEWEST_WORDS)
 
 
-def _tuples(asked: AskedModel) -> AskedModel:
-    """With tuples where the database gives lists."""
-    return asked._replace(examples=tuple(map(tuple, asked.examples)), early=tuple(map(tuple, asked.early)))  # type: ignore[arg-type]
+def _tuples(model: AskedModel) -> AskedModel:
+    """The record with tuples instead of the database's lists."""
+    return model._replace(examples=tuple(map(tuple, model.examples)), early=tuple(map(tuple, model.early)))  # type: ignore[arg-type]

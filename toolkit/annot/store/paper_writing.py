@@ -1,4 +1,4 @@
-"""Papers written to Parquet files, several processes at a time: each file is there whole or not at all."""
+"""Papers written to Parquet files, several processes at a time: each file is complete or absent."""
 
 from __future__ import annotations
 
@@ -12,11 +12,19 @@ from typing import IO, TYPE_CHECKING, Any
 
 import numpy
 
-from annot.base.arrow_arrays import integers_of, lists_of, mask_of, numbers, strings_of, truths
+from annot.base.arrow_arrays import integers_of, lists_of, mask_of, strings_of, truths
 from annot.base.errors import InputError
 from annot.base.names import counted
 from annot.base.records import Paper
-from annot.store.papers import PART_OF, ROWS_IN_GROUP, files_of, open_papers, paper_schema
+from annot.store.papers import (
+    PART_OF,
+    ROWS_IN_GROUP,
+    files_of,
+    open_papers,
+    paper_schema,
+    with_columns,
+    with_rows_replaced,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -32,7 +40,7 @@ _ARRAYS: dict[str, Callable[[list[Any]], Any]] = {
     "citations": lists_of,
     PART_OF: strings_of,
 }
-"""How the values of a column become an array."""
+"""Constructors of Arrow arrays from the values of a column."""
 
 
 def table_of(papers: Sequence[Paper], *, passages: bool) -> Any:
@@ -45,10 +53,10 @@ def table_of(papers: Sequence[Paper], *, passages: bool) -> Any:
 
 
 class PaperWriter:
-    """Writes papers to one Parquet file in `folder`, which is there whole after the `with`, or not at all.
+    """Writes papers to one Parquet file in `folder`, which is complete after the `with`, or absent.
 
-    name: the file's name; None stands for the next free `part-00001.parquet`. An existing file of the name is
-    replaced at the end. Nothing is written when no paper was added. Two writers of one file refuse each other.
+    name: the file's name; None takes the next free `part-00001.parquet`. An existing file of the name is replaced at
+    the end. Nothing is written when no paper was added. Two writers of one file refuse each other.
     """
 
     def __init__(self, folder: Path, *, name: str | None = None) -> None:
@@ -92,21 +100,21 @@ class PaperWriter:
         self._pending, self._characters = [], 0
 
     def _begin_again_for_passages(self) -> None:
-        """Write what is in the file to another one, which has the column of passages, and go on there."""
+        """Copy the file so far to another one, which has the column of passages, and continue there."""
         import pyarrow
 
-        before, other = self._file, self._temporary.with_suffix(".passages")
-        assert before is not None
+        old_file, copy = self._file, self._temporary.with_suffix(".passages")
+        assert old_file is not None
         self._writer.close()
-        before.flush()
-        written = open_papers(self._temporary)
+        old_file.flush()
+        old_papers = open_papers(self._temporary)
         self._passages = True
-        self._open(other)
-        for group in range(written.num_row_groups):
-            table = written.read_row_group(group)
+        self._open(copy)
+        for group in range(old_papers.num_row_groups):
+            table = old_papers.read_row_group(group)
             self._writer.write_table(table.append_column(PART_OF, pyarrow.nulls(len(table), pyarrow.string())))
-        other.replace(self._temporary)
-        before.close()
+        copy.replace(self._temporary)
+        old_file.close()
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -129,44 +137,44 @@ class PaperWriter:
             self._file.close()
 
 
-def keep_rows(path: Path, kept: NDArray[numpy.bool_]) -> None:
-    """Write the file anew with the rows that are to be kept, group by group; kept: one value a row.
+def keep_rows(path: Path, is_kept: NDArray[numpy.bool_]) -> None:
+    """Rewrite the file with the rows to keep, group by group; is_kept: one value a row.
 
-    Killed half-way it leaves the file as it was.
+    Killed half-way it leaves the file unchanged.
     """
     import pyarrow.parquet
 
     part = path.with_suffix(".kept")
     file = open_papers(path)
-    first = 0
+    start = 0
     with pyarrow.parquet.ParquetWriter(part, file.schema_arrow, compression="zstd") as writer:
         for group in range(file.num_row_groups):
             table = file.read_row_group(group)
-            if (mask := kept[first : first + len(table)]).any():
+            if (mask := is_kept[start : start + len(table)]).any():
                 writer.write_table(table.filter(mask_of(mask)))
-            first += len(table)
+            start += len(table)
     part.replace(path)
 
 
 def remove_papers(folder: Path, ids: Iterable[str]) -> None:
-    """Write the files of the corpus that have these papers anew, without them; a file without papers goes."""
+    """Rewrite the files of the corpus that have these papers, without them; a file without papers is removed."""
     import pyarrow.compute
 
-    out = strings_of(dict.fromkeys(ids))
+    removed = strings_of(dict.fromkeys(ids))
     for path in files_of(folder):
-        there = open_papers(path).read(columns=["paper_id"]).column(0)
-        kept = ~truths(pyarrow.compute.is_in(there, value_set=out))
-        if not kept.any():
+        ids_in_file = open_papers(path).read(columns=["paper_id"]).column(0)
+        is_kept = ~truths(pyarrow.compute.is_in(ids_in_file, value_set=removed))
+        if not is_kept.any():
             path.unlink()
-        elif not kept.all():
-            keep_rows(path, kept)
+        elif not is_kept.all():
+            keep_rows(path, is_kept)
 
 
 def replace_papers(folder: Path, rows: Any) -> None:
-    """Write the files of the corpus that have papers with these ids anew, with these rows in their places.
+    """Rewrite the files of the corpus that have papers with these ids, with these rows in their places.
 
-    rows: a table with the columns of the corpus, each id once. Killed half-way it leaves whole files, some of them as
-    they were; the same again finishes.
+    rows: a table with the columns of the corpus, each id once. Killed half-way it leaves complete files, some of them
+    unchanged; running it again finishes.
     """
     import pyarrow.compute
     import pyarrow.parquet
@@ -181,25 +189,17 @@ def replace_papers(folder: Path, rows: Any) -> None:
         with pyarrow.parquet.ParquetWriter(part, schema, compression="zstd") as writer:
             for group in range(file.num_row_groups):
                 table = _in_columns(file.read_row_group(group), schema)
-                places = pyarrow.compute.index_in(table.column("paper_id"), value_set=ids)
-                order, replaced = numpy.arange(len(table)), truths(places.is_valid())
-                order[replaced] = len(table) + numbers(places.drop_null())
-                writer.write_table(pyarrow.concat_tables([table, new]).take(integers_of(order)))
+                writer.write_table(with_rows_replaced(table, new))
         part.replace(path)
 
 
 def _in_columns(table: Any, schema: Any) -> Any:
     """The table with the columns of this schema; a column that it lacks is empty."""
-    import pyarrow
-
-    for name in schema.names:
-        if name not in table.schema.names:
-            table = table.append_column(name, pyarrow.nulls(len(table), pyarrow.string()))
-    return table.select(schema.names).cast(schema)
+    return with_columns(table, schema.names).select(schema.names).cast(schema)
 
 
 def append_parts(folder: Path, parts: Iterable[Path]) -> None:
-    """Make these Parquet files, written beside the corpus, its next parts, in order.
+    """Make these Parquet files, written outside the corpus, its next parts, in order.
 
     Killed half-way it leaves the first of them; adding the same papers again brings the others, in the same order.
     """
@@ -208,12 +208,12 @@ def append_parts(folder: Path, parts: Iterable[Path]) -> None:
 
 
 def _next_name(folder: Path) -> str:
-    taken = [path.stem.removeprefix("part-") for path in folder.glob("part-*.parquet")]
-    return f"part-{max((int(number) for number in taken if number.isdigit()), default=0) + 1:05d}.parquet"
+    numbers_used = [path.stem.removeprefix("part-") for path in folder.glob("part-*.parquet")]
+    return f"part-{max((int(number) for number in numbers_used if number.isdigit()), default=0) + 1:05d}.parquet"
 
 
 def _locked(path: Path) -> IO[bytes]:
-    """The file at `path`, emptied and locked to this process; what a killed process left there is taken over."""
+    """File at `path`, emptied and locked to this process; the remains of a killed process are taken over."""
     file = open(os.open(path, os.O_RDWR | os.O_CREAT, 0o666), "r+b")  # noqa: SIM115, PTH123
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -31,13 +31,13 @@ _NOT_READ: dict[str, Any] = {"title": "", "sentences": ()}
 def read_papers(folder: Path, columns: Sequence[str] | None = None) -> Iterator[Paper]:
     """The papers one by one, in order; a few thousand are in memory at a time.
 
-    columns: what to read of them, `paper_id` always; the rest is left empty. None stands for everything.
+    columns: the columns to read, `paper_id` always; the rest is left empty. None reads all.
 
-    Raises MissingInput when the corpus is empty, InputError when a file is not one of ours.
+    Raises MissingInput when the corpus is empty, InputError when a file was not written by annot.
     """
-    wanted = [name for name in (*COLUMNS, PART_OF) if columns is None or name == "paper_id" or name in columns]
+    chosen = [name for name in (*COLUMNS, PART_OF) if columns is None or name == "paper_id" or name in columns]
     for path in files_of(folder):
-        for batch in open_papers(path).iter_batches(batch_size=ROWS_IN_GROUP, columns=wanted):
+        for batch in open_papers(path).iter_batches(batch_size=ROWS_IN_GROUP, columns=chosen):
             yield from _papers(batch)
 
 
@@ -48,60 +48,60 @@ def paper_ids(folder: Path) -> tuple[str, ...]:
 
 def whole_texts(folder: Path) -> pyarrow.Table:
     """Every paper with its abstract as one text, in order: paper_id, title, year, sentences (how many), abstract, and
-    part_of where there are passages."""
+    part_of if there are passages."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
     passages = [PART_OF] if count_passages(folder) else []
     names = ["paper_id", "title", "year", "sentences", *passages]
     tables = (open_papers(path).read(columns=names) for path in files_of(folder))
-    read = pa.concat_tables([_with_columns(table, names) for table in tables]).select(names)
-    sentences = read["sentences"]
-    counted = read.set_column(3, "sentences", pc.list_value_length(sentences))
+    texts = pa.concat_tables([with_columns(table, names) for table in tables]).select(names)
+    sentences = texts["sentences"]
+    counted = texts.set_column(3, "sentences", pc.list_value_length(sentences))
     with_text = counted.append_column("abstract", pc.binary_join(sentences, " "))
     return with_text.select([*names[:4], "abstract", *passages])
 
 
 def count_papers(folder: Path) -> int:
-    """How many papers the corpus has; reads only the files' footers."""
+    """Number of papers of the corpus; reads only the files' footers."""
     return sum(open_papers(path).metadata.num_rows for path in files_of(folder))
 
 
 def find_papers(folder: Path, ids: Iterable[str]) -> dict[str, Paper]:
-    """The papers with these ids, in the order of the corpus; an id that is not there is left out.
+    """The papers with these ids, in the order of the corpus; unknown ids are left out.
 
-    Only the ids of the corpus are read, and the groups of rows that hold a paper that is wanted.
+    Only the ids of the corpus are read, and the groups of rows with one of these papers.
     """
-    wanted = strings_of(dict.fromkeys(ids))
+    wanted_ids = strings_of(dict.fromkeys(ids))
 
     def found_in(path: Path) -> list[Paper]:
         return [
             paper
-            for table in rows_with(open_papers(path), "paper_id", wanted, [*COLUMNS, PART_OF])
+            for table in rows_with(open_papers(path), "paper_id", wanted_ids, [*COLUMNS, PART_OF])
             for paper in papers_in(table)
         ]
 
-    found: dict[str, Paper] = {}
+    papers: dict[str, Paper] = {}
     for some in in_threads(found_in, files_of(folder)):
         for paper in some:
-            found.setdefault(paper.paper_id, paper)
-    return found
+            papers.setdefault(paper.paper_id, paper)
+    return papers
 
 
 def headings(folder: Path, ids: Iterable[str]) -> dict[str, str]:
-    """What these papers are listed by: the title, or of one without a title how its text begins."""
-    found = find_papers(folder, ids)
-    return {paper_id: paper.title or " ".join(paper.sentences[:1]) for paper_id, paper in found.items()}
+    """Headings of these papers: the title, or the beginning of the text of a paper without a title."""
+    papers = find_papers(folder, ids)
+    return {paper_id: paper.title or " ".join(paper.sentences[:1]) for paper_id, paper in papers.items()}
 
 
-def rows_with(file: Any, column: str, wanted: Any, columns: list[str]) -> Iterator[Any]:
-    """From each group of rows of a Parquet file, those whose `column` has one of the values, as a table."""
+def rows_with(file: Any, column: str, values: Any, columns: list[str]) -> Iterator[Any]:
+    """Rows of a Parquet file whose `column` has one of the values: a table from each group of rows."""
     import pyarrow.compute
 
     for group in range(file.num_row_groups):
-        there = pyarrow.compute.is_in(file.read_row_group(group, columns=[column]).column(0), value_set=wanted)
-        if pyarrow.compute.any(there).as_py():
-            yield file.read_row_group(group, columns=columns).filter(there)
+        matches = pyarrow.compute.is_in(file.read_row_group(group, columns=[column]).column(0), value_set=values)
+        if pyarrow.compute.any(matches).as_py():
+            yield file.read_row_group(group, columns=columns).filter(matches)
 
 
 def read_group(group: RowGroups, columns: Sequence[str]) -> Iterator[Paper]:
@@ -111,9 +111,9 @@ def read_group(group: RowGroups, columns: Sequence[str]) -> Iterator[Paper]:
 
 
 def corpus_sha256(folder: Path) -> str:
-    """A hash of the papers in their order, whatever the files, row groups and compression.
+    """A hash of the papers in their order, independent of files, row groups and compression.
 
-    Each column is hashed as its lengths, its validity and its values, over all papers; that of the passages only where
+    Each column is hashed as its lengths, its validity and its values, over all papers; the column of passages only if
     there are any.
     """
     (*_, (digest, _papers)) = beginnings(folder)
@@ -121,7 +121,7 @@ def corpus_sha256(folder: Path) -> str:
 
 
 def beginnings(folder: Path, instead: Any = None) -> Iterator[tuple[str, int]]:
-    """The corpus as it was after each of its files: its `corpus_sha256`, and how many papers it had.
+    """The corpus as it was after each of its files: its `corpus_sha256`, and its number of papers.
 
     instead: a table with rows that take the places of those with their ids, such as records before a correction.
     """
@@ -132,33 +132,38 @@ def beginnings(folder: Path, instead: Any = None) -> Iterator[tuple[str, int]]:
         passages, papers = passages + _passages(file), papers + file.metadata.num_rows
         names = [name for name in (*COLUMNS, PART_OF) if name in file.schema_arrow.names]
         for batch in file.iter_batches(batch_size=ROWS_IN_GROUP, columns=names):
-            for rows in _replaced(_with_columns(batch, (*COLUMNS, PART_OF)), instead):
+            for rows in _replaced(with_columns(batch, (*COLUMNS, PART_OF)), instead):
                 _hash_columns(hashes, rows)
-        known = {key: digest for key, digest in hashes.items() if passages or key[0] != PART_OF}
-        yield _hash_of_all(known), papers
+        counted_hashes = {key: digest for key, digest in hashes.items() if passages or key[0] != PART_OF}
+        yield _hash_of_all(counted_hashes), papers
 
 
 def _replaced(batch: Any, instead: Any) -> list[Any]:
     """The batch as record batches, with these rows in the places of those with their ids."""
+    import pyarrow
+
+    if instead is None:
+        return [batch]
+    table = pyarrow.Table.from_batches([batch])
+    rows = instead.select(table.schema.names).cast(table.schema)
+    batches: list[Any] = with_rows_replaced(table, rows).combine_chunks().to_batches()
+    return batches
+
+
+def with_rows_replaced(table: Any, rows: Any) -> Any:
+    """The table with these rows, which have its columns, in the places of those with their ids."""
     import numpy
     import pyarrow
     import pyarrow.compute
 
-    if instead is None:
-        return [batch]
-    places = pyarrow.compute.index_in(batch.column("paper_id"), value_set=instead.column("paper_id").combine_chunks())
-    order, known = numpy.arange(len(batch)), truths(places.is_valid())
-    if not known.any():
-        return [batch]
-    order[known] = len(batch) + numbers(places.drop_null())
-    table = pyarrow.Table.from_batches([batch])
-    both = pyarrow.concat_tables([table, instead.select(table.schema.names).cast(table.schema)])
-    found: list[Any] = both.take(integers_of(order)).combine_chunks().to_batches()
-    return found
+    places = pyarrow.compute.index_in(table.column("paper_id"), value_set=rows.column("paper_id").combine_chunks())
+    order, is_replaced = numpy.arange(len(table)), truths(places.is_valid())
+    order[is_replaced] = len(table) + numbers(places.drop_null())
+    return pyarrow.concat_tables([table, rows]).take(integers_of(order))
 
 
 def count_passages(folder: Path) -> int:
-    """How many papers are passages of a document; reads only the files' footers."""
+    """Number of papers that are passages of a document; reads only the files' footers."""
     return sum(_passages(open_papers(path)) for path in files_of(folder))
 
 
@@ -167,12 +172,12 @@ def _passages(file: Any) -> int:
     if PART_OF not in about.schema.names:
         return 0
     column = about.schema.names.index(PART_OF)
-    groups = [about.row_group(at) for at in range(about.num_row_groups)]
+    groups = [about.row_group(group) for group in range(about.num_row_groups)]
     return sum(group.num_rows - group.column(column).statistics.null_count for group in groups)
 
 
-def _with_columns(batch: Any, names: Sequence[str]) -> Any:
-    """The batch with a column of this name each; one that its file lacks is empty."""
+def with_columns(batch: Any, names: Sequence[str]) -> Any:
+    """The batch with a column of each name; a missing column is added empty."""
     import pyarrow
 
     for name in names:
@@ -182,7 +187,7 @@ def _with_columns(batch: Any, names: Sequence[str]) -> Any:
 
 
 ColumnHashes = dict[tuple[str, str], Any]
-"""The hash of each part of each column, which goes on with every batch."""
+"""Hash of each part of each column, updated with every batch."""
 
 
 def columns_sha256(batches: Iterable[Any]) -> str:
@@ -200,10 +205,10 @@ def _hash_columns(hashes: ColumnHashes, batch: Any) -> None:
 
 
 def _hash_of_all(hashes: ColumnHashes) -> str:
-    whole = hashlib.sha256()
+    digest_of_all = hashlib.sha256()
     for (name, part), digest in sorted(hashes.items()):
-        whole.update(f"{name} {part} {digest.hexdigest()}\n".encode())
-    return whole.hexdigest()
+        digest_of_all.update(f"{name} {part} {digest.hexdigest()}\n".encode())
+    return digest_of_all.hexdigest()
 
 
 def _buffers(column: Any, prefix: str = "") -> Iterator[tuple[str, bytes | memoryview]]:
@@ -226,7 +231,7 @@ def _buffers(column: Any, prefix: str = "") -> Iterator[tuple[str, bytes | memor
 
 
 def _filled(integers: Any) -> Any:
-    """The array with 0 for what is not there."""
+    """The array with 0 for its nulls."""
     import numpy
     import pyarrow.compute
 
@@ -234,7 +239,7 @@ def _filled(integers: Any) -> Any:
 
 
 def _text_bytes(column: Any) -> memoryview:
-    """The texts of an array without nulls one after the other, as they are in its memory: a slice of one buffer."""
+    """The texts of an array without nulls one after the other, as in its memory: a slice of one buffer."""
     import numpy
 
     _validity, offsets, values = column.buffers()
@@ -252,8 +257,8 @@ def papers_in(table: Any) -> Iterator[Paper]:
 
 def _papers(batch: Any) -> Iterator[Paper]:
     for row in batch.to_pylist():
-        given = {name: tuple(value) if isinstance(value, list) else value for name, value in row.items()}
-        yield Paper(**_NOT_READ | given)
+        values = {name: tuple(value) if isinstance(value, list) else value for name, value in row.items()}
+        yield Paper(**_NOT_READ | values)
 
 
 def paper_schema(*, passages: bool = False) -> pyarrow.Schema:
@@ -270,7 +275,7 @@ def paper_schema(*, passages: bool = False) -> pyarrow.Schema:
 
 
 def files_of(folder: Path) -> list[Path]:
-    """Every file of the corpus, in order. Raises MissingInput if there is none."""
+    """Files of the corpus, in order. Raises MissingInput if there is none."""
     # A name that begins with a dot is a file being written.
     files = sorted(path for path in folder.glob("*.parquet") if not path.name.startswith("."))
     if not files:
@@ -278,17 +283,23 @@ def files_of(folder: Path) -> list[Path]:
     return files
 
 
-def open_papers(path: Path) -> Any:
+def open_parquet(path: Path, *, hint: str) -> Any:
+    """The Parquet file. Raises InputError if it is none."""
     import pyarrow
     import pyarrow.parquet
 
     try:
-        file = pyarrow.parquet.ParquetFile(path)
+        return pyarrow.parquet.ParquetFile(path)
     except (pyarrow.ArrowInvalid, OSError) as error:
-        raise InputError(f"{path}: not a Parquet file: {error}", hint=_HINT) from None
-    found = file.schema_arrow
-    expected = paper_schema(passages=PART_OF in found.names)
-    types = {field.name: field.type for field in found}
+        raise InputError(f"{path}: not a Parquet file: {error}", hint=hint) from None
+
+
+def open_papers(path: Path) -> Any:
+    """A file of the corpus. Raises InputError if it was not written by annot."""
+    file = open_parquet(path, hint=_HINT)
+    schema = file.schema_arrow
+    expected = paper_schema(passages=PART_OF in schema.names)
+    types = {field.name: field.type for field in schema}
     faults = [
         f"{path.name}: column {field.name}: found {types.get(field.name, 'none')}, expected {field.type}"
         for field in expected
@@ -307,7 +318,7 @@ class RowGroups(NamedTuple):
     stop: int
     papers: int
     url: str = ""
-    """Where a worker fetches the file (`annot.store.files_at_url`); empty if it sees the path."""
+    """Address from which a worker fetches the file (`annot.store.files_at_url`); empty if it sees the path."""
 
     @property
     def file(self) -> Path:
@@ -316,7 +327,7 @@ class RowGroups(NamedTuple):
 
 
 def groups_of(folder: Path) -> list[RowGroups]:
-    """Every row group of the corpus by itself, in order, under absolute paths; reads only the files' footers."""
+    """Row groups of the corpus one by one, in order, under absolute paths; reads only the files' footers."""
     return [
         RowGroups(path.resolve(), group, group + 1, about.row_group(group).num_rows)
         for path in files_of(folder)
@@ -326,7 +337,8 @@ def groups_of(folder: Path) -> list[RowGroups]:
 
 
 def groups_for(folder: Path, url: str) -> list[RowGroups]:
-    """The same, as workers read them: at the URL, where the files are put first, or, where it is empty, in place."""
+    """Row groups of the corpus as workers read them: at the URL, where the files are put first, or in place if the URL
+    is empty."""
     groups = groups_of(folder)
     if not url:
         return groups
@@ -335,7 +347,7 @@ def groups_for(folder: Path, url: str) -> list[RowGroups]:
 
 
 def read_columns(groups: Iterable[RowGroups], columns: Sequence[str]) -> Iterator[Any]:
-    """These columns as record batches of a few thousand papers, in order."""
+    """Record batches of a few thousand papers with these columns, in order."""
     from pyarrow.parquet import ParquetFile
 
     for run in groups:
@@ -352,26 +364,27 @@ def ids_at(folder: Path, places: Sequence[int]) -> dict[int, str]:
     """The ids of the papers at these places of the corpus, counted from 0."""
     import numpy as np
 
-    wanted = np.unique(np.array(places, np.int64))
-    found: dict[int, str] = {}
+    distinct = np.unique(np.array(places, np.int64))
+    id_of_place: dict[int, str] = {}
     start = 0
     for batch in _batches(folder, "paper_id"):
-        here = wanted[slice(*np.searchsorted(wanted, [start, start + len(batch)]))]
-        found |= zip(here.tolist(), batch.column(0).take(integers_of(here - start)).to_pylist(), strict=True)
+        inside = distinct[slice(*np.searchsorted(distinct, [start, start + len(batch)]))]
+        ids = batch.column(0).take(integers_of(inside - start)).to_pylist()
+        id_of_place |= zip(inside.tolist(), ids, strict=True)
         start += len(batch)
-    return found
+    return id_of_place
 
 
-def known_ids(folder: Path, wanted: Collection[str]) -> frozenset[str]:
-    """Which of these ids papers of the corpus have."""
+def known_ids(folder: Path, candidates: Collection[str]) -> frozenset[str]:
+    """Ids that papers of the corpus have, among these."""
     import pyarrow.compute as pc
 
-    asked = strings_of(wanted)
-    found: set[str] = set()
+    values = strings_of(candidates)
+    in_corpus: set[str] = set()
     for batch in _batches(folder, "paper_id"):
         ids = batch.column("paper_id")
-        found.update(ids.filter(pc.is_in(ids, value_set=asked)).to_pylist())
-    return frozenset(found)
+        in_corpus.update(ids.filter(pc.is_in(ids, value_set=values)).to_pylist())
+    return frozenset(in_corpus)
 
 
 def _batches(folder: Path, *columns: str) -> Iterator[Any]:

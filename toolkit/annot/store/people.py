@@ -1,4 +1,4 @@
-"""The assessors, the plan that says who judges what, and what each was told of the publication of their words.
+"""The assessors, the plan of their pairs, and their notices about the publication of their words.
 
 Accounts are identities: they leave only through here.
 """
@@ -26,7 +26,15 @@ from annot.store.judging_models import How as How
 from annot.store.judging_models import Kind as Kind
 from annot.store.judging_models import Notice as Notice
 from annot.store.judging_models import Plan as Plan
-from annot.store.models import QUERY_TABLE, check_distinct, check_known, insert_records, read_records, refuse_in_use
+from annot.store.models import (
+    QUERY_TABLE,
+    check_distinct,
+    check_known,
+    insert_records,
+    read_in_order,
+    read_records,
+    refuse_in_use,
+)
 
 
 def put_assessors(session: Session, assessors: Iterable[Assessor]) -> None:
@@ -37,8 +45,8 @@ def put_assessors(session: Session, assessors: Iterable[Assessor]) -> None:
     """
     people = list(assessors)
     check_distinct((person.assessor for person in people), what="assessors")
-    before = {person.assessor: person for person in read_assessors(session)}
-    everyone = (before | {person.assessor: person for person in people}).values()
+    current = {person.assessor: person for person in read_assessors(session)}
+    everyone = (current | {person.assessor: person for person in people}).values()
     owners = grouped((person.account, person.assessor) for person in everyone if person.account is not None)
     shared = [names for names in owners.values() if len(names) > 1]
     if shared:
@@ -50,8 +58,8 @@ def put_assessors(session: Session, assessors: Iterable[Assessor]) -> None:
     changed = [
         person
         for person in people
-        if (known := before.get(person.assessor)) is not None
-        and (known.account, known.adjudicator) != (person.account, person.adjudicator)
+        if (old := current.get(person.assessor)) is not None
+        and (old.account, old.adjudicator) != (person.account, person.adjudicator)
     ]
     # Two people may swap accounts: nobody holds one while they are being changed.
     for person in changed:
@@ -59,9 +67,9 @@ def put_assessors(session: Session, assessors: Iterable[Assessor]) -> None:
     for person in changed:
         values = {"account": person.account, "adjudicator": person.adjudicator}
         connection.execute(rows.update().where(rows.c.assessor == person.assessor).values(values))
-        if person.account != before[person.assessor].account:
+        if person.account != current[person.assessor].account:
             connection.execute(projects.update().where(projects.c.assessor == person.assessor).values(account_id=None))
-    insert_records(session, ASSESSOR_TABLE, (person for person in people if person.assessor not in before))
+    insert_records(session, ASSESSOR_TABLE, (person for person in people if person.assessor not in current))
 
 
 def set_left(session: Session, assessor: str, left_on: str | None) -> None:
@@ -80,7 +88,7 @@ def set_shares(session: Session, shares: Mapping[str, float]) -> None:
 
 def read_assessors(session: Session) -> tuple[Assessor, ...]:
     """Everyone, adjudicators included, by pseudonym."""
-    return tuple(sorted(read_records(session, ASSESSOR_TABLE, Assessor), key=attrgetter("assessor")))
+    return read_in_order(session, ASSESSOR_TABLE, Assessor, ["assessor"])
 
 
 def who_left(session: Session) -> set[str]:
@@ -93,51 +101,52 @@ def replace_plan(
 ) -> None:
     """Make these assignments the plan. The same assignments, hash and seed again change nothing, `created` included.
 
-    handed_on: what somebody gives up. It may leave although it was sent, or answered in a way that does not count.
-    Raises InputError when another assignment that is judged already would go, or a pair that was sent, or one names an
-    unknown query or assessor.
+    handed_on: assignments that a person gives up. They may leave although they were sent, or answered in a way that
+    does not count. Raises InputError when another judged assignment would be removed, or a pair that was sent, or one
+    names an unknown query or assessor.
     """
     new = list(assignments)
     check_distinct(map(_key, new), what="plan")
-    check_distinct(((one.assessor, one.position) for one in new), what="plan (assessor and position)")
-    check_known(session, QUERY_TABLE, {one.query_id for one in new}, what="plan")
-    check_known(session, ASSESSOR_TABLE, {one.assessor for one in new}, what="plan")
-    before, old = read_assignments(session), read_plan(session)
-    if old is not None and old._replace(created=plan.created) == plan and set(before) == set(new):
+    check_distinct(
+        ((assignment.assessor, assignment.position) for assignment in new), what="plan (assessor and position)"
+    )
+    check_known(session, QUERY_TABLE, {assignment.query_id for assignment in new}, what="plan")
+    check_known(session, ASSESSOR_TABLE, {assignment.assessor for assignment in new}, what="plan")
+    planned, old_plan = read_assignments(session), read_plan(session)
+    if old_plan is not None and old_plan._replace(created=plan.created) == plan and set(planned) == set(new):
         return
     given_up = set(map(_key, handed_on))
     refuse_in_use(
         session,
         {TASK_TABLE: "pushed task"},
         _KEY[:2],
-        {key[:2] for key in set(map(_key, before)) - given_up} - {_key(one)[:2] for one in new},
+        {key[:2] for key in set(map(_key, planned)) - given_up} - {_key(assignment)[:2] for assignment in new},
         noun="pair",
         what="leave the plan",
         hint="keep what is planned and add to it; `annot plan --withdraw` takes back what was not sent",
     )
-    _remove_plan(session, set(map(_key, before)) - set(map(_key, new)) - given_up)
+    _remove_plan(session, set(map(_key, planned)) - set(map(_key, new)) - given_up)
     insert_records(session, ASSIGNMENT_TABLE, new)
     insert_records(session, PLAN_TABLE, [plan], id=1)
 
 
 def withdraw_plan(session: Session) -> int:
     """Remove the plan and its assignments; returns how many those were. Raises InputError when some are judged."""
-    before = set(map(_key, read_assignments(session)))
-    _remove_plan(session, before)
-    return len(before)
+    planned = set(map(_key, read_assignments(session)))
+    _remove_plan(session, planned)
+    return len(planned)
 
 
 def read_plan(session: Session) -> Plan | None:
-    """What is known of the current plan; None when nothing is planned."""
-    found = next(read_records(session, PLAN_TABLE, Plan), None)
-    return found and found._replace(vacant=tuple((query_id, doc_id) for query_id, doc_id in found.vacant))
+    """Current plan; None when nothing is planned."""
+    plan = next(read_records(session, PLAN_TABLE, Plan), None)
+    return plan and plan._replace(vacant=tuple((query_id, doc_id) for query_id, doc_id in plan.vacant))
 
 
 def read_assignments(session: Session, assessor: str | None = None) -> tuple[Assignment, ...]:
     """The assignments of one assessor or of all, by assessor and position."""
-    wanted = true() if assessor is None else ASSIGNMENT_TABLE.c.assessor == assessor
-    found = read_records(session, ASSIGNMENT_TABLE, Assignment, wanted)
-    return tuple(sorted(found, key=attrgetter("assessor", "position")))
+    condition = true() if assessor is None else ASSIGNMENT_TABLE.c.assessor == assessor
+    return read_in_order(session, ASSIGNMENT_TABLE, Assignment, ["assessor", "position"], condition)
 
 
 _KEY = ("query_id", "doc_id", "assessor", "occasion")
@@ -161,16 +170,17 @@ def _remove_plan(session: Session, leaving: set[tuple[str, str, str, int]]) -> N
 
 def read_notices(session: Session) -> tuple[Notice, ...]:
     """Everything on record, the oldest first."""
-    return tuple(sorted(read_records(session, NOTICE_TABLE, Notice), key=lambda one: (one.at, one.assessor, one.kind)))
+    return read_in_order(session, NOTICE_TABLE, Notice, ["at", "assessor", "kind"])
 
 
 def record_notices(session: Session, notices: Iterable[Notice]) -> None:
-    """Note these down, but for what the last of the same kind said as well."""
-    last = {(one.assessor, one.kind, one.how): one for one in read_notices(session)}
+    """Record these notices, except those that repeat the last one of the same kind."""
+    last = {(notice.assessor, notice.kind, notice.how): notice for notice in read_notices(session)}
     new = []
-    for one in notices:
-        before = last.get((one.assessor, one.kind, one.how))
-        if one.how == "consent" or (one.published if before is None else before.published != one.published):
-            new.append(one)
+    for notice in notices:
+        previous = last.get((notice.assessor, notice.kind, notice.how))
+        changes = notice.published if previous is None else previous.published != notice.published
+        if changes or notice.how == "consent":
+            new.append(notice)
     if new:
         insert_records(session, NOTICE_TABLE, new)

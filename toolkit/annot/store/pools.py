@@ -34,24 +34,25 @@ from annot.store.models import (
     field_names,
     insert_records,
     insert_rows,
+    read_in_order,
     read_records,
     refuse_in_use,
 )
 
 OF_POOLS: tuple[Table, ...] = (DRAW_TABLE, POOL_ENTRY_TABLE, POOL_ADDITION_TABLE, POOL_TABLE)
-"""Each stands on one that follows."""
+"""Tables of pools; each refers to one that follows."""
 SHOWN = 5
 """Pairs that an error names."""
 UNKNOWN_RANKINGS = "unknown"
-"""What stands for the hash of the rankings behind a pool where these were lost."""
+"""Value of the hash if the rankings behind a pool were lost."""
 
 
 def replace_pools(session: Session, pools: Iterable[Pool], *, rankings_sha256: Mapping[str, str]) -> None:
-    """Make these the pools of the study, all others go.
+    """Make these the pools of the study, all others are removed.
 
-    rankings_sha256: for each `topic_id`, the hash of what its pool was drawn from.
+    rankings_sha256: for each `topic_id`, the hash of the rankings behind its pool.
 
-    Raises InputError when pairs would leave the pool that are judged, with how many judgements they have, or sent, or
+    Raises InputError when pairs would leave the pool that are judged, with the number of their judgements, or sent, or
     under the sample, drawn or not.
     """
     pools = list(pools)
@@ -105,17 +106,17 @@ def replace_pools(session: Session, pools: Iterable[Pool], *, rankings_sha256: M
 def _refuse_sampled(session: Session, leaving: set[tuple[str, str]]) -> None:
     """Raise InputError if pairs of the sample would leave, as estimates without those not drawn have a bias."""
     pair = SAMPLED_TABLE.c.query_id, SAMPLED_TABLE.c.doc_id
-    found = sorted(leaving & {(*row,) for row in session.connection().execute(select(*pair))}) if leaving else []
-    if found:
+    refused = sorted(leaving & {(*row,) for row in session.connection().execute(select(*pair))}) if leaving else []
+    if refused:
         raise InputError(
-            f"{counted(len(found), 'pair')} of the sample would leave the pool",
-            faults=[" ".join(one) for one in found[:SHOWN]],
+            f"{counted(len(refused), 'pair')} of the sample would leave the pool",
+            faults=[" ".join(pair) for pair in refused[:SHOWN]],
             hint="draw pools that keep them; before the first push, `annot plan --withdraw` takes the sample back",
         )
 
 
 def remove_pool(session: Session, topic_id: str) -> None:
-    """Take the pool of a topic away that has no query any more."""
+    """Remove the pool of a topic that no longer has a query."""
     for table in OF_POOLS:
         session.connection().execute(table.delete().where(table.c.topic_id == topic_id))
 
@@ -126,35 +127,37 @@ def read_pools(session: Session, topic_id: str | None = None) -> dict[str, Pool]
     draws = grouped(((topic, doc_id), Draw(*draw)) for topic, doc_id, *draw in rows)
     entries: defaultdict[str, list[PoolEntry]] = defaultdict(list)
     for topic, doc_id in _rows(session, POOL_ENTRY_TABLE, ["doc_id"], topic_id):
-        drawn, *also = draws[topic, doc_id]
-        entries[topic].append(PoolEntry(doc_id, drawn, tuple(also)))
+        drawing, *also = draws[topic, doc_id]
+        entries[topic].append(PoolEntry(doc_id, drawing, tuple(also)))
     rows = _rows(session, POOL_ADDITION_TABLE, field_names(Addition), topic_id)
     additions = grouped((topic, Addition(*added)) for topic, *added in rows)
     facts = [name for name in field_names(Pool) if name not in ("topic_id", "entries", "additions")]
-    found: dict[str, Pool] = {}
+    pools: dict[str, Pool] = {}
     for topic, *row in sorted(_rows(session, POOL_TABLE, facts, topic_id), key=itemgetter(0)):
-        own = dict(zip(facts, row, strict=True))
-        found[topic] = Pool(topic_id=topic, entries=(*entries[topic],), additions=(*additions.get(topic, ()),), **own)
-    return found
+        facts_of_pool = dict(zip(facts, row, strict=True))
+        pools[topic] = Pool(
+            topic_id=topic, entries=(*entries[topic],), additions=(*additions.get(topic, ()),), **facts_of_pool
+        )
+    return pools
 
 
 def read_pool(session: Session, topic_id: str) -> Pool:
     """The pool of one topic. Raises MissingInput when it has none."""
-    found = read_pools(session, topic_id)
-    if not found:
+    pools = read_pools(session, topic_id)
+    if not pools:
         raise MissingInput(f"query paper {topic_id}: no pool", hint="draw it with `annot pool`")
-    return found[topic_id]
+    return pools[topic_id]
 
 
 def read_rankings_sha256(session: Session) -> dict[str, str]:
-    """For each `topic_id` with a pool, the hash of what the pool was drawn from."""
+    """Hash of the rankings behind each pool, by `topic_id`."""
     return dict(sorted(map(tuple, _rows(session, POOL_TABLE, ["rankings_sha256"]))))
 
 
 def documents_by_query(session: Session) -> dict[str, tuple[str, ...]]:
-    """The documents to judge of each query, in the order drawn; a query whose topic has no pool is left out."""
-    found = session.connection().execute(_pooled_pairs())
-    documents = grouped((query_id, doc_id) for query_id, _topic_id, doc_id in found)
+    """Documents to judge of each query, in the order drawn; a query whose topic has no pool is left out."""
+    rows = session.connection().execute(_pooled_pairs())
+    documents = grouped((query_id, doc_id) for query_id, _topic_id, doc_id in rows)
     return {query_id: tuple(doc_ids) for query_id, doc_ids in sorted(documents.items())}
 
 
@@ -163,27 +166,27 @@ def read_sample(session: Session) -> PoolSample | None:
     design = next(read_records(session, SAMPLE_TABLE, SampleDesign), None)
     if design is None:
         return None
-    pairs = sorted(read_records(session, SAMPLED_TABLE, SampledPair), key=lambda one: one.pair)
-    return PoolSample(design, {one.pair: one for one in pairs})
+    pairs = read_in_order(session, SAMPLED_TABLE, SampledPair, ["pair"])
+    return PoolSample(design, {pair.pair: pair for pair in pairs})
 
 
 def sample_judged_since(session: Session) -> str | None:
-    """When a judgement of a pair that was drawn by chance was first put on record, in ISO 8601, UTC.
+    """Time when the first judgement of a pair drawn by chance was recorded, in ISO 8601, UTC.
 
-    What was planned whole before there was a sample does not count.
+    Pairs that were planned whole before the first sample do not count.
     """
     pair, judged = SAMPLED_TABLE.c, JUDGEMENT_TABLE.c
-    both = (judged.query_id == pair.query_id) & (judged.doc_id == pair.doc_id) & (pair.batch > 0)
-    first = select(func.min(judged.recorded_at)).select_from(JUDGEMENT_TABLE.join(SAMPLED_TABLE, both))
-    found: str | None = session.connection().execute(first).scalar_one()
-    return found
+    same_pair = (judged.query_id == pair.query_id) & (judged.doc_id == pair.doc_id) & (pair.batch > 0)
+    statement = select(func.min(judged.recorded_at)).select_from(JUDGEMENT_TABLE.join(SAMPLED_TABLE, same_pair))
+    recorded_at: str | None = session.connection().execute(statement).scalar_one()
+    return recorded_at
 
 
 def to_judge(pooled: Mapping[str, Sequence[str]], sample: PoolSample | None) -> dict[str, tuple[str, ...]]:
     """The documents of each query that are to be judged: those of its pool, or of these the ones that were drawn."""
     return {
-        query_id: tuple(doc_id for doc_id in own if sample is None or sample.drawn(query_id, doc_id))
-        for query_id, own in pooled.items()
+        query_id: tuple(doc_id for doc_id in doc_ids if sample is None or sample.drawn(query_id, doc_id))
+        for query_id, doc_ids in pooled.items()
     }
 
 
@@ -192,17 +195,19 @@ def replace_sample(session: Session, sample: PoolSample | None) -> None:
 
     Raises InputError if a pair that was sent or judged would no longer be drawn.
     """
-    before = read_sample(session)
-    if before == sample:
+    current = read_sample(session)
+    if current == sample:
         return
     if sample is not None:
         check_known(session, QUERY_TABLE, {query_id for query_id, _ in sample.pairs}, what="sample")
-    if before is not None:
+    if current is not None:
+        drawn = {pair for pair, sampled in current.pairs.items() if sampled.drawn}
+        leaving = {pair for pair in drawn if not (sample and sample.drawn(*pair))}
         refuse_in_use(
             session,
             {JUDGEMENT_TABLE: "judgement", TASK_TABLE: "pushed task"},
             ["query_id", "doc_id"],
-            {pair for pair, one in before.pairs.items() if one.drawn and not (sample and sample.drawn(*pair))},
+            leaving,
             noun="pair",
             what="leave the sample",
             hint="a sample grows only: give a larger share",
@@ -223,7 +228,7 @@ def _pooled_pairs() -> Select[Any]:
 
 def _rows(session: Session, table: Table, columns: Sequence[str], topic_id: str | None = None) -> Sequence[Any]:
     """`topic_id` and these columns, of one topic or of all, in the order drawn; pools by `topic_id`."""
-    wanted = true() if topic_id is None else table.c.topic_id == topic_id
+    condition = true() if topic_id is None else table.c.topic_id == topic_id
     order = {POOL_ENTRY_TABLE: "position", DRAW_TABLE: "place", POOL_ADDITION_TABLE: "version"}.get(table, "topic_id")
-    statement = select(table.c.topic_id, *(table.c[name] for name in columns)).where(wanted)
+    statement = select(table.c.topic_id, *(table.c[name] for name in columns)).where(condition)
     return session.connection().execute(statement.order_by(table.c[order])).all()

@@ -25,21 +25,23 @@ from annot.store.models import QUERY_TABLE, check_known, in_chunks, insert_rows
 
 
 def read_hidden(session: Session) -> dict[str, tuple[tuple[str, str], ...]]:
-    """The (query_id, doc_id) hidden among each assessor's own; one that the plan came to ask of them is none any more.
+    """Pairs hidden among each assessor's own, as (query_id, doc_id); a pair that the plan gave them later is not
+    hidden.
 
     In the order in which they were hidden. Assessors without any are left out.
     """
     rows, plan, connection = TRIAL_ASSIGNMENT_TABLE, ASSIGNMENT_TABLE, session.connection()
-    wanted = select(rows.c.assessor, rows.c.query_id, rows.c.doc_id).where(rows.c.round == "hidden-gold")
-    hidden = connection.execute(wanted.order_by(rows.c.assessor, rows.c.position)).all()
+    statement = select(rows.c.assessor, rows.c.query_id, rows.c.doc_id).where(rows.c.round == "hidden-gold")
+    hidden = connection.execute(statement.order_by(rows.c.assessor, rows.c.position)).all()
     if not hidden:
         return {}
     planned = {tuple(row) for row in connection.execute(select(plan.c.assessor, plan.c.query_id, plan.c.doc_id))}
-    found: dict[str, tuple[tuple[str, str], ...]] = {}
-    for assessor, *pair in hidden:
-        if (assessor, *pair) not in planned:
-            found[assessor] = (*found.get(assessor, ()), (pair[0], pair[1]))
-    return found
+    pairs_of = grouped(
+        (assessor, (query_id, doc_id))
+        for assessor, query_id, doc_id in hidden
+        if (assessor, query_id, doc_id) not in planned
+    )
+    return {assessor: tuple(pairs) for assessor, pairs in pairs_of.items()}
 
 
 def open_project(
@@ -53,16 +55,17 @@ def open_project(
     account_id: int | None,
     now: str | None = None,
 ) -> Project:
-    """The project of this person, round and server; noted down when it is new, with what was met there and `now`."""
+    """Project of this person, round and server; recorded with `now` when it is new, and with the server's current
+    facts."""
     check_known(session, ASSESSOR_TABLE, [assessor], what="project")
     rows = PROJECT_TABLE
-    mine = (rows.c.round == round) & (rows.c.assessor == assessor) & (rows.c.server == server)
+    of_person = (rows.c.round == round) & (rows.c.assessor == assessor) & (rows.c.server == server)
     met = {"url": url, "version": version, "account_id": account_id}
-    if session.connection().execute(rows.update().where(mine).values(**met)).rowcount == 0:
+    if session.connection().execute(rows.update().where(of_person).values(**met)).rowcount == 0:
         row: dict[str, Any] = {"round": round, "assessor": assessor, "server": server, **met}
         row |= {"remote_id": None, "created": None, "sent_on": now, "shows": None, "set_back": ()}
         insert_rows(session, PROJECT_TABLE, [row])
-    (project,) = _projects(session, mine)
+    (project,) = _projects(session, of_person)
     return project
 
 
@@ -74,28 +77,28 @@ def set_remote_project(session: Session, project: int, remote_id: int | None, *,
     """
     rows, tasks, connection = PROJECT_TABLE, TASK_TABLE, session.connection()
     of_project = select(rows.c.server, rows.c.remote_id, rows.c.created).where(rows.c.id == project)
-    server, *before = connection.execute(of_project).one()
-    same = before[0] in (None, remote_id) and (before[1] is None or created is None or before[1] == created)
-    others = select(rows.c.id).where(rows.c.server == server, rows.c.remote_id == remote_id, rows.c.id != project)
-    displaced = list(connection.execute(others).scalars()) if remote_id is not None else []
-    connection.execute(tasks.delete().where(tasks.c.project_id.in_([*displaced, *([] if same else [project])])))
+    server, *recorded = connection.execute(of_project).one()
+    is_same = recorded[0] in (None, remote_id) and (recorded[1] is None or created is None or recorded[1] == created)
+    sharing = select(rows.c.id).where(rows.c.server == server, rows.c.remote_id == remote_id, rows.c.id != project)
+    displaced = list(connection.execute(sharing).scalars()) if remote_id is not None else []
+    connection.execute(tasks.delete().where(tasks.c.project_id.in_([*displaced, *([] if is_same else [project])])))
     connection.execute(rows.update().where(rows.c.id.in_(displaced)).values(remote_id=None, created=None))
     connection.execute(
         rows.update()
         .where(rows.c.id == project)
-        .values(remote_id=remote_id, created=created or (before[1] if same else None))
+        .values(remote_id=remote_id, created=created or (recorded[1] if is_same else None))
     )
 
 
 def note_shows(
     session: Session, project: int, shows: Mapping[str, Any], *, changed: Mapping[str, Any], now: str
 ) -> None:
-    """Remember what the project shows after a push, and what the push found `changed` by hand."""
+    """Record the content of the project after a push, and the parts that the push found `changed` by hand."""
     rows = PROJECT_TABLE
-    (before,) = _projects(session, rows.c.id == project)
-    set_back = (*before.set_back, *([(now, dict(changed))] if changed else []))
-    mine = rows.update().where(rows.c.id == project)
-    session.connection().execute(mine.values(shows=dict(shows), set_back=set_back))
+    (project_before,) = _projects(session, rows.c.id == project)
+    set_back = (*project_before.set_back, *([(now, dict(changed))] if changed else []))
+    update = rows.update().where(rows.c.id == project)
+    session.connection().execute(update.values(shows=dict(shows), set_back=set_back))
 
 
 def read_projects(session: Session, *, round: StoredRound | None = None) -> tuple[Project, ...]:
@@ -104,49 +107,51 @@ def read_projects(session: Session, *, round: StoredRound | None = None) -> tupl
 
 
 def record_tasks(session: Session, project: int, tasks: Mapping[Asked, int]) -> None:
-    """Note down the server's task of each thing asked; those not named keep theirs.
+    """Record the server's task of each pair; other pairs keep theirs.
 
     Raises InputError when two would have one task.
     """
-    before = read_tasks(session, project)
-    sharing = grouped((remote_id, asked) for asked, remote_id in (before | dict(tasks)).items())
+    recorded = read_tasks(session, project)
+    sharing = grouped((remote_id, key) for key, remote_id in (recorded | dict(tasks)).items())
     shared = {remote_id: several for remote_id, several in sorted(sharing.items()) if len(several) > 1}
     if shared:
         raise InputError(
             f"project {project}: {counted(len(shared), 'task')} would belong to several pairs",
             faults=[
-                f"task {remote_id}: {', '.join(' '.join(asked.pair) for asked in sorted(several))}"
+                f"task {remote_id}: {', '.join(' '.join(key.pair) for key in sorted(several))}"
                 for remote_id, several in shared.items()
             ],
         )
-    check_known(session, QUERY_TABLE, {asked.query_id for asked in tasks}, what="tasks")
-    new = {asked: remote_id for asked, remote_id in tasks.items() if before.get(asked) != remote_id}
+    check_known(session, QUERY_TABLE, {key.query_id for key in tasks}, what="tasks")
+    new = {key: remote_id for key, remote_id in tasks.items() if recorded.get(key) != remote_id}
     forget_tasks(session, project, new)
-    rows = ({"project_id": project, **asked._asdict(), "remote_id": new[asked], "shown": ()} for asked in new)
+    rows = ({"project_id": project, **key._asdict(), "remote_id": new[key], "shown": ()} for key in new)
     insert_rows(session, TASK_TABLE, rows)
 
 
 def renew_tasks(session: Session, project: int, asked: Iterable[Asked], tasks: Mapping[Asked, int]) -> None:
-    """Note down the server's tasks of what was `asked`: those in `tasks`, and none of the others.
+    """Record the server's tasks of the pairs `asked`: those in `tasks`, and none of the others.
 
-    What is on record for a task whose number the server has given to another is forgotten.
+    A recorded task whose number the server has given to another is forgotten.
     """
-    old = {of: at for of, at in read_tasks(session, project).items() if tasks.get(of) != at}
-    taken, wanted = set(tasks.values()), set(asked)
-    forget_tasks(session, project, [of for of, at in old.items() if at in taken or of in wanted])
+    old = {key: remote_id for key, remote_id in read_tasks(session, project).items() if tasks.get(key) != remote_id}
+    used_ids, asked_keys = set(tasks.values()), set(asked)
+    forget_tasks(
+        session, project, [key for key, remote_id in old.items() if remote_id in used_ids or key in asked_keys]
+    )
     record_tasks(session, project, tasks)
 
 
 def forget_tasks(session: Session, project: int, asked: Iterable[Asked]) -> None:
-    """Forget these tasks: the server has them no more."""
+    """Forget these tasks, which the server no longer has."""
     rows = TASK_TABLE
     remote_ids = read_tasks(session, project)
-    for chunk in in_chunks(remote_ids[one] for one in asked if one in remote_ids):
+    for chunk in in_chunks(remote_ids[key] for key in asked if key in remote_ids):
         session.connection().execute(rows.delete().where(rows.c.project_id == project, rows.c.remote_id.in_(chunk)))
 
 
 def forget_query(session: Session, query_id: str) -> None:
-    """Forget every task of a query: no server has one any more."""
+    """Forget every task of a query, which no server has any longer."""
     session.connection().execute(TASK_TABLE.delete().where(TASK_TABLE.c.query_id == query_id))
 
 
@@ -154,51 +159,51 @@ def read_tasks(session: Session, project: int) -> dict[Asked, int]:
     """The server's task id of each thing asked in a project, by pair and occasion."""
     rows = TASK_TABLE
     columns = rows.c.query_id, rows.c.doc_id, rows.c.occasion, rows.c.remote_id
-    found = session.connection().execute(select(*columns).where(rows.c.project_id == project))
-    return dict(sorted((Asked(*row[:3]), row[3]) for row in found))
+    rows_found = session.connection().execute(select(*columns).where(rows.c.project_id == project))
+    return dict(sorted((Asked(*row[:3]), row[3]) for row in rows_found))
 
 
 def read_asked(session: Session, *, round: StoredRound | None = None) -> tuple[tuple[str, Asked], ...]:
-    """(person, what was asked) of each task of a round or of all, in the order of their projects."""
+    """Person and pair of each task of a round or of all, in the order of their projects."""
     return tuple(
-        (project.assessor, asked)
+        (project.assessor, key)
         for project in read_projects(session, round=round)
-        for asked in read_tasks(session, project.project)
+        for key in read_tasks(session, project.project)
     )
 
 
 def read_sent(session: Session) -> dict[str, set[Asked]]:
-    """By assessor, what they were sent to judge, on whatever server; without hidden gold."""
+    """Pairs that were sent to each assessor to judge, on any server; without hidden gold."""
     hidden = read_hidden(session)
     sent = read_asked(session, round="judge")
-    found = grouped((name, asked) for name, asked in sent if asked.pair not in hidden.get(name, ()))
-    return {name: set(own) for name, own in found.items()}
+    pairs_of = grouped((name, key) for name, key in sent if key.pair not in hidden.get(name, ()))
+    return {name: set(pairs) for name, pairs in pairs_of.items()}
 
 
 def was_sent(session: Session) -> bool:
-    """Whether any task was sent to be judged or adjudicated; training and sub-study do not hold the study."""
+    """True if any task was sent to be judged or adjudicated; training and sub-study do not hold the study."""
     projects, tasks = PROJECT_TABLE, TASK_TABLE
     sent = select(tasks.c.remote_id).join(projects, projects.c.id == tasks.c.project_id)
     of_collection = sent.where(projects.c.round.in_(("judge", "adjudicate")))
     return session.connection().execute(of_collection.limit(1)).first() is not None
 
 
-def _projects(session: Session, wanted: ColumnElement[bool]) -> tuple[Project, ...]:
+def _projects(session: Session, condition: ColumnElement[bool]) -> tuple[Project, ...]:
     rows = PROJECT_TABLE
     columns = (rows.c[name] for name in ("id", *Project._fields[1:]))
-    found = (Project(*row) for row in session.connection().execute(select(*columns).where(wanted)))
-    return tuple(sorted(found, key=lambda one: (one.round, one.assessor, one.server)))
+    projects = (Project(*row) for row in session.connection().execute(select(*columns).where(condition)))
+    return tuple(sorted(projects, key=lambda project: (project.round, project.assessor, project.server)))
 
 
 def read_secret(session: Session) -> str | None:
     """The secret, in hexadecimal digits; None if no task was sealed yet."""
-    found: str | None = session.connection().execute(select(TASK_SECRET_TABLE.c.secret)).scalar_one_or_none()
-    return found
+    secret: str | None = session.connection().execute(select(TASK_SECRET_TABLE.c.secret)).scalar_one_or_none()
+    return secret
 
 
 def keep_secret(session: Session, secret: str) -> str:
-    """Keep `secret` unless another process has kept one by now; the one that holds."""
-    kept = read_secret(session)
-    if kept is None:
+    """The secret on record; `secret` is kept unless another process has kept one."""
+    existing = read_secret(session)
+    if existing is None:
         insert_rows(session, TASK_SECRET_TABLE, [{"id": 1, "secret": secret}])
-    return kept or secret
+    return existing or secret

@@ -33,7 +33,7 @@ from annot.store.models import (
     check_distinct,
     delete_where,
     insert_records,
-    read_records,
+    read_in_order,
     refuse_in_use,
 )
 
@@ -53,10 +53,10 @@ _IN_USE: dict[Table, str] = {
 
 
 def replace_queries(session: Session, queries: Iterable[Query]) -> None:
-    """Make these the queries of the study; all others go, and with them the texts that they ask.
+    """Make these the queries of the study; all others are removed, and with them the texts that they ask.
 
-    The type of a paper stays where none is given. Raises InputError, with how many judgements and other work stand on
-    them, when a query that is in use would go, or one that is judged would change in more than the type of its paper.
+    The type of a paper stays if the query has none. Raises InputError, with the number of judgements and other uses,
+    when a query that is in use would be removed, or one that is judged would change in more than the type of its paper.
     """
     _write(session, list(queries), keep_others=False)
 
@@ -69,7 +69,7 @@ def put_queries(session: Session, queries: Iterable[Query]) -> None:
 def move_sentences(session: Session, sentences: Mapping[str, tuple[int, ...]]) -> None:
     """Change the sentences of queries, by id, judged or not: the text of their paper was corrected.
 
-    What was sent has its own sentences on record.
+    Tasks that were sent have their own sentences on record.
     """
     rows = QUERY_TABLE
     for query_id, places in sentences.items():
@@ -79,7 +79,7 @@ def move_sentences(session: Session, sentences: Mapping[str, tuple[int, ...]]) -
 def remove_query(session: Session, query_id: str) -> None:
     """Take a query out of the study, and out of its folds.
 
-    Raises InputError, with what stands on it and the remedy, if pairs of it were judged, sent or planned.
+    Raises InputError, with its uses and the remedy, if pairs of it were judged, sent or planned.
     """
     check_unanswered(session, query_id)
     back = f"if there is no answer yet, `annot query remove {query_id} --sent` takes its tasks back from Label Studio"
@@ -92,7 +92,7 @@ def remove_query(session: Session, query_id: str) -> None:
 
 
 def check_unanswered(session: Session, query_id: str) -> None:
-    """Raise InputError if anybody, or a model, has answered about the query, or if its pairs are gold or under a sample
+    """Raise InputError if a person or a model has answered about the query, or if its pairs are gold or under a sample
     that the query cannot leave."""
     answers = (JUDGEMENT_TABLE, ADJUDICATION_TABLE, GOLD_TABLE, TRIAL_ASSIGNMENT_TABLE, OPINION_CALL_TABLE)
     _refuse(session, [query_id], {table: _IN_USE[table] for table in answers}, "be removed")
@@ -101,45 +101,45 @@ def check_unanswered(session: Session, query_id: str) -> None:
 
 def read_queries(session: Session) -> tuple[Query, ...]:
     """All queries, by `query_id`."""
-    return tuple(sorted(read_records(session, QUERY_TABLE, Query), key=lambda query: query.query_id))
+    return read_in_order(session, QUERY_TABLE, Query, ["query_id"])
 
 
 def put_topics(session: Session, topics: Iterable[Topic]) -> None:
     """Add these topics, or change those of the same id; others stay.
 
-    Raises InputError when one would change of which pairs were judged or sent, and when a paper is asked under its id.
+    Raises InputError when a topic with judged or sent pairs would change, and when a paper is a query under its id.
     """
     topics = list(topics)
     check_distinct((topic.topic_id for topic in topics), what="topics")
-    given = {topic.topic_id: topic for topic in topics}
-    before = read_topics(session)
-    asked = [tuple(row) for row in session.connection().execute(select(QUERY_TABLE.c.topic_id, QUERY_TABLE.c.query_id))]
-    papers = sorted({topic_id for topic_id, _ in asked if topic_id in given and topic_id not in before})
+    topic_of = {topic.topic_id: topic for topic in topics}
+    current = read_topics(session)
+    queries = read_queries(session)
+    papers = sorted({query.topic_id for query in queries} & topic_of.keys() - current.keys())
     if papers:
         raise InputError(
             f"topics: {', '.join(papers)}: a paper is a query under this id", hint="give the text another id"
         )
-    changed = [topic_id for topic_id, topic in given.items() if topic_id in before and before[topic_id] != topic]
-    _refuse(session, [query_id for topic_id, query_id in asked if topic_id in changed], _JUDGED, "change")
+    changed = [topic_id for topic_id, topic in topic_of.items() if topic_id in current and current[topic_id] != topic]
+    _refuse(session, [query.query_id for query in queries if query.topic_id in changed], _JUDGED, "change")
     delete_where(session, TOPIC_TABLE, "topic_id", changed)
-    insert_records(session, TOPIC_TABLE, (one for name, one in given.items() if name in changed or name not in before))
+    new = [topic_id for topic_id in topic_of if topic_id in changed or topic_id not in current]
+    insert_records(session, TOPIC_TABLE, (topic_of[topic_id] for topic_id in new))
 
 
 def remove_topic(session: Session, topic_id: str) -> None:
-    """Take a topic away that has no query any more; nothing if it is a paper."""
+    """Remove a topic that no longer has a query; nothing happens if it is a paper."""
     delete_where(session, TOPIC_TABLE, "topic_id", [topic_id])
 
 
 def read_topics(session: Session) -> dict[str, Topic]:
     """The topics that are texts, in the order of their ids."""
-    found = {topic.topic_id: topic for topic in read_records(session, TOPIC_TABLE, Topic)}
-    return dict(sorted(found.items()))
+    return {topic.topic_id: topic for topic in read_in_order(session, TOPIC_TABLE, Topic, ["topic_id"])}
 
 
 def judged_queries(session: Session) -> frozenset[str]:
-    """The queries of which pairs were judged or sent."""
-    asked = (session.connection().execute(select(table.c.query_id).distinct()).scalars() for table in _JUDGED)
-    return frozenset(chain.from_iterable(asked))
+    """Queries with pairs that were judged or sent."""
+    query_ids = (session.connection().execute(select(table.c.query_id).distinct()).scalars() for table in _JUDGED)
+    return frozenset(chain.from_iterable(query_ids))
 
 
 def _write(session: Session, queries: Sequence[Query], *, keep_others: bool) -> None:
@@ -151,26 +151,28 @@ def _write(session: Session, queries: Sequence[Query], *, keep_others: bool) -> 
             f"queries of papers: {', '.join(of_papers)}: a topic that is a text has this id",
             hint=f"take the text away with `annot query remove {of_papers[0]}`, or name another paper",
         )
-    before = {query.query_id: query for query in read_queries(session)}
-    known_types = {query_id: query.paper_type for query_id, query in before.items()}
-    given = {
+    current = {query.query_id: query for query in read_queries(session)}
+    known_types = {query_id: query.paper_type for query_id, query in current.items()}
+    query_of = {
         query.query_id: replace(query, paper_type=query.paper_type or known_types.get(query.query_id))
         for query in queries
     }
-    removed = [] if keep_others else [query_id for query_id in before if query_id not in given]
-    changed = [query for query_id, query in given.items() if before.get(query_id, query) != query]
+    removed = [] if keep_others else [query_id for query_id in current if query_id not in query_of]
+    changed = [query for query_id, query in query_of.items() if current.get(query_id, query) != query]
     _refuse(session, removed, _IN_USE, "be removed")
-    reworded = [one.query_id for one in changed if replace(before[one.query_id], paper_type=one.paper_type) != one]
+    reworded = [
+        query.query_id for query in changed if replace(current[query.query_id], paper_type=query.paper_type) != query
+    ]
     _refuse(session, reworded, _JUDGED, "change")
     _take_from_sample(session, removed)
     delete_where(session, QUERY_TABLE, "query_id", removed)
-    without_query = {before[query_id].topic_id for query_id in removed} - {query.topic_id for query in queries}
+    without_query = {current[query_id].topic_id for query_id in removed} - {query.topic_id for query in queries}
     delete_where(session, TOPIC_TABLE, "topic_id", without_query)
     rows = QUERY_TABLE
     for query in changed:
         values = {name: getattr(query, name) for name in ("topic_id", "facet", "sentences", "paper_type")}
         session.connection().execute(rows.update().where(rows.c.query_id == query.query_id).values(values))
-    insert_records(session, QUERY_TABLE, (query for query_id, query in given.items() if query_id not in before))
+    insert_records(session, QUERY_TABLE, (query for query_id, query in query_of.items() if query_id not in current))
 
 
 def _take_from_sample(session: Session, query_ids: Sequence[str]) -> None:

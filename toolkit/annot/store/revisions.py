@@ -1,10 +1,10 @@
-"""What judgements and adjudications share: a changed one is a new row, and of each line readers get what is current.
+"""Revisions of judgements and adjudications: a change is a new row, and readers get the current row of each line.
 
 A revision belongs to a line: source, server, pair, person, for judgements the occasion, and annotation. The same
 person's other annotation of the pair is a line of its own.
 
-What is gone or spoilt never takes the place of an answer. The current revision is the latest that counts, that a later
-answer of the same person superseded, or that the lead withdrew; of a line without any of these, the latest.
+A missing or spoilt answer never replaces an answer. The current revision is the latest that counts, that a later answer
+of the same person superseded, or that the lead withdrew; of a line without any of these, the latest.
 """
 
 from __future__ import annotations
@@ -27,20 +27,20 @@ from annot.store.models import HIGHEST_GRADE, LINE, QUERY_TABLE, check_known, fi
 R = TypeVar("R", Judgement, Adjudication)
 
 WITHDRAWN, RESTORED = "withdrawn", "restored"
-"""What the lead can say of an answer; such a revision comes from nobody else."""
+"""Rulings of the lead on an answer; such a revision comes from the lead alone."""
 GONE = "gone from the server"
-"""How the flag begins of a revision that says that an annotation was not found; the reason follows."""
+"""Beginning of the flag of a revision that records that an annotation was not found; the reason follows."""
 
 BESIDE_CONTENT = ("account", "changed_at", "ruling", "shown_sha256", "recorded_at")
 """Columns that make no new revision when they alone differ, and are not hashed."""
 
 
 class Sourced(NamedTuple, Generic[R]):
-    """A judgement or an adjudication, and where it comes from."""
+    """A judgement or an adjudication with its origin."""
 
     record: R
     source: str
-    """`label-studio`, `import` or another name of where it was read."""
+    """Name of the source: `label-studio`, `import` or another."""
     annotation: str
     """The server's id of the annotation, as text; empty if the source has none."""
     payload: Mapping[str, Any] | None
@@ -48,30 +48,30 @@ class Sourced(NamedTuple, Generic[R]):
     recorded_at: str | None = None
     """ISO 8601, UTC; set by the store."""
     server: str = ""
-    """What tells the server from others; empty if the source has none."""
+    """Identity of the server; empty if the source has none."""
     account: int | None = None
     """The server's id of the account that it came from; None if the source has none, and in older records."""
     changed_at: str | None = None
-    """When the server saw its last change, as the server writes it; None as above."""
+    """Time of the last change, as the server writes it; None as above."""
     ruling: str | None = None
-    """`withdrawn` or `restored` where it is the lead's word; None if it was read."""
+    """Ruling of the lead, `withdrawn` or `restored`; None if the revision was read."""
     shown_sha256: str | None = None
-    """Of the display that its task had when it was last changed; None if that is not known."""
+    """Hash of the display that its task had when it was last changed; None if that is not known."""
 
 
 @dataclass(slots=True)
 class Line(Generic[R]):
-    """What the revisions of one annotation come to, the oldest first."""
+    """Result of the revisions of one annotation, which come the oldest first."""
 
     current: Sourced[R]
-    """What readers get."""
+    """Revision that readers get."""
     latest: Sourced[R]
     answer: Sourced[R] | None = None
     """The last revision that was an answer, current or not."""
     kept: bool = False
-    """Whether the lead said that the answer counts although it is gone."""
+    """True if the lead ruled that the answer counts although it is missing from the server."""
     read_sha256: str | None = None
-    """The hash of the latest revision that was read, not said by the lead."""
+    """Hash of the latest revision that was read, not ruled by the lead."""
 
     @property
     def record(self) -> R:
@@ -80,12 +80,12 @@ class Line(Generic[R]):
 
     @property
     def counts(self) -> bool:
-        """Whether the current revision is an answer."""
+        """True if the current revision is an answer."""
         return self.record.counts
 
     @property
     def why(self) -> str:
-        """What the latest revision says against the answer; empty if that is the answer itself."""
+        """Objections of the latest revision to the answer; empty if that is the answer itself."""
         return "; ".join(self.latest.record.flags)
 
     def add(self, revision: Sourced[R], sha256: str) -> None:
@@ -103,13 +103,13 @@ class Line(Generic[R]):
 
 
 def _decides(revision: Sourced[R]) -> bool:
-    """Whether it may take the place of an answer."""
+    """True if it may replace an answer."""
     flags = revision.record.flags
     return not flags or revision.ruling == WITHDRAWN or flags[0].startswith(SUPERSEDED)
 
 
 class RecordedCount(NamedTuple):
-    """What a recording did: rows of new annotations, new revisions of known ones, and those that are there already."""
+    """Result of a recording: rows of new annotations, new revisions of known ones, and unchanged ones."""
 
     added: int
     revised: int
@@ -117,7 +117,7 @@ class RecordedCount(NamedTuple):
 
 
 class Revisions(Generic[R]):
-    """One of the append-only tables, whose rows are revisions of records."""
+    """An append-only table, whose rows are revisions of records."""
 
     def __init__(self, rows: Table, record: type[R]) -> None:
         self._record: type[R] = record
@@ -129,30 +129,29 @@ class Revisions(Generic[R]):
         self._key: Callable[[Sourced[R]], tuple[Any, ...]] = attrgetter(*names)
         """The values of the columns that make the line of a revision."""
 
-    def record(self, session: Session, given: Iterable[Sourced[R]], *, recorded_at: str) -> RecordedCount:
-        """Append what is new: a revision for each record whose content or payload differs from what was read last.
+    def record(self, session: Session, revisions: Iterable[Sourced[R]], *, recorded_at: str) -> RecordedCount:
+        """Append new revisions: one for each record whose content or payload differs from the last one read.
 
-        An answer that is not current and is given again is a revision, too. One that was last changed before the
-        current answer is flagged as older, and does not take its place. The revision number in the record is not looked
-        at; the store counts. Raises InputError for an unknown query or person and for a grade outside 0..9, and then
-        writes nothing.
+        An answer that is not current and comes again is a revision, too. One that was last changed before the current
+        answer is flagged as older, and does not replace it. The revision number in the record is ignored; the store
+        counts. Raises InputError for an unknown query or person and for a grade outside 0..9, and then writes nothing.
         """
-        everything = list(given)
-        what = f"{self._rows.name}s"
+        everything = list(revisions)
+        table_name = f"{self._rows.name}s"
         query_ids = {revision.record.query_id for revision in everything}
-        check_known(session, QUERY_TABLE, query_ids, what=what)
+        check_known(session, QUERY_TABLE, query_ids, what=table_name)
         names = {self.person_of(revision.record) for revision in everything}
-        check_known(session, ASSESSOR_TABLE, names, what=what)
-        self._check_grades(everything, what)
+        check_known(session, ASSESSOR_TABLE, names, what=table_name)
+        self._check_grades(everything, table_name)
         lines: dict[tuple[Any, ...], Line[R]] = {}
         for chunk in in_chunks(query_ids):
-            theirs = self._rows.c[self._person].in_(names)
-            lines |= self._read_lines(session, self._rows.c.query_id.in_(chunk), theirs)
+            of_persons = self._rows.c[self._person].in_(names)
+            lines |= self._read_lines(session, self._rows.c.query_id.in_(chunk), of_persons)
         new: list[dict[str, Any]] = []
         added = 0
-        for read in everything:
-            line = lines.get(self._key(read))
-            revision = self._against(read, line)
+        for incoming in everything:
+            line = lines.get(self._key(incoming))
+            revision = self._against(incoming, line)
             content = self._content(revision)
             sha256 = hash_of(content)
             if line is not None and revision.ruling is None and line.read_sha256 == sha256:
@@ -165,34 +164,37 @@ class Revisions(Generic[R]):
             revision = revision._replace(record=replace(revision.record, revision=number), recorded_at=recorded_at)
             if line is None:
                 added += 1
-                line = lines[self._key(read)] = Line(revision, revision)
+                line = lines[self._key(incoming)] = Line(revision, revision)
             line.add(revision, sha256)
-            own = {name: getattr(revision, name) for name in BESIDE_CONTENT}
-            new.append({**content, **own, "revision": number, "content_sha256": sha256})
+            details = {name: getattr(revision, name) for name in BESIDE_CONTENT}
+            new.append({**content, **details, "revision": number, "content_sha256": sha256})
         append_revisions(session, self._rows, new)
         return RecordedCount(added, len(new) - added, len(everything) - len(new))
 
     def record_gone(
-        self, session: Session, gone: Iterable[tuple[Sourced[R], str]], *, recorded_at: str
+        self, session: Session, missing: Iterable[tuple[Sourced[R], str]], *, recorded_at: str
     ) -> RecordedCount:
-        """Append to these lines a revision without an answer that says why it was not found; an answer counts on.
+        """Append to these lines a revision without an answer, with the reason why it was not found; an answer still
+        counts.
 
-        gone: the current revision of the line, and the reason.
+        missing: the current revision of the line, and the reason.
         """
-        found = [self._silent(current, f"{GONE}: {why}", ruling=None) for current, why in gone]
-        return self.record(session, found, recorded_at=recorded_at)
+        silent = [self._silent(current, f"{GONE}: {why}", ruling=None) for current, why in missing]
+        return self.record(session, silent, recorded_at=recorded_at)
 
     def withdraw(self, session: Session, lost: Iterable[tuple[Sourced[R], str]], *, recorded_at: str) -> int:
-        """Append to these lines the lead's word that their answer counts no longer; returns how many there were.
+        """Append to these lines the lead's ruling that their answer no longer counts; returns their number.
 
-        lost: the current answer, and the reason. A line that has another answer by now is left as it is.
+        lost: the current answer, and the reason. A line with another answer by now stays unchanged.
         """
-        given = list(lost)
-        now = self._read_lines(session, self._rows.c.query_id.in_({current.record.query_id for current, _ in given}))
+        answers = list(lost)
+        lines = self._read_lines(
+            session, self._rows.c.query_id.in_({current.record.query_id for current, _ in answers})
+        )
         still = [
             self._silent(current, f"{WITHDRAWN}: {why}", ruling=WITHDRAWN)
-            for current, why in given
-            if now[self._key(current)].current.record.revision == current.record.revision
+            for current, why in answers
+            if lines[self._key(current)].current.record.revision == current.record.revision
         ]
         return self.record(session, still, recorded_at=recorded_at).revised
 
@@ -205,12 +207,12 @@ class Revisions(Generic[R]):
         self, session: Session, *, server: str | None = None, person: str | None = None, payload: bool = False
     ) -> tuple[Line[R], ...]:
         """Every line, or those of a server or a person, in the order of `read`."""
-        wanted = {"server": server, self._person: person}
-        where = [self._rows.c[name] == value for name, value in wanted.items() if value is not None]
+        filters = {"server": server, self._person: person}
+        where = [self._rows.c[name] == value for name, value in filters.items() if value is not None]
         return tuple(sorted(self._read_lines(session, *where, payload=payload).values(), key=self._place))
 
     def current(self, session: Session) -> tuple[Sourced[R], ...]:
-        """As `read`, without payload: reading that takes most of the time."""
+        """Current revisions as `read` returns them, without payload: reading that takes most of the time."""
         return tuple(line.current for line in self.lines(session))
 
     def read(self, session: Session) -> tuple[Sourced[R], ...]:
@@ -233,56 +235,57 @@ class Revisions(Generic[R]):
         return (revision for revision, _ in self._revisions(session, payload=False) if revision.record.counts)
 
     def person_of(self, record: R) -> str:
-        """Whose it is."""
+        """Name of the person whose record it is."""
         return str(getattr(record, self._person))
 
     def _read_lines(
-        self, session: Session, *wanted: ColumnElement[bool], payload: bool = False
+        self, session: Session, *conditions: ColumnElement[bool], payload: bool = False
     ) -> dict[tuple[Any, ...], Line[R]]:
         lines: dict[tuple[Any, ...], Line[R]] = {}
-        for revision, sha256 in self._revisions(session, *wanted, payload=payload):
+        for revision, sha256 in self._revisions(session, *conditions, payload=payload):
             lines.setdefault(self._key(revision), Line(revision, revision)).add(revision, sha256)
         return lines
 
     def _revisions(
-        self, session: Session, *wanted: ColumnElement[bool], payload: bool
+        self, session: Session, *conditions: ColumnElement[bool], payload: bool
     ) -> Iterator[tuple[Sourced[R], str]]:
         """The revisions and the hashes of their contents, in the order recorded."""
         columns = {column.name: column for column in self._rows.c} | ({} if payload else {"payload": null()})
-        asked = (columns[name] for name in (*self._fields, *Sourced._fields[1:], "content_sha256"))
+        selected = (columns[name] for name in (*self._fields, *Sourced._fields[1:], "content_sha256"))
         n = len(self._fields)
-        for row in session.connection().execute(select(*asked).where(*wanted).order_by(self._rows.c.id)):
+        for row in session.connection().execute(select(*selected).where(*conditions).order_by(self._rows.c.id)):
             yield Sourced(self._record(*row[:n]), *row[n:-1]), row[-1]
 
     def _place(self, line: Line[R]) -> tuple[Any, ...]:
         current = line.current
-        own: list[Any] = [getattr(current.record, name) for name in self._line if name in self._fields]
+        key: list[Any] = [getattr(current.record, name) for name in self._line if name in self._fields]
         answer = line.answer or current
         changed_at = answer.changed_at or answer.record.judged_at or ""
-        return *own, current.source, changed_at, len(current.annotation), current.annotation
+        return *key, current.source, changed_at, len(current.annotation), current.annotation
 
-    def _against(self, read: Sourced[R], line: Line[R] | None) -> Sourced[R]:
-        """What was read, flagged where the server fell back behind the answer on record."""
-        before = None if line is None or not line.counts else line.current.changed_at
-        if read.ruling is None and read.record.counts and before is not None and (read.changed_at or before) < before:
-            return read._replace(record=replace(read.record, flags=(OLDER,)))
-        return read
+    def _against(self, revision: Sourced[R], line: Line[R] | None) -> Sourced[R]:
+        """The revision, flagged if the server fell back behind the answer on record."""
+        answered_at = None if line is None or not line.counts else line.current.changed_at
+        answers = revision.ruling is None and revision.record.counts
+        if answers and answered_at is not None and (revision.changed_at or answered_at) < answered_at:
+            return revision._replace(record=replace(revision.record, flags=(OLDER,)))
+        return revision
 
     def _content(self, revision: Sourced[R]) -> dict[str, Any]:
-        """The row without what the store adds to it."""
+        """Values of the row, without those that the store adds."""
         values = {name: getattr(revision.record, name) for name in self._fields if name != "revision"}
         values |= {name: getattr(revision, name) for name in BESIDE_RECORD}
         return {name: _storable(value) for name, value in values.items()}
 
     def _silent(self, current: Sourced[R], flag: str, *, ruling: str | None) -> Sourced[R]:
-        """A revision of the same line that says nothing but why."""
-        said = ("grade", "cannot_judge", "reason", "comment", "judged_at", "lead_time")
-        nothing: dict[str, Any] = {name: None for name in said if name in self._fields}
+        """A revision of the same line without an answer, with a flag that gives the reason."""
+        answer_fields = ("grade", "cannot_judge", "reason", "comment", "judged_at", "lead_time")
+        nothing: dict[str, Any] = {name: None for name in answer_fields if name in self._fields}
         record = replace(current.record, **nothing, flags=(flag,))
         return Sourced(record, current.source, current.annotation, None, server=current.server, ruling=ruling)
 
-    def _check_grades(self, given: Iterable[Sourced[R]], what: str) -> None:
-        records = [revision.record for revision in given]
+    def _check_grades(self, revisions: Iterable[Sourced[R]], what: str) -> None:
+        records = [revision.record for revision in revisions]
         faults = [
             f"{record.query_id} {record.doc_id} {self.person_of(record)}: grade {record.grade!r}, "
             f"expected 0 to {HIGHEST_GRADE}"

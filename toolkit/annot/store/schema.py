@@ -1,8 +1,8 @@
-"""The tables of a database: how they are made, their version, and how one of an earlier version is brought up.
+"""The tables of a database: their creation, their version, and the migration of earlier versions.
 
-The migrations are a list that only grows, one transaction each. Until the first release there is one version; what a
-database is made of is known by the hash of its declarations, so that one made by another state of the program is
-refused and not read wrongly.
+The migrations are a list that only grows, one transaction each. Until the first release there is one version; the hash
+of its declarations identifies the structure of a database, so that one made by another state of the program is refused
+and not read wrongly.
 """
 
 from __future__ import annotations
@@ -28,22 +28,17 @@ BEGIN
 END
 $$
 """
-"""What the triggers of PostgreSQL call."""
+"""Function that the triggers of PostgreSQL call."""
 
 
 # A table is known once its module was imported: whoever opens a database has to know all of them.
 assert judging_models.ASSESSOR_TABLE.metadata is shown.SHOWN_VERSION_TABLE.metadata is TABLES
 assert text_rulings.TEXT_RULING_TABLE.metadata is TABLES
 APPEND_ONLY = {name: (*line, "revision") for name, line in LINE.items()} | shown.KEYS
-"""Of each table that only grows, the columns that no two rows share."""
+"""Unique columns of each table that only grows."""
 
 
-def make_tables(connection: Connection) -> None:
-    """Make every table and index in the caller's transaction."""
-    TABLES.create_all(connection)
-
-
-MIGRATIONS: list[Callable[[Connection], None]] = [make_tables]
+MIGRATIONS: list[Callable[[Connection], None]] = [TABLES.create_all]
 """Migration n brings a database from version n - 1 to n. New ones go to the end.
 
 The first makes the tables as they are declared now, so that a new database is at the last version at once.
@@ -66,8 +61,8 @@ def version_of(connection: Connection) -> int:
     if "schema_sha256" not in {column["name"] for column in inspect(connection).get_columns(VERSION_TABLE)}:
         raise _unreleased(connection)
     last = text(f"SELECT version, schema_sha256 FROM {VERSION_TABLE} ORDER BY version DESC")
-    found = connection.execute(last).first()
-    version, sha256 = found or (0, "")
+    row = connection.execute(last).first()
+    version, sha256 = row or (0, "")
     if version > len(MIGRATIONS):
         raise StoreError(f"the database has version {version}, expected {len(MIGRATIONS)} or less", hint="update annot")
     if version == len(MIGRATIONS) and sha256 != schema_sha256():
@@ -93,7 +88,7 @@ def migrate(connection: Connection, number: int) -> None:
 
 
 def note_version(connection: Connection, version: int) -> None:
-    """Note down that the database has this version, and the tables that this program declares."""
+    """Record that the database has this version, and the tables that this program declares."""
     connection.execute(
         text(
             f"CREATE TABLE IF NOT EXISTS {VERSION_TABLE} "
@@ -110,7 +105,7 @@ def schema_sha256() -> str:
     declared = [
         [
             name,
-            [[one.name, type(one.type).__name__, one.nullable, one.primary_key] for one in table.columns],
+            [[part.name, type(part.type).__name__, part.nullable, part.primary_key] for part in table.columns],
             sorted(
                 [str(rule.name), str(rule.sqltext) if isinstance(rule, CheckConstraint) else ""]
                 for rule in table.constraints
@@ -123,7 +118,7 @@ def schema_sha256() -> str:
 
 
 def make_triggers(connection: Connection) -> None:
-    """Make the tables that only grow append-only for every program; those of them that are there."""
+    """Make the existing append-only tables append-only for every program."""
     for table in _append_only(connection):
         _make_writable(connection, table)
         if connection.dialect.name == "postgresql":
@@ -142,14 +137,14 @@ def _unreleased(connection: Connection) -> StoreError:
 
 
 def _first_difference(connection: Connection) -> str:
-    """Where its tables first part from those declared: what is found there, and what is expected."""
-    there = inspect(connection)
+    """First difference between its tables and those declared: found and expected."""
+    inspector = inspect(connection)
     for name, table in sorted(TABLES.tables.items()):
-        if not there.has_table(name):
+        if not inspector.has_table(name):
             return f"found no table {name}"
-        found, expected = [column["name"] for column in there.get_columns(name)], list(table.columns.keys())
-        if set(found) != set(expected):
-            return f"its table {name} has the columns {', '.join(found)}, expected {', '.join(expected)}"
+        columns, expected = [column["name"] for column in inspector.get_columns(name)], list(table.columns.keys())
+        if set(columns) != set(expected):
+            return f"its table {name} has the columns {', '.join(columns)}, expected {', '.join(expected)}"
     return "found tables with other rules, expected those of this version"
 
 
@@ -162,8 +157,8 @@ def _make_writable(connection: Connection, table: str) -> None:
 
 
 def _append_only(connection: Connection) -> tuple[str, ...]:
-    there = inspect(connection).get_table_names()
-    return tuple(table for table in APPEND_ONLY if table in there)
+    existing = inspect(connection).get_table_names()
+    return tuple(table for table in APPEND_ONLY if table in existing)
 
 
 def _triggers(dialect: str, table: str, key: Sequence[str]) -> Iterator[str]:

@@ -1,7 +1,7 @@
-"""What tasks show, in versions: the scale, the facets, guidelines, screens and texts, and the display of each task.
+"""Content of tasks, in versions: the scale, the facets, guidelines, screens and texts, and the display of each task.
 
-A display says with the hashes of its parts what one task shows. Versions are recorded before anything is sent, so the
-display of a task that a killed push did not note down follows from those that were in force.
+A display describes the content of one task by the hashes of its parts. Versions are recorded before anything is sent,
+so a display that a killed push did not record follows from the versions in force.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any, Literal, NamedTuple
 from sqlalchemy import bindparam, select
 from sqlmodel import Session
 
-from annot.base.records import Asked
+from annot.base.records import Asked, grouped
 from annot.store.judging_models import (
     PROJECT_TABLE,
     TASK_TABLE,
@@ -35,10 +35,10 @@ from annot.store.models import (
 )
 
 History = tuple[tuple[str, str], ...]
-"""Moments (ISO 8601, UTC), each with the SHA-256 of what is in force from then on, the oldest first."""
+"""Moments (ISO 8601, UTC), each with the SHA-256 of the content in force from then on, the oldest first."""
 Display = Mapping[str, Any]
-"""What one task shows: under `scale`, `facet`, `guidelines`, `screen`, `topic` and `document` the hashes of contents,
-and which sentences are marked."""
+"""Content of one task: under `scale`, `facet`, `guidelines`, `screen`, `topic` and `document` the hashes of contents,
+and the positions of the marked sentences."""
 Texts = tuple[str | None, str | None]
 """The SHA-256 of the topic and of the document that are shown."""
 SCREENS = {"adjudicate": "adjudicate", "substudy-full": "full-text", "train-feedback": "feedback"}
@@ -46,7 +46,7 @@ SCREENS = {"adjudicate": "adjudicate", "substudy-full": "full-text", "train-feed
 
 
 Part = Literal["scale", "facet", "guidelines", "screen", "topic", "text"]
-"""What has versions. `topic` is a topic that is a text, and `text` a paper: a topic and a paper may share an id."""
+"""Kinds of content that have versions. `topic` is a topic that is a text, and `text` a paper: both may have one id."""
 IMPORTED = "imported"
 """The subject of the scale with which grades were imported: no person was shown it."""
 
@@ -56,14 +56,14 @@ class ShownVersion(NamedTuple):
 
     part: Part
     subject: str
-    """Which of its kind: the facet of `facet` and `guidelines`, the kind of `screen`, the id of `topic` and `text`; of
-    the scale, empty or `IMPORTED`."""
+    """Subject within its kind: the facet of `facet` and `guidelines`, the kind of `screen`, the id of `topic` and
+    `text`; of the scale, empty or `IMPORTED`."""
     since: str
     """ISO 8601, UTC."""
     sha256: str
-    """Of `body`."""
+    """SHA-256 of `body`."""
     why: str | None
-    """Why it was changed, in the lead's words; None for the first, and if no reason is asked for."""
+    """Reason for the change, in the lead's words; None for the first, and if no reason is asked for."""
     program: str | None
     """The version of the program that made it, of screens."""
     body: str
@@ -79,30 +79,16 @@ SHOWN_VERSION_TABLE = made(
     check("part", "part IN ('scale', 'facet', 'guidelines', 'screen', 'topic', 'text')"),
     check("why", "why IS NULL OR why <> ''"),
 )
-"""From when each content was in force. Triggers refuse every change."""
+"""Moments from which contents were in force. Triggers refuse every change."""
 OF_SETTINGS: tuple[Part, ...] = ("scale", "facet", "guidelines", "screen")
-"""The parts of which there are few; texts are many."""
+"""Parts with few subjects; texts are many."""
 KEYS = {"shown_content": ("sha256",), "shown_version": ("part", "subject", "since")}
 """The keys of the tables that only grow."""
 
 
 def hash_of_text(body: str) -> str:
-    """The SHA-256 by which a content is known."""
+    """SHA-256 that identifies a content."""
     return hashlib.sha256(body.encode()).hexdigest()
-
-
-class SentGuidelines(NamedTuple):
-    """The guidelines of one facet from one moment on."""
-
-    facet: str
-    sent_at: str
-    """ISO 8601, UTC."""
-    sha256: str
-    """Of `text`."""
-    text: str
-    """The page of the facet and the general one, Markdown."""
-    why: str | None
-    """Why they were changed, in the lead's words; None for the first."""
 
 
 def as_json(value: Any) -> str:
@@ -119,18 +105,17 @@ def version(
 
 def keep_contents(session: Session, bodies: Iterable[str]) -> None:
     """Keep these contents, each of them once."""
-    wanted = {hash_of_text(body): body for body in bodies}
-    for chunk in in_chunks(wanted):
-        known = set(session.connection().execute(_sha256_in(chunk)).scalars())
-        insert_rows(
-            session, SHOWN_CONTENT_TABLE, [{"sha256": key, "body": wanted[key]} for key in chunk if key not in known]
-        )
+    body_of = {hash_of_text(body): body for body in bodies}
+    for chunk in in_chunks(body_of):
+        on_record = set(session.connection().execute(_sha256_in(chunk)).scalars())
+        new = [{"sha256": sha256, "body": body_of[sha256]} for sha256 in chunk if sha256 not in on_record]
+        insert_rows(session, SHOWN_CONTENT_TABLE, new)
 
 
 def record_versions(session: Session, versions: Iterable[ShownVersion]) -> None:
-    """Note down that these are in force from their moments on; earlier ones stay on record."""
+    """Record that these are in force from their moments on; earlier ones stay on record."""
     new = list(versions)
-    keep_contents(session, (one.body for one in new))
+    keep_contents(session, (version.body for version in new))
     insert_records(session, SHOWN_VERSION_TABLE, new)
 
 
@@ -138,36 +123,26 @@ def read_versions(session: Session, *parts: Part) -> dict[tuple[Part, str], tupl
     """The versions of each thing, of these parts or of all, by part and subject, the oldest first."""
     rows = SHOWN_VERSION_TABLE
     columns = [rows.c[name] for name in ShownVersion._fields[:-1]]
-    wanted = select(*columns, SHOWN_CONTENT_TABLE.c.body).join(
+    statement = select(*columns, SHOWN_CONTENT_TABLE.c.body).join(
         SHOWN_CONTENT_TABLE, SHOWN_CONTENT_TABLE.c.sha256 == rows.c.sha256
     )
-    found: dict[tuple[Part, str], tuple[ShownVersion, ...]] = {}
-    every = session.connection().execute(wanted.where(rows.c.part.in_(parts)) if parts else wanted)
-    for row in sorted(map(ShownVersion._make, every), key=attrgetter("part", "subject", "since")):
-        found[row.part, row.subject] = (*found.get((row.part, row.subject), ()), row)
-    return found
+    rows_found = session.connection().execute(statement.where(rows.c.part.in_(parts)) if parts else statement)
+    versions = sorted(map(ShownVersion._make, rows_found), key=attrgetter("part", "subject", "since"))
+    by_thing = grouped(((version.part, version.subject), version) for version in versions)
+    return {thing: tuple(several) for thing, several in by_thing.items()}
 
 
 def read_histories(session: Session) -> dict[tuple[str, str], History]:
-    """As `read_versions`, of all parts and without contents."""
+    """Histories of all parts, as `read_versions` orders them, without contents."""
     rows = SHOWN_VERSION_TABLE.c
-    wanted = select(rows.part, rows.subject, rows.since, rows.sha256).order_by(rows.part, rows.subject, rows.since)
-    found: dict[tuple[str, str], list[tuple[str, str]]] = {}
-    for part, subject, since, sha256 in session.connection().execute(wanted):
-        found.setdefault((part, subject), []).append((since, sha256))
-    return {key: tuple(history) for key, history in found.items()}
-
-
-def read_guidelines(session: Session) -> dict[str, tuple[SentGuidelines, ...]]:
-    """The versions of each facet's guidelines, the oldest first."""
-    return {
-        facet: tuple(SentGuidelines(facet, one.since, one.sha256, one.body, one.why) for one in versions)
-        for (_, facet), versions in read_versions(session, "guidelines").items()
-    }
+    statement = select(rows.part, rows.subject, rows.since, rows.sha256).order_by(rows.part, rows.subject, rows.since)
+    moments = session.connection().execute(statement)
+    histories = grouped(((part, subject), (since, sha256)) for part, subject, since, sha256 in moments)
+    return {thing: tuple(history) for thing, history in histories.items()}
 
 
 def keep_imported_scale(session: Session, names: Sequence[str], *, since: str) -> None:
-    """Note down the names of the grades with which the first grades were imported, if no scale is on record."""
+    """Record the names of the grades with which the first grades were imported, if no scale is on record."""
     if not read_versions(session, "scale"):
         record_versions(session, [version("scale", IMPORTED, as_json([*names]), since=since)])
 
@@ -189,24 +164,24 @@ def moved_names(recorded: Sequence[str], names: Sequence[str]) -> list[str]:
 
 
 def facets_that_count(session: Session) -> dict[str, tuple[str, ...]]:
-    """The labels of each facet that was sent; of one that was removed since, the last ones, while it has queries."""
-    asked = set(session.connection().execute(select(QUERY_TABLE.c.facet).distinct()).scalars())
-    found = {}
+    """The labels of each facet that was sent; if a facet was removed since, its last labels while it has queries."""
+    facets_of_queries = set(session.connection().execute(select(QUERY_TABLE.c.facet).distinct()).scalars())
+    labels_of = {}
     for (_, facet), versions in read_versions(session, "facet").items():
-        bodies = [json.loads(one.body) for one in versions]
+        bodies = [json.loads(version.body) for version in versions]
         labels = [labels for labels in bodies if labels is not None]
-        if labels and (bodies[-1] is not None or facet in asked):
-            found[facet] = tuple(labels[-1])
-    return found
+        if labels and (bodies[-1] is not None or facet in facets_of_queries):
+            labels_of[facet] = tuple(labels[-1])
+    return labels_of
 
 
 def content(session: Session, sha256s: Iterable[str]) -> dict[str, str]:
     """The contents with these hashes, by hash; those that are not on record are left out."""
-    found: dict[str, str] = {}
+    bodies: dict[str, str] = {}
     for chunk in in_chunks(dict.fromkeys(sha256s)):
         rows = session.connection().execute(_sha256_in(chunk).add_columns(SHOWN_CONTENT_TABLE.c.body))
-        found |= {row.sha256: row.body for row in rows}
-    return found
+        bodies |= {row.sha256: row.body for row in rows}
+    return bodies
 
 
 def display_parts(session: Session, sha256s: Iterable[str | None]) -> dict[str, Display]:
@@ -216,7 +191,7 @@ def display_parts(session: Session, sha256s: Iterable[str | None]) -> dict[str, 
 
 
 def texts_in(display: Display | None) -> Texts:
-    """The hashes of topic and document in a display; None for what is not on record."""
+    """Hashes of topic and document in a display; None if not on record."""
     shown = display or {}
     return shown.get("topic"), shown.get("document")
 
@@ -225,24 +200,24 @@ def in_force(history: History, moment: str | None) -> str | None:
     """The hash that holds at a moment (ISO 8601); before all of them, and without a moment, the first."""
     if moment is None or not history:
         return history[0][1] if history else None
-    now = datetime.fromisoformat(moment)
-    begun = [sha256 for since, sha256 in history if datetime.fromisoformat(since) <= now]
+    time = datetime.fromisoformat(moment)
+    begun = [sha256 for since, sha256 in history if datetime.fromisoformat(since) <= time]
     return begun[-1] if begun else history[0][1]
 
 
 class ShownTasks:
-    """What the tasks of one project showed, and when."""
+    """Displays of the tasks of one project over time."""
 
     def __init__(self, by_task: Mapping[Asked, History], sources: _Sources, screen: str) -> None:
         self.by_task = by_task
-        """What is noted; empty for a task that a killed push did not note down."""
+        """Recorded displays by task; empty for a task that a killed push did not record."""
         self._sources, self._screen = sources, screen
         self._composed: dict[str, str] = {}
 
     def at(self, asked: Asked, moment: str | None) -> str | None:
-        """The hash of what the task displayed at this moment; None if nothing is on record.
+        """Hash of the display of the task at this moment; None if nothing is on record.
 
-        A display that was noted down with no task is composed of what was in force; `keep_composed` records it.
+        If the task has no recorded display, one is composed of the versions in force; `keep_composed` records it.
         """
         return in_force(self.by_task.get(asked) or self.composed(asked), moment)
 
@@ -252,7 +227,7 @@ class ShownTasks:
         moments = sorted({since for history in parts.values() for since, _ in history}, key=datetime.fromisoformat)
         history: list[tuple[str, str]] = []
         for moment in moments:
-            body = as_json({name: in_force(one, moment) for name, one in parts.items()})
+            body = as_json({name: in_force(history_of_part, moment) for name, history_of_part in parts.items()})
             self._composed[sha256 := hash_of_text(body)] = body
             if not history or history[-1][1] != sha256:
                 history.append((moment, sha256))
@@ -274,13 +249,13 @@ class ShownTasks:
 
 
 class _Sources(NamedTuple):
-    """What displays are composed of."""
+    """Sources from which displays are composed."""
 
     histories: Mapping[tuple[str, str], History]
     queries: Mapping[str, tuple[str, str]]
     """The topic and the facet of each query."""
     topics: frozenset[str]
-    """Those that are texts."""
+    """Topics that are texts."""
 
     def of(self, asked: Asked, screen: str) -> dict[str, History]:
         """The history of each part of a display, of those that have one."""
@@ -300,7 +275,7 @@ NOTHING_SHOWN = ShownTasks({}, _Sources({}, {}, frozenset()), "judge")
 
 
 def read_sources(session: Session) -> _Sources:
-    """What the displays of any project are composed of; for those who read of many projects."""
+    """Sources of the displays of any project; read once for several projects."""
     queries = session.connection().execute(select(QUERY_TABLE.c.query_id, QUERY_TABLE.c.topic_id, QUERY_TABLE.c.facet))
     topics = session.connection().execute(select(TOPIC_TABLE.c.topic_id)).scalars()
     return _Sources(
@@ -309,7 +284,7 @@ def read_sources(session: Session) -> _Sources:
 
 
 def read_shown(session: Session, project: int, sources: _Sources | None = None) -> ShownTasks:
-    """What each task of a project displayed. sources: as read before, for another project."""
+    """Displays of each task of a project. sources: as read before, for another project."""
     tasks, connection = TASK_TABLE, session.connection()
     columns = tasks.c.query_id, tasks.c.doc_id, tasks.c.occasion, tasks.c.shown
     rows = connection.execute(select(*columns).where(tasks.c.project_id == project))
@@ -322,24 +297,24 @@ def read_shown(session: Session, project: int, sources: _Sources | None = None) 
 def note_shown(
     session: Session, project: int, displays: Mapping[Asked, Display], *, since: str, fresh: Collection[Asked] = ()
 ) -> None:
-    """Note down what these tasks of a project show from now on, each where it is not what it showed before.
+    """Record the displays of these tasks from now on, if they differ from the last ones.
 
-    fresh: tasks that were just made, so that they never showed anything else, whatever the server's clock says. Any
-    other task of which nothing is noted yet, as after a restored backup, showed what was in force.
+    fresh: tasks that were just made, so that they never showed another one, whichever time the server's clock has. Any
+    other task without a recorded display, as after a restored backup, showed the versions in force.
     """
     shown = read_shown(session, project)
     remote_ids = _remote_ids(session, project)
     new: dict[int, History] = {}
     bodies: set[str] = set()
-    for asked, noted in shown.by_task.items():
-        history = noted or (() if asked in fresh else shown.composed(asked))
-        display = displays.get(asked)
+    for key, noted in shown.by_task.items():
+        history = noted or (() if key in fresh else shown.composed(key))
+        display = displays.get(key)
         if display is not None:
             body = as_json(display)
             history = _continued(history, noted, display, body, shown, since=since)
             bodies.add(body)
         if history != noted:
-            new[remote_ids[asked]] = history
+            new[remote_ids[key]] = history
             bodies.update(shown.bodies(sha256 for _, sha256 in history))
     keep_contents(session, bodies)
     of_task = (TASK_TABLE.c.project_id == project) & (TASK_TABLE.c.remote_id == bindparam("task"))
@@ -369,8 +344,8 @@ def _continued(
 
 def _remote_ids(session: Session, project: int) -> dict[Asked, int]:
     rows = TASK_TABLE.c
-    wanted = select(rows.query_id, rows.doc_id, rows.occasion, rows.remote_id).where(rows.project_id == project)
-    return {Asked(*key): remote_id for *key, remote_id in session.connection().execute(wanted)}
+    statement = select(rows.query_id, rows.doc_id, rows.occasion, rows.remote_id).where(rows.project_id == project)
+    return {Asked(*key): remote_id for *key, remote_id in session.connection().execute(statement)}
 
 
 def _sha256_in(sha256s: Iterator[str] | list[str]) -> Any:

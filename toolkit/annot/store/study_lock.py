@@ -1,10 +1,11 @@
-"""One command at a time changes a study: a lock beside the database that ends with its holder, even one that is killed.
+"""One command at a time changes a study: a lock next to the database that ends with its holder, even one that is
+killed.
 
-On SQLite it is `flock` on a file beside the database, which the operating system lets go when the process ends. On
-PostgreSQL it is an advisory lock of the session, which the server lets go when the connection ends.
+On SQLite it is `flock` on a file next to the database, which the operating system releases when the process ends. On
+PostgreSQL it is an advisory lock of the session, which the server releases when the connection ends.
 
 The lock is not the write lock of a transaction: a command holds it from its first look to its last word, over network
-and computation alike, while transactions stay short. Who only reads takes no lock and never waits.
+and computation alike, while transactions stay short. Commands that only read take no lock and never wait.
 """
 
 from __future__ import annotations
@@ -27,16 +28,16 @@ from annot.base.errors import BusyError, StoreError
 from annot.store.database import WAIT_SECONDS, WRITE_LOCK, in_words, parse_url, password_of, place_of
 
 STUDY_LOCK = WRITE_LOCK + 1
-"""The advisory lock of PostgreSQL that stands for "a command changes the study"."""
+"""Advisory lock of PostgreSQL for "a command changes the study"."""
 LONGEST_NAME = 63
-"""Bytes that PostgreSQL keeps of what a connection says of itself."""
+"""Bytes that PostgreSQL keeps of the name of a connection."""
 LOOK_EVERY = 0.1
 SILENT_SECONDS = 30
-"""After so long without an answer PostgreSQL begins to ask whether the holder's machine is still there."""
+"""Seconds without an answer after which PostgreSQL begins to check that the holder's machine is alive."""
 
 
 class Holder(NamedTuple):
-    """Who changes the study at the moment."""
+    """Command that changes the study at the moment."""
 
     command: str
     process: str
@@ -50,7 +51,7 @@ class Holder(NamedTuple):
 
 
 def read_holder(text: str) -> Holder | None:
-    """The holder that a line tells of; None if it tells of none."""
+    """Holder that a line describes; None if it describes none."""
     parts = text.strip().split("|", 3)
     return Holder(*parts) if len(parts) == len(Holder._fields) else None
 
@@ -61,15 +62,15 @@ def alone(
 ) -> Iterator[None]:
     """Hold the lock of the study at `url` for as long as the context lasts.
 
-    command: what is done, for those who come meanwhile.
-    wait_seconds: how long to wait for another command that holds it; tell: is told whom is waited for.
+    command: name of the command, for others that come meanwhile. wait_seconds: longest wait for another command that
+    holds the lock. tell: receives a message about the holder.
 
-    A study whose database is not there yet is not locked. Raises BusyError, naming the holder, when the wait is over,
-    and StoreError if the database cannot be reached or the file system cannot lock.
+    A study without a database is not locked. Raises BusyError, naming the holder, when the wait is over, and StoreError
+    if the database cannot be reached or the file system cannot lock.
     """
     place = parse_url(url)
-    since = datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
-    me = Holder(command.replace("|", " "), str(os.getpid()), since, platform.node())
+    started = datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+    me = Holder(command.replace("|", " "), str(os.getpid()), started, platform.node())
     queue = _Queue(time.monotonic() + wait_seconds, tell)
     if place.get_backend_name() == "sqlite":
         # The file itself: a study may be reached by several names.
@@ -81,12 +82,12 @@ def alone(
 
 
 def lock_file(database: Path) -> Path:
-    """The file that is locked for a SQLite database. It stays, empty, when nobody holds it."""
+    """File that is locked for a SQLite database. It stays, empty, after the lock is released."""
     return database.with_name(f"{database.name}-lock")
 
 
 class _Queue:
-    """The wait for a lock that somebody else holds."""
+    """Wait for a lock that another command holds."""
 
     def __init__(self, deadline: float, tell: Callable[[str], None]) -> None:
         self._deadline, self._tell = deadline, tell
@@ -139,10 +140,10 @@ def _locked(handle: int, path: Path) -> bool:
 
 @contextmanager
 def _session_held(place: URL, me: Holder, queue: _Queue) -> Iterator[None]:
-    given = {"connect_timeout": WAIT_SECONDS}
+    connect_args = {"connect_timeout": WAIT_SECONDS}
     try:
         # A connection of its own, outside every transaction: one left open for minutes would hold up the database.
-        engine = create_engine(place, poolclass=NullPool, connect_args=given, hide_parameters=True)
+        engine = create_engine(place, poolclass=NullPool, connect_args=connect_args, hide_parameters=True)
     except ModuleNotFoundError:
         # Opening the store tells how to get the driver.
         yield
@@ -161,7 +162,8 @@ def _session_held(place: URL, me: Holder, queue: _Queue) -> Iterator[None]:
 
 
 def _present(connection: Any, me: Holder) -> None:
-    """Say who holds the connection, where everyone can read it, and let the server notice a machine that has gone."""
+    """Describe the holder in the connection's name, for everyone to read, and let the server notice a machine that has
+    died."""
     room = LONGEST_NAME - len(me._replace(host="").written().encode())
     name = me._replace(host=me.host.encode()[: max(room, 0)].decode(errors="ignore")).written()
     connection.execute("SELECT set_config('application_name', %s, false)", (name,))
@@ -170,7 +172,7 @@ def _present(connection: Any, me: Holder) -> None:
 
 
 def _session_holder(connection: Any) -> Holder | None:
-    found = connection.execute(
+    row = connection.execute(
         """
         SELECT application_name FROM pg_locks JOIN pg_stat_activity USING (pid)
         WHERE locktype = 'advisory' AND granted AND objsubid = 1 AND classid = %s AND objid = %s
@@ -178,11 +180,11 @@ def _session_holder(connection: Any) -> Holder | None:
         """,
         (STUDY_LOCK >> 32, STUDY_LOCK & 0xFFFFFFFF),
     ).fetchone()
-    return None if found is None else read_holder(found[0])
+    return None if row is None else read_holder(row[0])
 
 
 def _busy(holder: Holder | None) -> BusyError:
-    """What to tell of the holder; None if it came or went at this very moment."""
+    """Error about the holder; None if it came or went at this very moment."""
     hint = "run the command again when that one has finished, or add `--wait SECONDS`"
     if holder is None:
         return BusyError("another command is changing this study at the moment", hint=hint)

@@ -1,27 +1,26 @@
-"""The lead's decisions on answered pairs of which a text was corrected: judged as they were sent, or once more."""
+"""The lead's decisions on answered pairs with a corrected text: judged as they were sent, or once more."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from operator import attrgetter
 from typing import Literal, NamedTuple
 
 from sqlmodel import Session
 
-from annot.store.models import check, columns_of, insert_records, made, read_records, to
+from annot.store.models import check, columns_of, insert_records, made, read_in_order, to
 
 Ruling = Literal["stays", "again"]
 
 
 class TextRuling(NamedTuple):
-    """The lead's decision on an answered pair of which the topic or the document was corrected."""
+    """The lead's decision on an answered pair with a corrected topic or document."""
 
     query_id: str
     doc_id: str
     text_id: str
     """The topic or the paper."""
     sha256: str
-    """Of the corrected text."""
+    """SHA-256 of the corrected text."""
     ruling: Ruling
     """`stays`: judged as it was sent; `again`: judged once more on the corrected text."""
     why: str
@@ -39,11 +38,10 @@ TEXT_RULING_TABLE = made(
 
 
 def add_rulings(session: Session, rulings: Iterable[TextRuling]) -> None:
-    """Note down these decisions; earlier ones stay on record."""
+    """Record these decisions; earlier ones stay on record."""
     insert_records(session, TEXT_RULING_TABLE, rulings)
 
 
 def read_rulings(session: Session) -> tuple[TextRuling, ...]:
     """All decisions, the oldest first."""
-    order = attrgetter("ruled_at", "query_id", "doc_id", "text_id")
-    return tuple(sorted(read_records(session, TEXT_RULING_TABLE, TextRuling), key=order))
+    return read_in_order(session, TEXT_RULING_TABLE, TextRuling, ["ruled_at", "query_id", "doc_id", "text_id"])

@@ -1,6 +1,6 @@
 """Judging that never counts as the collection's: the sub-study and the training of assessors.
 
-What is asked and answered there lies in tables of its own, so that no reader of judgements can meet it.
+Its questions and answers are in tables of their own, so that no reader of judgements can meet them.
 """
 
 from __future__ import annotations
@@ -23,22 +23,22 @@ from annot.store.judging_models import (
     TRIAL_TABLE,
 )
 from annot.store.judging_models import Gold as Gold
-from annot.store.models import QUERY_TABLE, check_distinct, check_known, insert_records, insert_rows, read_records
+from annot.store.models import QUERY_TABLE, check_distinct, check_known, insert_records, insert_rows, read_in_order
 from annot.store.projects import StoredRound, read_asked
 from annot.store.revisions import Line, Revisions, Sourced
 
 SAME_PAIRS: dict[StoredRound, StoredRound] = {"train-feedback": "train"}
-"""A round that shows again what another has asked."""
+"""Rounds that show the pairs of another round again."""
 
 
 TRIALS = Revisions(TRIAL_JUDGEMENT_TABLE, Judgement)
-"""Their table."""
+"""Revisions of the answers."""
 record_answers = TRIALS.record
 """Each answer's `source` is its round."""
 
 
 def read_lines(session: Session, source: str, assessor: str) -> tuple[Line[Judgement], ...]:
-    """What is on record of one assessor's answers of one source."""
+    """Lines of one assessor's answers of one source."""
     lines = TRIALS.lines(session, person=assessor)
     return tuple(line for line in lines if line.current.source == source)
 
@@ -49,7 +49,7 @@ def read_given(session: Session, assessor: str) -> tuple[Sourced[Judgement], ...
 
 
 def read_pairs(session: Session) -> set[tuple[str, str]]:
-    """The (query_id, doc_id) of every pair that is given to somebody in any of these rounds."""
+    """Pairs that an assessor has in any of these rounds, as (query_id, doc_id)."""
     rows = TRIAL_ASSIGNMENT_TABLE
     return {(row[0], row[1]) for row in session.connection().execute(select(rows.c.query_id, rows.c.doc_id))}
 
@@ -60,14 +60,14 @@ def read_answers(session: Session, source: str) -> tuple[Sourced[Judgement], ...
 
 
 def put_trial(session: Session, name: str, facts: Mapping[str, Any]) -> None:
-    """Note down what is known of a trial; earlier facts of that name go."""
+    """Record the facts of a trial; earlier facts of that name are removed."""
     rows = TRIAL_TABLE
     session.connection().execute(rows.delete().where(rows.c.name == name))
     insert_rows(session, TRIAL_TABLE, [{"name": name, "facts": dict(facts)}])
 
 
 def read_trial(session: Session, name: str) -> dict[str, Any] | None:
-    """What is known of a trial; None if there is none of that name."""
+    """Facts of a trial; None if there is none of that name."""
     return read_trials(session).get(name)
 
 
@@ -87,9 +87,10 @@ def replace_assignments(session: Session, round: StoredRound, assignments: Itera
 def add_assignments(session: Session, round: StoredRound, assignments: Iterable[Assignment]) -> None:
     """Add pairs to the round. Raises InputError for an unknown query or assessor, and for a pair given twice."""
     new = list(assignments)
-    check_distinct(((one.query_id, one.doc_id, one.assessor) for one in new), what=f"{round} round")
-    check_known(session, QUERY_TABLE, {one.query_id for one in new}, what=f"{round} round")
-    check_known(session, ASSESSOR_TABLE, {one.assessor for one in new}, what=f"{round} round")
+    what = f"{round} round"
+    check_distinct(((assignment.query_id, assignment.doc_id, assignment.assessor) for assignment in new), what=what)
+    check_known(session, QUERY_TABLE, {assignment.query_id for assignment in new}, what=what)
+    check_known(session, ASSESSOR_TABLE, {assignment.assessor for assignment in new}, what=what)
     insert_records(session, TRIAL_ASSIGNMENT_TABLE, new, round=round)
 
 
@@ -97,30 +98,30 @@ def read_assignments(session: Session, round: StoredRound, assessor: str | None 
     """The pairs of a round, of one assessor or of all, by assessor and position."""
     rows = TRIAL_ASSIGNMENT_TABLE
     columns = rows.c.query_id, rows.c.doc_id, rows.c.assessor, rows.c.position
-    wanted = rows.c.round == SAME_PAIRS.get(round, round)
-    found = (Assignment(*row) for row in session.connection().execute(select(*columns).where(wanted)))
-    mine = (one for one in found if assessor in (None, one.assessor))
-    return tuple(sorted(mine, key=attrgetter("assessor", "position")))
+    of_round = rows.c.round == SAME_PAIRS.get(round, round)
+    rows_found = (Assignment(*row) for row in session.connection().execute(select(*columns).where(of_round)))
+    of_assessor = (assignment for assignment in rows_found if assessor in (None, assignment.assessor))
+    return tuple(sorted(of_assessor, key=attrgetter("assessor", "position")))
 
 
 def replace_gold(session: Session, gold: Iterable[Gold]) -> None:
     """Make these the gold pairs. Raises InputError for an unknown query, and if a pair that was sent would change.
 
-    What was sent keeps its grade: an assessor may have answered it, and have been shown that grade.
+    A pair that was sent keeps its grade: an assessor may have answered it, and have been shown that grade.
     """
     new = list(gold)
-    check_distinct((one.pair for one in new), what="gold")
-    check_known(session, QUERY_TABLE, {one.query_id for one in new}, what="gold")
-    grades = {one.pair: one.grade for one in new}
-    sent = {asked.pair for _, asked in read_asked(session, round="train")}
-    changed = [one for one in read_gold(session) if one.pair in sent and grades.get(one.pair) != one.grade]
-    found = [str(grades.get(one.pair, "no such pair")) for one in changed]
+    check_distinct((pair.pair for pair in new), what="gold")
+    check_known(session, QUERY_TABLE, {pair.query_id for pair in new}, what="gold")
+    grades = {pair.pair: pair.grade for pair in new}
+    sent = {key.pair for _, key in read_asked(session, round="train")}
+    changed = [pair for pair in read_gold(session) if pair.pair in sent and grades.get(pair.pair) != pair.grade]
+    new_grades = [str(grades.get(pair.pair, "no such pair")) for pair in changed]
     if changed:
         raise InputError(
             f"{counted(len(changed), 'gold pair')} already sent to assessors would change or be removed",
             faults=[
-                f"{one.query_id} {one.doc_id}: grade {one.grade} on record, found {now}"
-                for one, now in zip(changed, found, strict=True)
+                f"{pair.query_id} {pair.doc_id}: grade {pair.grade} on record, found {new_grade}"
+                for pair, new_grade in zip(changed, new_grades, strict=True)
             ],
             hint="keep what was sent, and add new pairs to it; a reason may be reworded",
         )
@@ -130,4 +131,4 @@ def replace_gold(session: Session, gold: Iterable[Gold]) -> None:
 
 def read_gold(session: Session) -> tuple[Gold, ...]:
     """The gold pairs in their order."""
-    return tuple(sorted(read_records(session, GOLD_TABLE, Gold), key=attrgetter("position")))
+    return read_in_order(session, GOLD_TABLE, Gold, ["position"])

@@ -1,4 +1,4 @@
-"""What is still to judge, what is in dispute, who settles it, and what the final grades are."""
+"""Planned judgements, disputes, adjudicators and final grades."""
 
 from __future__ import annotations
 
@@ -26,58 +26,68 @@ from annot.base.records import (
 Pair = tuple[str, str]
 """(query_id, doc_id)."""
 WIDE = 2
-"""From this difference on two grades want a reason."""
+"""Difference between two grades from which a reason is wanted."""
 
 
 Ask = tuple[str, Asked]
-"""(assessor, what they were asked)."""
+"""An assessor and what they were asked."""
 
 
 @dataclass(frozen=True, slots=True)
 class PlannedJudgements:
-    """Every planned judgement, by what has become of it. A pair that was returned is asked again: its first answer
-    is no longer the one that is wanted."""
+    """Planned judgements by their state. A pair that was returned is asked again: its first answer no longer counts."""
 
     given: tuple[Ask, ...]
-    """Those with an answer that counts, hidden repeats among them."""
+    """Judgements with an answer that counts, hidden repeats among them."""
     pending: tuple[Ask, ...]
-    """Those that their assessor has still to give."""
+    """Judgements that their assessor has still to give."""
     pending_repeats: tuple[Ask, ...]
     """Hidden repeats that their assessor has still to give; no final grade waits for them."""
     vacant: Mapping[Pair, int]
     """Judgements of a pair that no assessor has, because a person left."""
     waived: Mapping[Pair, int]
-    """Judgements of a pair that nobody will give: the lead accepted fewer, or an adjudicator closed the pair."""
+    """Judgements of a pair that are no longer expected: the lead accepted fewer, or an adjudicator closed the pair."""
 
     @property
     def left(self) -> int:
-        """How many judgements are still to be given, whoever gives them."""
+        """Number of judgements that are still to be given by anyone."""
         return self.left_by_assessor.total() + sum(self.vacant.values())
 
     @property
     def left_by_assessor(self) -> Counter[str]:
-        """How many of them each assessor has."""
+        """Number of these judgements for each assessor."""
         return Counter(name for name, _ in (*self.pending, *self.pending_repeats))
 
     @property
     def missing(self) -> int:
-        """How many judgements were planned and never given; one that was given and asked again is not missing."""
-        never = sum(asked.occasion == 1 for _, asked in self.pending)
+        """Number of judgements that were planned and never given; one that was given and asked again is not missing."""
+        never = sum(key.occasion == 1 for _, key in self.pending)
         return never + sum(self.vacant.values()) + sum(self.waived.values())
 
     @property
     def unfinished(self) -> set[Pair]:
         """Pairs whose final grade waits for a judgement."""
-        return {asked.pair for _, asked in self.pending} | self.vacant.keys()
+        return {key.pair for _, key in self.pending} | self.vacant.keys()
+
+    @property
+    def waiting(self) -> set[Pair]:
+        """Pairs that wait only for answers that are asked again."""
+        occasions = grouped((key.pair, key.occasion) for _, key in self.pending)
+        return {pair for pair, several in occasions.items() if 1 not in several}
+
+    @property
+    def short(self) -> set[Pair]:
+        """Unfinished pairs that no present assessor will complete."""
+        return self.vacant.keys() - {key.pair for _, key in self.pending}
 
     def closed(self, pairs: Collection[Pair]) -> PlannedJudgements:
-        """The same, once an adjudicator has closed these pairs: their grades wait for no judgement any more."""
+        """The judgements once an adjudicator has closed these pairs: their grades no longer wait for a judgement."""
         waived = Counter(self.waived)
         waived.update({pair: n for pair, n in self.vacant.items() if pair in pairs})
-        waived.update(asked.pair for _, asked in self.pending if asked.pair in pairs and asked.occasion == 1)
+        waived.update(key.pair for _, key in self.pending if key.pair in pairs and key.occasion == 1)
         return replace(
             self,
-            pending=tuple((name, asked) for name, asked in self.pending if asked.pair not in pairs),
+            pending=tuple((name, key) for name, key in self.pending if key.pair not in pairs),
             vacant={pair: n for pair, n in self.vacant.items() if pair not in pairs},
             waived=dict(waived),
         )
@@ -94,23 +104,25 @@ def planned_judgements(
 ) -> PlannedJudgements:
     """Sort the planned judgements into those that are given and those that are not.
 
-    teams: the assessors of each pair, also of pairs that nobody has any more. returned: in the order in which pairs
-    were returned, without those that were taken back; what is asked last is wanted. answered: asks with an answer that
-    counts. per_pair: how many judgements each pair is to have; None if the plan is what was imported. accepted: pairs
-    that may have fewer, but at least one.
+    teams: the assessors of each pair, also of pairs without any. returned: in the order in which pairs
+    were returned, without those that were taken back; the last one counts. answered: asks with an answer that counts.
+    per_pair: judgements that each pair is to have; None if the plan was imported. accepted: pairs that may have fewer,
+    but at least one.
     """
     last = {(name, pair): Asked(*pair) for pair, team in teams.items() for name in team}
-    last |= {(one.assessor, one.pair): one.asked for one in returned if one.assessor in teams.get(one.pair, ())}
-    wanted = [(name, asked) for (name, _), asked in sorted(last.items())]
-    repeats = [(one.assessor, one.asked) for one in plan if one.occasion > 1]
+    last |= {
+        (entry.assessor, entry.pair): entry.asked for entry in returned if entry.assessor in teams.get(entry.pair, ())
+    }
+    asks = [(name, asked) for (name, _), asked in sorted(last.items())]
+    repeats = [(assignment.assessor, assignment.asked) for assignment in plan if assignment.occasion > 1]
     vacant: dict[Pair, int] = {}
     waived: dict[Pair, int] = {}
     for pair, team in sorted(teams.items()):
         if (lacking := (per_pair or 0) - len(team)) > 0:
             (waived if pair in accepted and team else vacant)[pair] = lacking
     return PlannedJudgements(
-        given=tuple(ask for ask in (*wanted, *repeats) if ask in answered),
-        pending=tuple(ask for ask in wanted if ask not in answered),
+        given=tuple(ask for ask in (*asks, *repeats) if ask in answered),
+        pending=tuple(ask for ask in asks if ask not in answered),
         pending_repeats=tuple(ask for ask in repeats if ask not in answered),
         vacant=vacant,
         waived=waived,
@@ -127,14 +139,14 @@ class Dispute(OfPair):
 
     @property
     def gap(self) -> int:
-        """The largest difference between two grades; the scale's unknown width where someone could not judge is 0."""
+        """Largest difference between two grades, without assessors who could not judge; 0 without any grade."""
         grades = [judgement.grade for judgement in self.judgements if judgement.grade is not None]
         return max(grades) - min(grades) if grades else 0
 
 
 @dataclass(frozen=True, slots=True)
 class Settlement:
-    """The pairs that have all their judgements, by what these say."""
+    """Pairs that have all their judgements, agreed and disputed."""
 
     agreed: tuple[Decision, ...]
     disputed: tuple[Dispute, ...]
@@ -154,44 +166,44 @@ def settle(
     agreed when all its assessors gave the same grade; it is in dispute when grades differ or someone could not judge.
     contested: pairs that are in dispute although their grades are equal, by the lead's word.
     """
-    by_pair = nested((one.pair, one.assessor, one) for one in judgements if one.counts)
+    by_pair = nested((judgement.pair, judgement.assessor, judgement) for judgement in judgements if judgement.counts)
     agreed: list[Decision] = []
     disputed: list[Dispute] = []
     for pair in sorted(planned.keys() - set(unfinished)):
-        given = [by_pair[pair][name] for name in sorted(planned[pair])]
-        grades = {one.grade for one in given}
+        current = [by_pair[pair][name] for name in sorted(planned[pair])]
+        grades = {judgement.grade for judgement in current}
         if len(grades) == 1 and None not in grades and pair not in contested:
-            grade = given[0].grade
+            grade = current[0].grade
             assert grade is not None
             agreed.append(Decision(*pair, grade=grade, origin="agreed"))
         else:
-            disputed.append(Dispute(*pair, judgements=tuple(given)))
+            disputed.append(Dispute(*pair, judgements=tuple(current)))
     return Settlement(tuple(agreed), tuple(disputed))
 
 
 @dataclass(frozen=True, slots=True)
 class Rulings:
-    """What adjudicators said of the pairs, by what it settles."""
+    """Rulings of adjudicators, by their effect on the pairs."""
 
     graded: dict[Pair, Adjudication]
     """The adjudication that counts, of each pair that has a grade from one."""
     unjudgeable: dict[Pair, tuple[Adjudication, ...]]
-    """Pairs that as many adjudicators as are asked could not judge: nobody can, and no further person is asked."""
+    """Pairs that as many adjudicators as are asked could not judge: they are closed, and no further person is asked."""
     passed_on: dict[Pair, tuple[Adjudication, ...]]
     """Pairs that an adjudicator could not judge and that wait for another one."""
 
 
 def rulings_of(adjudications: Iterable[Adjudication], *, asked: int) -> Rulings:
-    """Sort what adjudicators said; those with flags do not count, and of one person's several answers the last does,
-    and of several people's grades the latest.
+    """Sort the rulings of adjudicators. Those with flags do not count; the last answer of each person does, and the
+    latest grade among several people.
 
-    asked: how many adjudicators must say that they cannot judge a pair before it is given up.
+    asked: adjudicators who must be unable to judge a pair before it is given up.
     """
-    said = nested((ruling.pair, ruling.adjudicator, ruling) for ruling in adjudications if ruling.counts)
+    rulings = nested((ruling.pair, ruling.adjudicator, ruling) for ruling in adjudications if ruling.counts)
     graded: dict[Pair, Adjudication] = {}
     unjudgeable: dict[Pair, tuple[Adjudication, ...]] = {}
     passed_on: dict[Pair, tuple[Adjudication, ...]] = {}
-    for pair, by_person in sorted(said.items()):
+    for pair, by_person in sorted(rulings.items()):
         grades = [ruling for ruling in by_person.values() if ruling.grade is not None]
         if grades:
             graded[pair] = sorted(grades, key=lambda ruling: ruling.judged_at or "")[-1]
@@ -202,31 +214,37 @@ def rulings_of(adjudications: Iterable[Adjudication], *, asked: int) -> Rulings:
 
 
 class Unexplained(NamedTuple):
-    """Of the settled pairs that need a reason most, those that have none."""
+    """Settled pairs without the reason that they need."""
 
     pairs: int
     """The adjudicator gave a grade that no assessor gave, or the assessors' grades are `WIDE` apart or more."""
     without_reason: int
-    """No sentence was written."""
+    """Number of pairs without a sentence."""
     without_cause: int
-    """It was not said why they differ."""
+    """Number of pairs without a cause of the difference."""
 
 
 def unexplained_of(adjudications: Mapping[Pair, Adjudication], judgements: Iterable[Judgement]) -> Unexplained:
-    """How many overrulings and wide gaps lack the words that Label Studio cannot require for them alone.
+    """Overrulings and wide gaps without the words that Label Studio cannot require for them alone.
 
     judgements: those that the final grades are made of; the ones that do not count are left out. As everywhere, only a
     pair with two grades or more can be overruled.
     """
-    grades = grouped((one.pair, one.grade) for one in judgements if one.counts and one.grade is not None)
-    wanting = [
-        settled
-        for pair, settled in adjudications.items()
-        if len(given := grades.get(pair, [])) > 1 and (settled.grade not in given or max(given) - min(given) >= WIDE)
-    ]
-    return Unexplained(
-        len(wanting), sum(not one.comment for one in wanting), sum(one.reason is None for one in wanting)
+    grades = grouped(
+        (judgement.pair, judgement.grade)
+        for judgement in judgements
+        if judgement.counts and judgement.grade is not None
     )
+
+    def is_contrary(adjudication: Adjudication) -> bool:
+        of_pair = grades.get(adjudication.pair, [])
+        if len(of_pair) < 2:
+            return False
+        return adjudication.grade not in of_pair or max(of_pair) - min(of_pair) >= WIDE
+
+    contrary = list(filter(is_contrary, adjudications.values()))
+    without_cause = sum(adjudication.reason is None for adjudication in contrary)
+    return Unexplained(len(contrary), sum(not adjudication.comment for adjudication in contrary), without_cause)
 
 
 def shown_assessors(pair: Pair, assessors: Iterable[str], *, seed: int) -> tuple[str, ...]:
@@ -235,7 +253,7 @@ def shown_assessors(pair: Pair, assessors: Iterable[str], *, seed: int) -> tuple
     from annot.base.stats.seeding import generator
 
     names = sorted(assessors)
-    return tuple(names[at] for at in generator(seed, "shown", *pair).permutation(len(names)))
+    return tuple(names[place] for place in generator(seed, "shown", *pair).permutation(len(names)))
 
 
 def shown_order(dispute: Dispute, *, seed: int) -> tuple[Judgement, ...]:
@@ -246,7 +264,7 @@ def shown_order(dispute: Dispute, *, seed: int) -> tuple[Judgement, ...]:
 
 
 def queue(disputes: Iterable[Dispute], queries: Mapping[str, Query]) -> tuple[Dispute, ...]:
-    """Disputes topic by topic, and of one topic facet by facet. The place of a pair says nothing of its grades."""
+    """Disputes topic by topic, and facet by facet within a topic. The place of a pair reveals nothing of its grades."""
 
     places = {name: (query.topic_id, query.facet) for name, query in queries.items()}
     return tuple(sorted(disputes, key=lambda dispute: (places[dispute.query_id], dispute.pair)))
@@ -261,37 +279,39 @@ def assign_adjudicators(
     current: Mapping[Pair, str],
     passed_on: Mapping[Pair, Collection[str]],
 ) -> dict[Pair, str]:
-    """The adjudicator of each dispute, loads balanced, a query kept with one person where that stays balanced.
+    """The adjudicator of each dispute, loads balanced, a query kept with one person if the loads stay balanced.
 
-    An adjudicator never settles a pair that they judged, unless `may_assess` allows it and nobody else is there.
-    `current` are the disputes that someone has already. `passed_on`: who could not judge a pair that goes to another
-    adjudicator; that one is neither of them nor an assessor of the pair, and where there is no such person the pair has
-    nobody here. Raises InputError naming the other pairs that nobody may settle.
+    An adjudicator never settles a pair that they judged, unless `may_assess` allows it and there is no one else.
+    `current`: the adjudicators of disputes that have one already. `passed_on`: adjudicators who could not judge a pair
+    that goes to another one, who is neither of them nor an assessor of the pair; if there is no such person the pair is
+    left out. Raises InputError naming the other pairs that no adjudicator may settle.
     """
     if not adjudicators:
         raise InputError("no adjudicator", hint="add one with `annot assessor add NAME --account EMAIL --adjudicator`")
-    given = dict(current)
-    load: Counter[str] = Counter(given.values())
-    new = sorted((dispute for dispute in disputes if dispute.pair not in given), key=attrgetter("pair"))
+    adjudicator_of = dict(current)
+    load: Counter[str] = Counter(adjudicator_of.values())
+    new = sorted((dispute for dispute in disputes if dispute.pair not in adjudicator_of), key=attrgetter("pair"))
     queries_of = grouped((dispute.query_id, dispute) for dispute in new)
     from annot.base.stats.seeding import generator
 
     stuck: list[str] = []
     for query_id, group in sorted(queries_of.items()):
         order = list(generator(seed, "adjudicator", query_id).permutation(sorted(adjudicators)))
-        for one in group:
-            judged = {judgement.assessor for judgement in one.judgements}
-            could_not = passed_on.get(one.pair, ())
+        for dispute in group:
+            judged = {judgement.assessor for judgement in dispute.judgements}
+            could_not = passed_on.get(dispute.pair, ())
             free = [name for name in order if name not in judged and name not in could_not]
             if could_not and not free:
                 continue
             if may_assess:
                 free = free or order
             if not free:
-                stuck.append(f"{one.query_id} {one.doc_id}: judged by every adjudicator ({', '.join(sorted(judged))})")
+                stuck.append(
+                    f"{dispute.query_id} {dispute.doc_id}: judged by every adjudicator ({', '.join(sorted(judged))})"
+                )
                 continue
             name = str(min(free, key=lambda person: (load[person] // len(group), order.index(person))))
-            given[one.pair] = name
+            adjudicator_of[dispute.pair] = name
             load[name] += 1
     if stuck:
         raise InputError(
@@ -299,4 +319,4 @@ def assign_adjudicators(
             faults=stuck,
             hint="`annot assessor add --adjudicator`",
         )
-    return given
+    return adjudicator_of

@@ -1,12 +1,12 @@
 """A backup: a compressed tar with the database as lines of JSON, the study's files, and the server's projects.
 
-    annot-backup.json        what it is of, and the size and SHA-256 of everything below; it comes first
+    annot-backup.json        a description, and the size and SHA-256 of everything below; it comes first
     database/TABLE.jsonl     each table of the database
-    files/...                the study's folder, without what can be made again
+    files/...                the study's folder, without files that can be made again
     server/PROJECT.json      each project as the server had it: its settings, and its tasks with every annotation
 
-It is written whole or not at all, and it is not trusted, as a backup may come from someone else. Nothing is unpacked
-before its manifest has been read and checked, and then only what the manifest names, byte for byte.
+It is written as a whole or not at all, and it is not trusted, as a backup may come from someone else. Nothing is
+unpacked before its manifest has been read and checked, and then only the files that the manifest names, byte for byte.
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ from annot.study.workspace import ASIDE, CACHE, SETTINGS_FILE, sha256_of
 MANIFEST = "annot-backup.json"
 DATABASE, FILES, SERVER = "database", "files", "server"
 BACKUPS = "backups"
-"""Where the program itself puts backups, and what a restore replaces."""
+"""Folder of automatic backups; a restore leaves replaced files there."""
 PART = (SETTINGS_FILE, "pools/plan.jsonl", "pools/plan.manifest.json")
-"""The files that a backup of the database alone has beside it, those of them that there are."""
+"""Files that a backup of the database alone has besides it, if they exist."""
 MOST_PACKED = 100
-"""What is in a backup is at most so many times the size of its file."""
+"""Largest ratio of the content of a backup to the size of its file."""
 LONGEST_MANIFEST = 64 << 20
 HINT = "use another backup; this one is damaged, changed or incomplete"
 SMALL = 3
@@ -49,11 +49,11 @@ SMALL = 3
 AROUND_ENTRY = 8 << 10
 """Bytes of tar around one file, at most."""
 _BROKEN = (tarfile.TarError, zlib.error, EOFError, OSError, ValueError)
-"""What the reading of a damaged archive raises."""
+"""Errors of reading a damaged archive."""
 
 
 class Entry(NamedTuple):
-    """What the manifest says of one file."""
+    """Size and hash of one file in the manifest."""
 
     size: Annotated[int, Field(ge=0)]
     sha256: Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
@@ -61,22 +61,22 @@ class Entry(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Contents:
-    """What a backup says of itself: the manifest."""
+    """Manifest of a backup."""
 
     __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid", strict=True)
 
     annot: str
     """The program that made it."""
     made: str
-    """When, ISO 8601, UTC."""
+    """Time, ISO 8601, UTC."""
     collection: str
     database: Dumped
     entries: Mapping[str, Entry]
     """Everything in it, by path."""
     notes: tuple[str, ...]
-    """What it lacks, and why."""
+    """Omissions, with their reasons."""
     whole: bool
-    """Whether the files are all of the study's; otherwise the others of its folder stay when it is restored."""
+    """True if the files are all of the study's; otherwise a restore leaves the other files of its folder."""
 
     @property
     def files(self) -> tuple[PurePosixPath, ...]:
@@ -86,7 +86,7 @@ class Contents:
 
     @property
     def projects(self) -> int:
-        """How many projects of the server are in it."""
+        """Number of projects of the server in it."""
         return sum(path.startswith(f"{SERVER}/") for path in self.entries)
 
     @property
@@ -99,25 +99,25 @@ _FORM = TypeAdapter(Contents)
 
 
 def is_kept(path: PurePosixPath) -> bool:
-    """Whether a file at this path of a study's folder belongs in a backup.
+    """True if a file at this path of a study's folder belongs in a backup.
 
-    What can be made again does not, nor other backups, nor anything of git, whose settings name commands to run.
+    Files that can be made again do not, nor other backups, nor files of git, whose settings name commands to run.
     """
     top = path.parts[0]
-    left = top in (CACHE, BACKUPS) or top.startswith(ASIDE)
-    return not left and not any(part.casefold() == ".git" for part in path.parts)
+    is_excluded = top in (CACHE, BACKUPS) or top.startswith(ASIDE)
+    return not is_excluded and not any(part.casefold() == ".git" for part in path.parts)
 
 
 def entry_of(path: Path) -> Entry:
-    """What a manifest says of this file."""
+    """Entry of this file for a manifest."""
     return Entry(path.stat().st_size, sha256_of(path))
 
 
 def write_archive(path: Path, contents: Contents, sources: Mapping[str, Path]) -> None:
-    """Write a new archive at `path`, private to its owner: whole, or not there at all.
+    """Write a new archive at `path`, private to its owner: complete or absent.
 
-    sources: the file of each entry. Raises InputError when something is at `path` already, when a file has changed
-    since the manifest was made, and for what `unpack` would refuse.
+    sources: the file of each entry. Raises InputError when `path` exists already, when a file has changed since the
+    manifest was made, and for what `unpack` would refuse.
     """
     if path.exists():
         raise InputError(
@@ -160,16 +160,16 @@ def unpack(path: Path, folder: Path) -> Contents:
                 contents = _manifest(path, tar)
                 _check_sizes(path, contents, packed=path.stat().st_size, free=shutil.disk_usage(folder).free)
                 source.left = contents.size + AROUND_ENTRY * (len(contents.entries) + 2)
-                found = dict(_unpacked(path, tar, contents, folder))
+                hashes = dict(_unpacked(path, tar, contents, folder))
     except _BROKEN as error:
         if isinstance(error, OSError) and (error.filename is not None or error.errno in FULL):
             error.filename = error.filename or str(folder)
             raise
         raise InputError(f"{path}: not a complete backup: {error}", hint=HINT) from None
-    faults = [f"{name}: missing" for name in contents.entries.keys() - found.keys()]
+    faults = [f"{name}: missing" for name in contents.entries.keys() - hashes.keys()]
     faults += [
         f"{name}: found SHA-256 {digest[:12]}, expected {contents.entries[name].sha256[:12]}"
-        for name, digest in found.items()
+        for name, digest in hashes.items()
         if contents.entries[name].sha256 != digest
     ]
     if faults:
@@ -182,7 +182,7 @@ def unpack(path: Path, folder: Path) -> Contents:
 
 
 def manifest_of(path: Path) -> Contents:
-    """What the backup says of itself; nothing else of it is read. Raises InputError or StoreError."""
+    """Manifest of the backup; nothing else of it is read. Raises InputError or StoreError."""
     try:
         with gzip.open(path) as unpacked, tarfile.open(fileobj=_Measured(unpacked), mode="r|") as tar:
             return _manifest(path, tar)
@@ -191,26 +191,27 @@ def manifest_of(path: Path) -> Contents:
 
 
 def is_archive(path: Path) -> bool:
-    """Whether the file is a backup, by its first entry: one is not put into the next."""
+    """True if the file is a backup, by its first entry; backups leave other backups out."""
     if path.suffix not in (".gz", ".tgz") or path.is_symlink():
         return False
     try:
         with gzip.open(path) as unpacked, tarfile.open(fileobj=_Measured(unpacked), mode="r|") as tar:
-            first = tar.next()
+            first_entry = tar.next()
     except _BROKEN:
         return False
-    return first is not None and first.name == MANIFEST
+    return first_entry is not None and first_entry.name == MANIFEST
 
 
 def _manifest(path: Path, tar: tarfile.TarFile) -> Contents:
     """The manifest of the backup at `path`.
 
-    Raises InputError if it is not sound or names what no backup has, StoreError for a database of another version.
+    Raises InputError if it is not sound or names files that no backup has, StoreError for a database of another
+    version.
     """
-    first = tar.next()
-    if first is None or first.name != MANIFEST or not first.isreg() or first.issparse():
+    first_entry = tar.next()
+    if first_entry is None or first_entry.name != MANIFEST or not first_entry.isreg() or first_entry.issparse():
         raise InputError(f"{path}: not a backup: it does not begin with {MANIFEST}", hint=HINT)
-    file = tar.extractfile(first)
+    file = tar.extractfile(first_entry)
     assert file is not None
     try:
         contents = _FORM.validate_json(file.read())
@@ -241,17 +242,11 @@ def _misplaced(contents: Contents) -> Iterator[str]:
     if contents.database.rows.keys() != TABLES.tables.keys():
         for name in sorted(contents.database.rows.keys() ^ TABLES.tables.keys()):
             yield f"{name}: {'a table missing' if name in TABLES.tables else 'no table of this version'}"
-    for name in contents.entries:
-        path = PurePosixPath(name)
-        plain = path.as_posix() == name and path.parts[:1] != ("/",) and ".." not in path.parts and "\0" not in name
-        top, below = path.parts[:1], path.parts[1:]
-        known = (
-            (top == (DATABASE,) and name in tables)
-            or (top == (FILES,) and bool(below) and is_kept(PurePosixPath(*below)))
-            or (top == (SERVER,) and len(below) == 1)
-        )
-        if not plain or not known or any(parent.as_posix() in contents.entries for parent in path.parents[:-1]):
-            yield f"{name!r}: does not belong in a backup"
+    yield from (
+        f"{name!r}: does not belong in a backup"
+        for name in contents.entries
+        if not (_is_plain(name, contents) and (name in tables or _is_other_entry(PurePosixPath(name))))
+    )
     if not contents.whole:
         yield from (
             f"{path}: found in a backup of the database, expected only the settings and the plan"
@@ -264,8 +259,24 @@ def _misplaced(contents: Contents) -> Iterator[str]:
         yield "HEAD, objects and refs: a git folder, which does not belong in a backup"
 
 
+def _is_plain(name: str, contents: Contents) -> bool:
+    """True if the name is a relative path without detours, and no entry is a folder of it."""
+    path = PurePosixPath(name)
+    if path.as_posix() != name or path.parts[:1] == ("/",) or ".." in path.parts or "\0" in name:
+        return False
+    return not any(parent.as_posix() in contents.entries for parent in path.parents[:-1])
+
+
+def _is_other_entry(path: PurePosixPath) -> bool:
+    """True for a file of the study or a project of the server."""
+    top, below = path.parts[:1], path.parts[1:]
+    if top == (FILES,):
+        return bool(below) and is_kept(PurePosixPath(*below))
+    return top == (SERVER,) and len(below) == 1
+
+
 class _Measured(io.RawIOBase):
-    """A stream from which no more is read than was expected."""
+    """A stream that ends in an error after more bytes than expected."""
 
     def __init__(self, source: io.BufferedIOBase) -> None:
         self._source = source
@@ -291,12 +302,12 @@ def _add(tar: tarfile.TarFile, name: str, source: Path, expected: Entry) -> None
 
 def _unpacked(path: Path, tar: tarfile.TarFile, contents: Contents, folder: Path) -> Iterator[tuple[str, str]]:
     """Write each entry below `folder`: its name and SHA-256."""
-    left = dict(contents.entries)
+    remaining = dict(contents.entries)
     while entry := tar.next():
-        expected = left.pop(entry.name, None)
+        expected = remaining.pop(entry.name, None)
         if expected is None:
-            found = "twice in it" if entry.name in contents.entries else "not in its manifest"
-            raise InputError(f"{path}: {entry.name!r}: {found}", hint=HINT)
+            problem = "twice in it" if entry.name in contents.entries else "not in its manifest"
+            raise InputError(f"{path}: {entry.name!r}: {problem}", hint=HINT)
         if not entry.isreg() or entry.issparse() or entry.size != expected.size:
             raise InputError(f"{path}: {entry.name}: not a file of {expected.size} bytes", hint=HINT)
         target, source = folder / entry.name, tar.extractfile(entry)

@@ -47,7 +47,7 @@ from annot.study.workspace import Workspace
 LINKED = ("corpus", "weights")
 """Folders whose files may be links to files elsewhere, which are large and have one place."""
 AUTOMATIC = "auto-"
-"""How the name of a backup begins that the program took by itself; the moment and the reason follow."""
+"""Beginning of the name of an automatic backup; the moment and the reason follow."""
 MOMENT = "%Y%m%dT%H%M%S%fZ"
 NAME = re.compile(r"auto-\d{8}T\d{12}Z-.*\.tar\.gz")
 KEPT, KEPT_DAYS = 10, 30
@@ -64,9 +64,9 @@ def write_backup(
     snapshots: Path | None = None,
     unlike: Path | None = None,
 ) -> Contents | None:
-    """Write a new archive at `path`: the database as it is at one moment, these files, and what is in `snapshots`.
+    """Write a new archive at `path`: the database at one moment, these files, and the files in `snapshots`.
 
-    unlike: a backup; if it holds the same, nothing is written, and None comes back.
+    unlike: a backup; if it has the same content, nothing is written and None is returned.
     """
     with _dumped(ws.root, store) as (dumped, folder):
         sources = {f"{DATABASE}/{name}.jsonl": folder / f"{name}.jsonl" for name in dumped.rows}
@@ -89,9 +89,10 @@ def write_backup(
 
 
 def keep_backup(ws: Workspace, why: str, *, apart: timedelta = timedelta(0)) -> Path | None:
-    """Take a backup by itself, unless the newest holds the same or is younger than `apart`; the file, or None.
+    """Take an automatic backup, unless the newest has the same content or is younger than `apart`; returns the file, or
+    None.
 
-    Raises StoreError if it cannot be written. A study without a database has nothing to keep.
+    Raises StoreError if it cannot be written. A study without a database has nothing to back up.
     """
     now = datetime.now(UTC)
     folder = ws.root / BACKUPS
@@ -134,7 +135,7 @@ def bring_up(ws: Workspace) -> Path | None:
 
 
 def recorded(ws: Workspace) -> dict[str, str]:
-    """A hash of each part of what is on record; nothing without a database."""
+    """Hash of each part of the record; empty without a database."""
     try:
         with ws.reading() as session:
             return read_states(session)
@@ -144,12 +145,12 @@ def recorded(ws: Workspace) -> dict[str, str]:
 
 def backups(ws: Workspace) -> tuple[Path, ...]:
     """The backups in the study's folder and in its `backups/`, the newest last."""
-    found = (path for folder in (ws.root, ws.root / BACKUPS) for path in folder.glob("*.*gz") if is_archive(path))
-    return tuple(sorted(found, key=lambda path: path.stat().st_mtime))
+    paths = (path for folder in (ws.root, ws.root / BACKUPS) for path in folder.glob("*.*gz") if is_archive(path))
+    return tuple(sorted(paths, key=lambda path: path.stat().st_mtime))
 
 
 def is_whole(path: Path) -> bool:
-    """Whether a backup holds all files of its study, or cannot be read."""
+    """True if a backup has all files of its study, or cannot be read."""
     try:
         return manifest_of(path).whole
     except AnnotError:
@@ -157,7 +158,7 @@ def is_whole(path: Path) -> bool:
 
 
 def free_name(path: Path) -> Path:
-    """The path, numbered where something of that name is there."""
+    """The path, with a number if it exists already."""
     names = (path.with_name(f"{path.name}-{number}") for number in count(2))
     return next(name for name in chain([path], names) if not name.exists())
 
@@ -171,22 +172,24 @@ def database_files(ws: Workspace) -> tuple[Path, ...]:
 
 
 def own_files(ws: Workspace) -> tuple[Path, ...]:
-    """The files of a SQLite database and the one by which it is locked."""
+    """Files of a SQLite database, and its lock."""
     return (*database_files(ws), *((lock_file(ws.database_file),) if ws.database_file else ()))
 
 
 def top_level(ws: Workspace) -> tuple[Path, ...]:
     """The entries of the folder that belong to the study, its database apart."""
-    own = own_files(ws)
+    database_paths = own_files(ws)
     return tuple(
         path
         for path in sorted(ws.root.iterdir())
-        if is_kept(PurePosixPath(path.name)) and path.resolve() not in own and not (path.is_file() and is_archive(path))
+        if is_kept(PurePosixPath(path.name))
+        and path.resolve() not in database_paths
+        and not (path.is_file() and is_archive(path))
     )
 
 
 def files_of(ws: Workspace, notes: list[str]) -> Iterator[Path]:
-    """Every file of the study but its database; `notes` gets what is left out, and why."""
+    """Files of the study except its database; `notes` gets the omissions with their reasons."""
     for entry in top_level(ws):
         if entry.is_symlink() or not entry.is_dir():
             yield from _file(entry, ws.root, notes)
@@ -216,7 +219,7 @@ def _moment(path: Path) -> datetime:
 
 
 def _entries_of(path: Path) -> Mapping[str, Entry]:
-    """What is in a backup; nothing if it cannot be read, so that another is taken."""
+    """Entries of a backup; empty if it cannot be read, so that another one is made."""
     try:
         return manifest_of(path).entries
     except AnnotError:
@@ -225,9 +228,9 @@ def _entries_of(path: Path) -> Mapping[str, Entry]:
 
 def _drop_old(ws: Workspace, now: datetime) -> None:
     """Remove those that are neither among the last nor the last of one of the last days."""
-    taken = sorted(_automatic(ws))
-    of_days = {_moment(path).date(): path for path in taken if now - _moment(path) < timedelta(days=KEPT_DAYS)}
-    for path in {*taken} - {*taken[-KEPT:], *of_days.values()}:
+    paths = sorted(_automatic(ws))
+    of_days = {_moment(path).date(): path for path in paths if now - _moment(path) < timedelta(days=KEPT_DAYS)}
+    for path in {*paths} - {*paths[-KEPT:], *of_days.values()}:
         path.unlink(missing_ok=True)
 
 
@@ -240,34 +243,37 @@ def _dumped(root: Path, store: Store) -> Iterator[tuple[Dumped, Path]]:
 
 
 SHARED = "annot.toml, corpus/, guidelines/, pools/, exports/, training/, substudy/ and made.json"
-"""What of a study's folder is not in its database."""
+"""Parts of a study's folder that are not in its database."""
 
 
 def missing_part(ws: Workspace) -> MissingInput | None:
-    """What is missing, and the way back; None if nothing is, or nothing was there."""
+    """Error about a missing part, with the way back; None if nothing is missing, or nothing was there."""
     return _lost_database(ws) if ws.database_file else _folders_elsewhere(ws)
 
 
 def _lost_database(ws: Workspace) -> MissingInput | None:
-    """The file of the database is gone from beside the rest of the study."""
+    """Error if the file of the database is missing but the rest of the study is there."""
     path = ws.database_file
     if path is None or path.exists():
         return None
-    kept = backups(ws)
-    made = {"pools/": ws.pools, "exports/": ws.exports}
-    beside = ["corpus/"] if _has_corpus(ws) else []
-    beside += [name for name, folder in made.items() if any(folder.rglob("*.*"))]
-    if not (beside or kept):
+    backups_found = backups(ws)
+    folders = {"pools/": ws.pools, "exports/": ws.exports}
+    parts = ["corpus/"] if _has_corpus(ws) else []
+    parts += [name for name, folder in folders.items() if any(folder.rglob("*.*"))]
+    if not (parts or backups_found):
         return None
-    beside += [counted(len(kept), "backup")] if kept else []
+    parts += [counted(len(backups_found), "backup")] if backups_found else []
     hint = "`annot restore FILE --replace` restores the study from a backup"
-    if kept:
-        day = datetime.fromtimestamp(kept[-1].stat().st_mtime, UTC)
-        name, whole = kept[-1].relative_to(ws.root), is_whole(kept[-1])
-        what = (" --replace`", "study", "") if whole else ("`", "database", "; then run `annot push` and `annot pull`")
-        hint = f"`annot restore {name}{what[0]} restores the {what[1]} from the newest backup, "
-        hint += f"made on {day:%Y-%m-%d %H:%M} UTC{what[2]}"
-    return MissingInput(f"{path}: found {' and '.join(beside)} of a study, but no database", hint=hint)
+    if backups_found:
+        newest = backups_found[-1]
+        name = newest.relative_to(ws.root)
+        day = datetime.fromtimestamp(newest.stat().st_mtime, UTC)
+        origin = f"from the newest backup, made on {day:%Y-%m-%d %H:%M} UTC"
+        if is_whole(newest):
+            hint = f"`annot restore {name} --replace` restores the study {origin}"
+        else:
+            hint = f"`annot restore {name}` restores the database {origin}; then run `annot push` and `annot pull`"
+    return MissingInput(f"{path}: found {' and '.join(parts)} of a study, but no database", hint=hint)
 
 
 def _folders_elsewhere(ws: Workspace) -> MissingInput | None:
@@ -277,10 +283,12 @@ def _folders_elsewhere(ws: Workspace) -> MissingInput | None:
         return None
     try:
         with open_store(ws.database_url, create=False) as store:
-            place, known = store.place, dict(_known(store))
+            place, recorded = store.place, dict(_known(store))
     except AnnotError:
         return None
-    absent = [f"{name}/" for name, there in (("corpus", _has_corpus(ws)), ("pools", has_pools)) if known[name] > there]
+    absent = [
+        f"{name}/" for name, is_here in (("corpus", _has_corpus(ws)), ("pools", has_pools)) if recorded[name] > is_here
+    ]
     if not absent:
         return None
     return MissingInput(
@@ -291,7 +299,7 @@ def _folders_elsewhere(ws: Workspace) -> MissingInput | None:
 
 
 def _known(store: Store) -> Iterator[tuple[str, bool]]:
-    """Whether the database knows a corpus, and pools that were drawn from it."""
+    """Presence of a corpus, and of pools drawn from it, in the database."""
     labels, pools = FACET_LABELS_TABLE, POOL_TABLE
     with store.read() as session:
         for name, statement in (

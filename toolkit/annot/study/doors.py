@@ -1,4 +1,4 @@
-"""Doors: what a study's files name outside its folder, and whether the owner of this machine allows it.
+"""Doors: places outside its folder that a study's files name, and the permission of the owner of this machine.
 
 A study may come from someone else. So an address, or a place outside the folder, that one of its files names is
 followed only if the owner has allowed it for this study: once by the environment, which a file of theirs remembers, or
@@ -20,14 +20,14 @@ from annot.base.errors import InputError
 from annot.base.names import counted
 
 VARIABLE = "ANNOT_ALLOW"
-"""The environment variable with the addresses that the owner allows; blanks stand between them."""
+"""Environment variable with the addresses that the owner allows, separated by blanks."""
 NO_LINKS = (
     *("annot.toml", "datasheet.toml"),
     *("templates", "guidelines", "training", "pools", "exports", "substudy"),
 )
-"""Files and folders of a study in which no link is followed: what they hold reaches pages, releases and servers."""
+"""Files and folders of a study in which no link is followed: their content reaches pages, releases and servers."""
 KEPT_BESIDE = ".annot"
-"""The folder of what can be made again and of local servers. It and what is in it may be elsewhere; that is a door."""
+"""The folder of replaceable files and of local servers. It and its content may be elsewhere; that is a door."""
 
 
 def check_door(root: Path, address: str, *, asked_by: str) -> None:
@@ -52,13 +52,13 @@ def check_door(root: Path, address: str, *, asked_by: str) -> None:
 
 def allow(root: Path, address: str) -> None:
     """Remember that the owner allows this study to name `address`."""
-    known, study, shown = _allowed(), str(root.resolve()), without_password(address)
-    if shown not in known.setdefault(study, []):
-        known[study].append(shown)
+    allowed, study, shown = _allowed(), str(root.resolve()), without_password(address)
+    if shown not in allowed.setdefault(study, []):
+        allowed[study].append(shown)
         path = allowed_file()
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         aside = path.with_name(f"{path.name}.{os.getpid()}")
-        aside.write_text(tomlkit.dumps(known), encoding="utf-8")
+        aside.write_text(tomlkit.dumps(allowed), encoding="utf-8")
         aside.replace(path)
 
 
@@ -69,17 +69,17 @@ def allowed_file() -> Path:
 
 
 def without_password(address: str) -> str:
-    """The address as it is shown and remembered; what is left out is never more than a password can be."""
+    """The address as it is shown and remembered; only what may be a password is left out."""
     return re.sub(r"(password=)[^&]*", r"\1***", re.sub(r"(//[^/@:?#]*):[^/@?#]*@", r"\1@", address))
 
 
 def is_inside(path: Path, root: Path) -> bool:
-    """Whether the path, with every link followed, is below the study's folder."""
+    """True if the path, with every link followed, is below the study's folder."""
     return path.resolve().is_relative_to(root.resolve())
 
 
 def is_named_inside(path: Path, root: Path) -> bool:
-    """Whether the path is below the folder by its name, whatever the links in it lead to."""
+    """True if the path is below the folder by its name, wherever the links in it lead."""
     return Path(os.path.abspath(path)).is_relative_to(os.path.abspath(root))  # noqa: PTH100 - links stay links
 
 
@@ -88,16 +88,17 @@ def check_links(root: Path) -> None:
 
     Links in `corpus/`, in `weights/` and in unknown folders may lead anywhere.
     """
-    found = [link for name in NO_LINKS for link in _links(root / name)]
-    if found:
+    links = [link for name in NO_LINKS for link in _links(root / name)]
+    if links:
         raise InputError(
-            f"{counted(len(found), 'link')} in the study, expected files",
-            faults=[f"{path.relative_to(root)}: a link to {path.readlink()}" for path in found],
+            f"{counted(len(links), 'link')} in the study, expected files",
+            faults=[f"{path.relative_to(root)}: a link to {path.readlink()}" for path in links],
             hint="replace each link with a copy of the file; only corpus/ and weights/ may hold links",
         )
-    kept = root / KEPT_BESIDE
-    beside = [kept, *(link for at in ("*", "people/*", "studios/*", "studios/*/*") for link in kept.glob(at))]
-    for link in filter(Path.is_symlink, beside):
+    cache = root / KEPT_BESIDE
+    patterns = ("*", "people/*", "studios/*", "studios/*/*")
+    paths = [cache, *(path for pattern in patterns for path in cache.glob(pattern))]
+    for link in filter(Path.is_symlink, paths):
         if not is_inside(link, root):
             check_door(root, str(link.resolve()), asked_by=f"{link.relative_to(root)}, a link,")
 
@@ -115,10 +116,10 @@ def _links(path: Path) -> Iterator[Path]:
 def _allowed() -> dict[str, list[str]]:
     path = allowed_file()
     try:
-        read = tomlkit.parse(path.read_text(encoding="utf-8")).unwrap()
-        if any(not isinstance(addresses, list) for addresses in read.values()):
+        addresses_of = tomlkit.parse(path.read_text(encoding="utf-8")).unwrap()
+        if any(not isinstance(addresses, list) for addresses in addresses_of.values()):
             raise ValueError("expected a list of addresses for each folder")
-        return read
+        return addresses_of
     except FileNotFoundError:
         return {}
     except (OSError, ValueError) as error:

@@ -63,27 +63,29 @@ def export_judgements(ws: Workspace, outcome: Outcome) -> None:
 
 
 def _numbers(session: Session) -> dict[Judgement, dict[str, int]]:
-    """The versions by which each judgement was given, of what was shown in several."""
+    """Numbers of the versions by which each judgement was given, for content that was shown in several versions."""
     numbers = VersionNumbers({**read_versions(session, *OF_SETTINGS), **by_part(text_versions(session))})
     if not numbers:
         return {}
     judged = read_current(session)
     displays = display_parts(session, (sourced.shown_sha256 for sourced in judged))
-    shown = {one.record: displays[one.shown_sha256] for one in judged if one.shown_sha256 in displays}
+    shown = {sourced.record: displays[sourced.shown_sha256] for sourced in judged if sourced.shown_sha256 in displays}
     return numbers_of_answers(shown, numbers, read_queries(session))
 
 
 def export_qrels(ws: Workspace, outcome: Outcome, queries: Iterable[Query], texts: Collection[str]) -> tuple[Qrel, ...]:
-    """Write `exports/qrels.txt`, beside it each query's topic and each decision with its origin, and their manifest.
+    """Write `exports/qrels.txt`, next to it each query's topic and each decision with its origin, and their manifest.
 
     texts: the topics that are texts.
     """
     decisions, topics = ws.exports / DECISIONS_FILE, ws.exports / topics_file(texts)
     write_file(ws.qrels, write_qrels(outcome.qrels))
-    write_file(decisions, json_lines(decided(outcome.decisions, [said[-1] for said in outcome.unjudgeable.values()])))
+    write_file(
+        decisions, json_lines(decided(outcome.decisions, [rulings[-1] for rulings in outcome.unjudgeable.values()]))
+    )
     write_file(topics, write_query_topics(queries, file=topics.name))
-    for other in TOPIC_COLUMNS.keys() - {topics.name}:
-        (ws.exports / other).unlink(missing_ok=True)
+    for unused_name in TOPIC_COLUMNS.keys() - {topics.name}:
+        (ws.exports / unused_name).unlink(missing_ok=True)
     plan = ws.pools / "plan.manifest.json"
     write_manifest(
         ws.exports / "qrels.manifest.json",
@@ -107,10 +109,8 @@ def refuse_qrels_of_models(ws: Workspace) -> None:
 
 
 def exported_qrels(snapshot: Snapshot) -> tuple[Qrel, ...]:
-    """The qrels as they were written.
-
-    Raises MissingInput when they have not been written, InputError when they are not of this study's queries.
-    """
+    """Qrels on disk. Raises MissingInput when they have not been written, InputError when they are not of this study's
+    queries."""
     ws = snapshot.ws
     if not ws.qrels.is_file():
         raise MissingInput(f"{ws.qrels}: not written yet", hint=HINT)
@@ -154,10 +154,10 @@ def unfinished(outcome: Outcome) -> list[str]:
         + ("one adjudicator could not judge it, a second is needed" if pair in outcome.passed_on else "not adjudicated")
         for pair in outcome.open
     ]
-    asked = {asked.pair: name for name, asked in outcome.progress.pending}
+    assessor_of = {key.pair: name for name, key in outcome.progress.pending}
     faults += [
-        f"{' '.join(pair)}: returned to {asked[pair]}, who has not answered yet; `annot return "
-        f"{' '.join(pair)} --to {asked[pair]} --undo` takes it back"
+        f"{' '.join(pair)}: returned to {assessor_of[pair]}, who has not answered yet; `annot return "
+        f"{' '.join(pair)} --to {assessor_of[pair]} --undo` takes it back"
         for pair in outcome.waiting
     ]
     short = set(outcome.short)
@@ -167,12 +167,12 @@ def unfinished(outcome: Outcome) -> list[str]:
 
 def too_few(outcome: Outcome) -> list[str]:
     """The pairs that have fewer judgements than planned and that no present assessor will complete."""
-    given = Counter(judgement.pair for judgement in outcome.judgements if judgement.counts)
-    return [f"{' '.join(pair)}: {given[pair]} of {outcome.per_pair} judgements" for pair in outcome.short]
+    counts = Counter(judgement.pair for judgement in outcome.judgements if judgement.counts)
+    return [f"{' '.join(pair)}: {counts[pair]} of {outcome.per_pair} judgements" for pair in outcome.short]
 
 
 def read_entered(ws: Workspace) -> Mapping[Pair, tuple[str, str]]:
-    """(kind, note) of the pairs for which either was entered; none if there is no sheet."""
+    """Kind and note of each pair for which either was entered; none if there is no sheet."""
     path = ws.root / SHEET
     if not path.is_file():
         return {}

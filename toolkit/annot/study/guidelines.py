@@ -14,7 +14,7 @@ from annot.base.records import WHOLE
 from annot.base.settings import Kind
 from annot.base.templating import overriding
 from annot.store.papers import known_ids
-from annot.store.shown import SentGuidelines
+from annot.store.shown import ShownVersion
 from annot.study.workspace import Workspace, sha256_of
 
 if TYPE_CHECKING:
@@ -24,10 +24,10 @@ LONGEST_DEFINITION = 140
 """Characters; more does not fit the bar of the screen (requirement 9 of the screens)."""
 
 NOT_FOR_ASSESSORS = ("adjudication", "labels", "queries", "sources")
-"""Pages for others than assessors: settling, correcting labels, choosing queries, and what is owed to the source."""
+"""Pages for others than assessors: settling, correcting labels, choosing queries, and the debts to the source."""
 
 OF_ROUNDS = ("full-text", "training")
-"""Pages that come before the others where the sub-study shows full texts, and where training shows gold grades."""
+"""Pages that come before the others if the sub-study shows full texts, and if training shows gold grades."""
 
 EXAMPLES = re.compile(r"^### For example\n.*?(?=^#{1,3} |\Z)", re.MULTILINE | re.DOTALL)
 QUOTED = re.compile(r"^> ?\*\*[^*\n]+\*\* +\(([^()\s]+)\): ", re.MULTILINE)
@@ -43,7 +43,7 @@ PAGES_OF: Mapping[Kind, tuple[str, ...]] = {
 
 @dataclass(frozen=True, slots=True)
 class Guidelines:
-    """What is said of one facet. `text` is Markdown."""
+    """Guidelines of one facet. `text` is Markdown."""
 
     facet: str
     definition: str
@@ -53,27 +53,27 @@ class Guidelines:
 def read(ws: Workspace, facet: str, *, examples: bool | None = None) -> Guidelines:
     """The guidelines of `facet`; examples: as in `page`."""
     check_name(facet, tuple({**ws.settings.facets, WHOLE: ()}), what="facet")
-    own = page(ws, facet, examples=examples)
-    definition = definition_of(own)
+    text = page(ws, facet, examples=examples)
+    definition = definition_of(text)
     if not 0 < len(definition) <= LONGEST_DEFINITION:
         raise InputError(
             f"guidelines/{facet}.md: the definition (first paragraph after the heading) has {len(definition)} "
             f"characters, expected 1 to {LONGEST_DEFINITION}",
             hint="shorten it: the screen shows it above every pair",
         )
-    return Guidelines(facet, definition, own)
+    return Guidelines(facet, definition, text)
 
 
 def shown(ws: Workspace, name: str, *, examples: bool | None = None) -> Guidelines:
-    """What `annot guidelines` prints: the page of a facet and the general one, or one of the others.
+    """Pages that `annot guidelines` prints: the page of a facet and the general one, or one of the others.
 
     examples: as in `page`.
     """
     if name in (*NOT_FOR_ASSESSORS, *OF_ROUNDS) and name not in ws.settings.facets:
         return Guidelines(name, "", page(ws, name))
-    found = read(ws, name, examples=examples)
+    guidelines = read(ws, name, examples=examples)
     general = page(ws, "general", examples=examples)
-    return Guidelines(name, found.definition, f"{found.text.rstrip()}\n\n{general}")
+    return Guidelines(name, guidelines.definition, f"{guidelines.text.rstrip()}\n\n{general}")
 
 
 def packaged_facets() -> set[str]:
@@ -101,11 +101,11 @@ def screen(ws: Workspace, kind: Screen = "judge") -> str:
 
 
 def screen_inputs(ws: Workspace, kind: Screen) -> dict[str, Any]:
-    """What the configuration of a screen follows from, besides the program's own templates."""
+    """Inputs of the configuration of a screen, besides the program's own templates."""
     settings = ws.settings
     words = settings.release.reasons if kind == "adjudicate" else settings.release.comments
     with_opinions = kind == "adjudicate" and settings.adjudication.ratings != "hidden"
-    own = overriding(f"{kind}.xml.j2", overrides=ws.root / "templates")
+    templates = overriding(f"{kind}.xml.j2", overrides=ws.root / "templates")
     return {
         "scale": list(settings.scale.names),
         "labels": list(labels_shown(ws)),
@@ -114,21 +114,21 @@ def screen_inputs(ws: Workspace, kind: Screen) -> dict[str, Any]:
         "published": kind in ("judge", "adjudicate") and words != "left out",
         "criteria": _criteria_shown(ws) if kind in ("judge", "adjudicate") else {},
         "screen": settings.screen.model_dump(mode="json"),
-        "templates": {path.name: sha256_of(path) for path in own},
+        "templates": {path.name: sha256_of(path) for path in templates},
     }
 
 
 def _criteria_shown(ws: Workspace) -> dict[str, list[str]]:
-    """What each grade means in a few words, by facet; only of facets whose page says it of every grade."""
-    found = {}
+    """Meaning of each grade in a few words, by facet; only of facets whose page has it for every grade."""
+    criteria_of = {}
     for facet in {**ws.settings.facets, WHOLE: ()}:
         try:
             criteria = short_criteria(page(ws, facet), len(ws.settings.scale.names))
         except InputError:
             continue  # a facet without a page: `read` says so to whoever asks about it
         if criteria:
-            found[facet] = criteria
-    return found
+            criteria_of[facet] = criteria
+    return criteria_of
 
 
 def labels_shown(ws: Workspace) -> tuple[str, ...]:
@@ -139,8 +139,8 @@ def labels_shown(ws: Workspace) -> tuple[str, ...]:
 def page(ws: Workspace, name: str, *, examples: bool | None = None) -> str:
     """A page of this name, as Markdown; a file in the study's `guidelines/` wins over the package's.
 
-    examples: whether the package's page has its examples; None: if the papers that they quote are in the corpus, since
-    people of another field could not follow them.
+    examples: True keeps the examples of the package's page; None keeps them if the papers that they quote are in the
+    corpus, since people of another field could not follow them.
     """
     path = ws.root / "guidelines" / f"{name}.md"
     if path.is_file():
@@ -158,8 +158,8 @@ def page(ws: Workspace, name: str, *, examples: bool | None = None) -> str:
 
 def left_out(ws: Workspace, names: Iterable[str]) -> dict[str, int]:
     """The package's pages among these that have no examples in this study, and how many quotations each lacks."""
-    own = {path.stem for path in (ws.root / "guidelines").glob("*.md")}
-    texts = {name: text for name in names if name not in own and (text := _packaged(ws, name)) is not None}
+    own_names = {path.stem for path in (ws.root / "guidelines").glob("*.md")}
+    texts = {name: text for name in names if name not in own_names and (text := _packaged(ws, name)) is not None}
     return {name: len(QUOTED.findall(text)) for name, text in texts.items() if not _quotes_corpus(ws, text)}
 
 
@@ -181,7 +181,7 @@ def _packaged(ws: Workspace, name: str) -> str | None:
 
 
 def _quotes_corpus(ws: Workspace, text: str) -> bool:
-    """Whether all papers that the page quotes are in the corpus, as none is of a page that quotes none."""
+    """True if all papers that the page quotes are in the corpus, or if it quotes none."""
     quoted = set(QUOTED.findall(text))
     return not quoted or (ws.has_corpus and quoted <= known_ids(ws.corpus, quoted))
 
@@ -199,7 +199,7 @@ _CRITERION = re.compile(r"^[-*] (\d+): (.+(?:\n[ \t]+\S.*)*)", re.MULTILINE)
 
 
 def short_criteria(text: str, n_grades: int) -> list[str]:
-    """What each grade means, from grade 0 upward: the items of a list that begin with the grade and a colon.
+    """Meaning of each grade, from grade 0 upward: the items of a list that begin with the grade and a colon.
 
     Empty if a grade has none, or two.
 
@@ -212,9 +212,9 @@ def short_criteria(text: str, n_grades: int) -> list[str]:
     return [words for _, words in sorted(items)] if sorted(grade for grade, _ in items) == [*range(n_grades)] else []
 
 
-def distinct(versions: Iterable[SentGuidelines]) -> list[SentGuidelines]:
+def distinct(versions: Iterable[ShownVersion]) -> list[ShownVersion]:
     """The versions of one facet by their first sending: a text that was sent again is no other version."""
-    first: dict[str, SentGuidelines] = {}
+    first_sent: dict[str, ShownVersion] = {}
     for sent in versions:
-        first.setdefault(sent.sha256, sent)
-    return list(first.values())
+        first_sent.setdefault(sent.sha256, sent)
+    return list(first_sent.values())

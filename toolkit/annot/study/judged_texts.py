@@ -7,7 +7,7 @@ another version is set aside: it stays on record and does not count, so that no 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal, NamedTuple
@@ -46,18 +46,18 @@ class Answered(NamedTuple):
     person: str
     asked: Asked
     moment: str
-    """When it was last changed; empty if that is not known."""
+    """Time of the last change; empty if that is not known."""
     texts: Mapping[str, str]
     """SHA-256 by id, of the texts that were corrected."""
     display: Display
-    """What its task showed; empty if that is not on record."""
+    """Display of its task; empty if that is not on record."""
     is_ours: bool
-    """Whether it was given on a server of the study, so that the pair can go back to the person."""
+    """True if it was given on a server of the study, so that the pair can go back to the person."""
 
 
 @dataclass(frozen=True, slots=True)
 class JudgedTexts:
-    """One answered pair of which a text was corrected."""
+    """An answered pair with a corrected text."""
 
     query_id: str
     doc_id: str
@@ -65,15 +65,15 @@ class JudgedTexts:
     required: Mapping[str, str]
     """SHA-256, by id, of the version that its tasks show, of the texts that were corrected."""
     to_decide: tuple[str, ...]
-    """The corrected texts of which answers show an earlier version and that wait for a decision."""
+    """Corrected texts that wait for a decision, because answers show an earlier version."""
     kept: Mapping[str, Display]
-    """By text, what a task showed with the required version, if that is not the newest."""
+    """Display of a task with the required version, by text, if that is not the newest."""
     answers: tuple[Answered, ...]
     """The assessors' answers in force, one a person: an answer to a returned pair takes the place of the first."""
     set_aside: frozenset[tuple[str, Asked]]
-    """(assessor, what was asked) of the answers on another version."""
+    """Assessor and question of the answers on another version."""
     rulings_aside: frozenset[str]
-    """The adjudicators whose decision is on another version."""
+    """Adjudicators whose decision is on another version."""
 
     @property
     def pair(self) -> Pair:
@@ -85,57 +85,61 @@ class JudgedTexts:
         """The answers that have to be asked for again, once the lead has decided."""
         if self.state == "waits":
             return ()
-        return tuple(one for one in self.answers if (one.person, one.asked) in self.set_aside)
+        return tuple(answer for answer in self.answers if (answer.person, answer.asked) in self.set_aside)
 
 
 def judged_texts(session: Session) -> dict[Pair, JudgedTexts]:
-    """The answered pairs of which a text was corrected, by pair."""
+    """Answered pairs with a corrected text."""
     histories = _corrected(session)
     if not histories:
         return {}
     topics = paper_topics(session)
-    returned = [one for one in read_returned(session) if one.withdrawn_at is None]
-    teams = grouped((one.pair, one.assessor) for one in people.read_assignments(session))
-    given = _read(session, JUDGEMENTS, topics, histories)
+    returned = [entry for entry in read_returned(session) if entry.withdrawn_at is None]
+    teams = grouped((assignment.pair, assignment.assessor) for assignment in people.read_assignments(session))
+    answers_of = _read(session, JUDGEMENTS, topics, histories)
     settled = _read(session, ADJUDICATIONS, topics, histories)
-    rulings = grouped(((one.query_id, one.doc_id), one) for one in read_rulings(session))
-    back = grouped((one.pair, one) for one in returned)
-    found = {}
-    for pair in sorted({*given, *settled}):
-        answers = given.get(pair, []), settled.get(pair, []), back.get(pair, []), rulings.get(pair, [])
-        found[pair] = _of_pair(pair, *answers, histories, team={*teams.get(pair, ())})
-    return {pair: one for pair, one in found.items() if one.state != "newest" or one.set_aside or one.rulings_aside}
+    rulings = grouped(((ruling.query_id, ruling.doc_id), ruling) for ruling in read_rulings(session))
+    back = grouped((entry.pair, entry) for entry in returned)
+    texts_of_pairs = {}
+    for pair in sorted({*answers_of, *settled}):
+        answers = answers_of.get(pair, []), settled.get(pair, []), back.get(pair, []), rulings.get(pair, [])
+        texts_of_pairs[pair] = _of_pair(pair, *answers, histories, team={*teams.get(pair, ())})
+    return {
+        pair: texts
+        for pair, texts in texts_of_pairs.items()
+        if texts.state != "newest" or texts.set_aside or texts.rulings_aside
+    }
 
 
 def tasks_on_other_texts(
     session: Session, round: StoredRound, pairs: Mapping[Pair, JudgedTexts]
 ) -> dict[str, set[Asked]]:
-    """By person, the tasks of a round that were sent with another version of a text than they are to show.
+    """Tasks of a round, by person, that were sent with another version of a text than they should show.
 
-    pairs: of `judged_texts`. Answered tasks are among them: they stay as they are.
+    pairs: of `judged_texts`. Answered tasks are among them: they stay unchanged.
     """
     corrected = _corrected(session)
     if not corrected:
         return {}
     earlier = {sha256 for history in corrected.values() for _, sha256 in history if sha256 != history[-1][1]}
-    found: dict[str, set[Asked]] = {}
+    tasks_of: dict[str, set[Asked]] = {}
     for project in read_projects(session, round=round):
         histories = read_shown(session, project.project).by_task
-        last = {asked: history[-1][1] for asked, history in histories.items() if history}
+        last = {key: history[-1][1] for key, history in histories.items() if history}
         displays = display_parts(session, last.values())
-        for asked, sha256 in last.items():
+        for key, sha256 in last.items():
             shown = {displays[sha256].get(part) for part in ("topic", "document")}
-            known = pairs.get(asked.pair)
-            expected = set() if known is None else {*known.required.values()}
+            judged = pairs.get(key.pair)
+            expected = set() if judged is None else {*judged.required.values()}
             if earlier & shown - expected or (expected and expected - shown):
-                found.setdefault(project.assessor, set()).add(asked)
-    return found
+                tasks_of.setdefault(project.assessor, set()).add(key)
+    return tasks_of
 
 
 def on_judged_texts(session: Session, calls: Iterable[ModelCall]) -> tuple[list[ModelCall], list[ModelCall]]:
-    """The requests to a model that showed the texts that their pairs are judged on, and those that showed others.
+    """Requests to a model that showed the texts that their pairs are judged on, and those that showed others.
 
-    If it is not on record what a request showed, it showed what was in force when it was sent.
+    A request without a recorded display showed the texts in force when it was sent.
     """
     calls = list(calls)
     histories = {text_id: history for (part, text_id), history in read_histories(session).items() if part == "text"}
@@ -170,26 +174,26 @@ def _corrected(session: Session) -> dict[str, History]:
 def _read(
     session: Session, table: Any, topics: Mapping[str, str], histories: Mapping[str, History]
 ) -> dict[Pair, list[Answered]]:
-    """The answers that count to pairs of which a text was corrected."""
+    """Answers that count, for pairs with a corrected text."""
     rows: list[Sourced[Any]] = [
-        one
-        for one in table.current(session)
-        if one.record.counts and not histories.keys().isdisjoint(_texts_of(one.record.pair, topics))
+        row
+        for row in table.current(session)
+        if row.record.counts and not histories.keys().isdisjoint(_texts_of(row.record.pair, topics))
     ]
-    displays = display_parts(session, (one.shown_sha256 for one in rows))
-    found: dict[tuple[str, Asked], Answered] = {}
-    for one in rows:
-        moment = one.changed_at or one.record.judged_at or one.recorded_at or ""
-        display = displays.get(one.shown_sha256 or "", {})
+    displays = display_parts(session, (row.shown_sha256 for row in rows))
+    answers: dict[tuple[str, Asked], Answered] = {}
+    for row in rows:
+        moment = row.changed_at or row.record.judged_at or row.recorded_at or ""
+        display = displays.get(row.shown_sha256 or "", {})
         texts = {
             text_id: display.get(part) or in_force(histories[text_id], moment or None) or ""
-            for text_id, part in _texts_of(one.record.pair, topics).items()
+            for text_id, part in _texts_of(row.record.pair, topics).items()
             if text_id in histories
         }
-        person = table.person_of(one.record)
+        person = table.person_of(row.record)
         # A later annotation of the same question comes last, and counts.
-        found[person, one.record.asked] = Answered(person, one.record.asked, moment, texts, display, bool(one.server))
-    return grouped((one.asked.pair, one) for one in found.values())
+        answers[person, row.record.asked] = Answered(person, row.record.asked, moment, texts, display, bool(row.server))
+    return grouped((answer.asked.pair, answer) for answer in answers.values())
 
 
 def paper_topics(session: Session) -> dict[str, str]:
@@ -206,7 +210,7 @@ def _texts_of(pair: Pair, topics: Mapping[str, str]) -> dict[str, str]:
 
 def _of_pair(
     pair: Pair,
-    given: Collection[Answered],
+    answers: Collection[Answered],
     settled: Collection[Answered],
     returned: Collection[Returned],
     rulings: Collection[TextRuling],
@@ -214,71 +218,77 @@ def _of_pair(
     *,
     team: Collection[str],
 ) -> JudgedTexts:
-    asked_again = {(one.assessor, one.occasion): one for one in returned}
+    asked_again = {(entry.assessor, entry.occasion) for entry in returned}
     # An answer to a hidden repeat settles nothing, so nothing rests on its text.
-    own = [one for one in given if one.asked.occasion == 1 or (one.person, one.asked.occasion) in asked_again]
-    repeats = [one for one in given if one not in own]
-    # An answer of somebody who no longer has the pair settles nothing.
-    last = {one.person: one for one in sorted(own, key=lambda one: one.asked.occasion) if one.person in team}
-    standing = [one for one in settled if not _is_reopened(one, returned)]
-    in_force_now = [*last.values(), *standing]
-    required, waiting, decided = {}, [], set()
-    for text_id in dict.fromkeys(text_id for one in (*given, *settled) for text_id in one.texts):
-        since, newest = histories[text_id][-1]
-        earlier = [one for one in in_force_now if one.texts[text_id] != newest]
+    counting = [
+        answer
+        for answer in answers
+        if answer.asked.occasion == 1 or (answer.person, answer.asked.occasion) in asked_again
+    ]
+    counting.sort(key=lambda answer: answer.asked.occasion)
+    # An answer of a person who no longer has the pair settles nothing.
+    last = {answer.person: answer for answer in counting if answer.person in team}
+    current = [*last.values(), *(decision for decision in settled if not _is_reopened(decision, returned))]
+    required, displays, waiting, decided = {}, {}, [], set()
+    for text_id in dict.fromkeys(text_id for answer in (*answers, *settled) for text_id in answer.texts):
+        newest_since, newest = histories[text_id][-1]
+        earlier = [answer for answer in current if answer.texts[text_id] != newest]
         required[text_id] = newest
         if not earlier:
             continue
-        ruling = _ruling_on(text_id, newest, since, rulings)
+        ruling = _ruling_on(text_id, newest, newest_since, rulings)
         if ruling is None:
             waiting.append(text_id)
         else:
             decided.add(ruling)
         if ruling != "again":
-            required[text_id] = max(earlier, key=lambda one: one.moment).texts[text_id]
-    kept = {
-        text_id: max((one for one in in_force_now if one.texts[text_id] == sha256), key=lambda one: one.moment).display
-        for text_id, sha256 in required.items()
-        if sha256 != histories[text_id][-1][1]
-    }
-    first = {one.person: one for one in given if one.asked.occasion == 1}
-    # An answer that was asked for again takes the place of a first one on another text.
-    first |= {one.person: one for one in sorted(own, key=lambda one: -one.asked.occasion) if one.texts == required}
+            latest = max(earlier, key=lambda answer: answer.moment)
+            required[text_id], displays[text_id] = latest.texts[text_id], latest.display
     state: TextState = "waits" if waiting else "again" if "again" in decided else "stays" if decided else "newest"
     return JudgedTexts(
         *pair,
         state=state,
         required=required,
         to_decide=tuple(waiting),
-        kept=kept,
+        kept=displays,
         answers=tuple(last[name] for name in sorted(last)),
-        set_aside=frozenset(
-            (one.person, one.asked)
-            for one in (*own, *repeats)
-            # What somebody answers twice is compared, if it was the same text.
-            if one.texts != (required if one in own else first.get(one.person, one).texts)
-        ),
-        rulings_aside=frozenset(one.person for one in settled if one.texts != required),
+        set_aside=_on_other_versions(answers, counting, required),
+        rulings_aside=frozenset(decision.person for decision in settled if decision.texts != required),
+    )
+
+
+def _on_other_versions(
+    answers: Collection[Answered], counting: Sequence[Answered], required: Mapping[str, str]
+) -> frozenset[tuple[str, Asked]]:
+    """Assessor and question of the answers on another version than the required one, and of hidden repeats on another
+    version than the first answer, with which they are compared. counting: by occasion."""
+    first = {answer.person: answer for answer in answers if answer.asked.occasion == 1}
+    # An answer that was asked for again takes the place of a first one on another text.
+    first |= {answer.person: answer for answer in reversed(counting) if answer.texts == required}
+    return frozenset(
+        (answer.person, answer.asked)
+        for answer in answers
+        if answer.texts != (required if answer in counting else first.get(answer.person, answer).texts)
     )
 
 
 def _ruling_on(text_id: str, sha256: str, since: str, rulings: Iterable[TextRuling]) -> str | None:
     """The decision on this version. A text that was corrected, taken back and corrected once more is decided again."""
-    made = [
-        one.ruling
-        for one in rulings
-        if (one.text_id, one.sha256) == (text_id, sha256)
-        and datetime.fromisoformat(one.ruled_at) >= datetime.fromisoformat(since)
+    decisions = [
+        ruling.ruling
+        for ruling in rulings
+        if (ruling.text_id, ruling.sha256) == (text_id, sha256)
+        and datetime.fromisoformat(ruling.ruled_at) >= datetime.fromisoformat(since)
     ]
-    return made[-1] if made else None
+    return decisions[-1] if decisions else None
 
 
 def _is_reopened(decision: Answered, returned: Iterable[Returned]) -> bool:
-    """Whether the pair was put before an assessor after the adjudicator had decided."""
+    """True if the pair was returned to an assessor after the adjudicator had decided."""
     if not decision.moment:
         return False
     moment = datetime.fromisoformat(decision.moment)
-    return any(datetime.fromisoformat(one.returned_at) > moment for one in returned)
+    return any(datetime.fromisoformat(entry.returned_at) > moment for entry in returned)
 
 
 def on_required_texts(
@@ -286,21 +296,23 @@ def on_required_texts(
 ) -> tuple[tuple[Judgement, ...], tuple[Judgement, ...], tuple[Judgement, ...]]:
     """The answers on the version that their pair is judged on, the others, and the first of each pair and assessor.
 
-    latest: one answer for each person and question. returned: those that were not taken back. Where the first answer is
-    on another version, the first one that was given again takes its place.
+    latest: one answer for each person and question. returned: those that were not taken back. If the first answer is on
+    another version, the first one that was given again replaces it.
     """
-    others = {key for one in corrected for key in one.set_aside}
+    other_keys = {key for texts in corrected for key in texts.set_aside}
     answers = list(latest)
-    kept = tuple(one for one in answers if (one.assessor, one.asked) not in others)
-    set_aside = tuple(one for one in answers if (one.assessor, one.asked) in others)
-    gone = {(one.pair, one.assessor) for one in set_aside if one.occasion == 1}
-    sent_back = {(one.asked, one.assessor) for one in returned}
-    first: dict[tuple[Pair, str], Judgement] = {}
-    for one in kept:
-        key = (one.pair, one.assessor)
-        if one.occasion == 1 or (key in gone and one.counts and (one.asked, one.assessor) in sent_back):
-            first.setdefault(key, one)
-    return kept, set_aside, tuple(first.values())
+    on_required = tuple(answer for answer in answers if (answer.assessor, answer.asked) not in other_keys)
+    set_aside = tuple(answer for answer in answers if (answer.assessor, answer.asked) in other_keys)
+    without_first = {(answer.pair, answer.assessor) for answer in set_aside if answer.occasion == 1}
+    sent_back = {(entry.asked, entry.assessor) for entry in returned}
+    first_answers: dict[tuple[Pair, str], Judgement] = {}
+    for answer in on_required:
+        key = (answer.pair, answer.assessor)
+        if answer.occasion == 1 or (
+            key in without_first and answer.counts and (answer.asked, answer.assessor) in sent_back
+        ):
+            first_answers.setdefault(key, answer)
+    return on_required, set_aside, tuple(first_answers.values())
 
 
 def corrected_versions(session: Session) -> dict[str, tuple[ShownVersion, ...]]:
@@ -309,5 +321,5 @@ def corrected_versions(session: Session) -> dict[str, tuple[ShownVersion, ...]]:
 
 
 def set_aside_of(session: Session) -> set[tuple[str, Asked]]:
-    """(assessor, what was asked) of the answers on another version of a text than their pair is judged on."""
+    """Assessor and question of the answers on another version of a text than their pair is judged on."""
     return {key for pair in judged_texts(session).values() for key in pair.set_aside}

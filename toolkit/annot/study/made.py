@@ -1,4 +1,4 @@
-"""Of what each product of the study was made: a note by which `annot status` tells what is old."""
+"""Provenance of each product of the study: a note by which `annot status` recognises outdated ones."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from annot.study.workspace import Workspace, sha256_of, write_file
 
 MADE_FILE = "made.json"
 ANSWERS_FILE = "datasheet.toml"
-"""Where people answer the questions of the datasheet."""
+"""File in which people answer the questions of the datasheet."""
 
 MEASURED = ("queries", "planned", "judged", "measuring")
 EVALUATED = (*MEASURED, "evaluating", "pools", "runs", "splits")
@@ -49,20 +49,21 @@ MADE_OF: dict[str, tuple[str, ...]] = {
     "release": (*TOLD, "opinions", "answers", "audit"),
     "backup": (*TOLD, "opinions", "answers", "audit", "drawing", "pages"),
 }
-"""What each product follows from."""
+"""Parts of the study that each product follows from."""
 SCREENS = ("collection", "scale", "facets", "labels", "adjudication", "screen")
 """The sections of annot.toml that screens and tasks are made from."""
 States = dict[str, str]
 """A hash of each part of the study."""
 Made = dict[str, dict[str, Any]]
-"""What is noted of each product."""
+"""Notes by product."""
 
 
 def states_of(ws: Workspace, session: Session | None = None) -> States:
-    """The study as it is now; what is made from here on is noted with it, so that a later change makes it old."""
+    """Fingerprints of the current study; a product made now is noted with them, so that a later change makes it
+    outdated."""
     if session is None:
-        with ws.reading() as own:
-            return states_of(ws, own)
+        with ws.reading() as new_session:
+            return states_of(ws, new_session)
     settings = ws.settings
     measuring = ("scale", "facets", "judging", "agreement", "adjudication", "seed")
     dumped = {name: _plain(getattr(settings, name)) for name in type(settings).model_fields}
@@ -85,43 +86,44 @@ def states_of(ws: Workspace, session: Session | None = None) -> States:
 
 
 def read_made(ws: Workspace) -> Made:
-    """What is noted; nothing if the file is missing or holds something else: all is made again then."""
+    """Notes on record; empty if the file is missing or holds something else: all is made again then."""
     try:
-        found = json.loads((ws.root / MADE_FILE).read_text(encoding="utf-8"))
+        notes = json.loads((ws.root / MADE_FILE).read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return {}
-    return {name: own for name, own in found.items() if isinstance(own, dict)} if isinstance(found, dict) else {}
+    return {name: facts for name, facts in notes.items() if isinstance(facts, dict)} if isinstance(notes, dict) else {}
 
 
-def is_current(made: Made, what: str, states: States) -> bool:
-    """Whether the product was made of the study as it is."""
-    return made.get(what, {}).get("of") == _of(what, states)
+def is_current(notes: Made, what: str, states: States) -> bool:
+    """True if the product was made of the current study."""
+    return notes.get(what, {}).get("of") == _of(what, states)
 
 
 def note(ws: Workspace, what: str, states: States, **facts: Any) -> None:
-    """Note down that the product was made of these states, with further `facts`; not where the study is read only."""
-    made = read_made(ws)
-    made[what] = {"of": _of(what, states), **facts}
-    _write(ws, made)
+    """Record that the product was made of these states, with further `facts`; nothing is written to a read-only
+    study."""
+    notes = read_made(ws)
+    notes[what] = {"of": _of(what, states), **facts}
+    _write(ws, notes)
 
 
 def note_letters(ws: Workspace, letters: Mapping[tuple[str, str], Project | None]) -> None:
-    """Note down the project that each letter links to, by role and person; None if it has none."""
-    made = read_made(ws)
+    """Record the project that each letter links to, by role and person; None if it has none."""
+    notes = read_made(ws)
     new = {f"{role}/{name}": _link(project) for (role, name), project in letters.items()}
-    made["invite"] = {**made.get("invite", {}), **new}
-    _write(ws, made)
+    notes["invite"] = {**notes.get("invite", {}), **new}
+    _write(ws, notes)
 
 
-def has_letter(made: Made, role: str, name: str, project: Project | None) -> bool:
-    """Whether a letter was written to the person in this role, with the link to their project if they have one."""
-    known = made.get("invite", {}).get(f"{role}/{name}")
-    return known is not None if project is None else known == _link(project)
+def has_letter(notes: Made, role: str, name: str, project: Project | None) -> bool:
+    """True if a letter was written to the person in this role, with the link to their project if they have one."""
+    link = notes.get("invite", {}).get(f"{role}/{name}")
+    return link is not None if project is None else link == _link(project)
 
 
-def _write(ws: Workspace, made: Made) -> None:
+def _write(ws: Workspace, notes: Made) -> None:
     try:
-        write_file(ws.root / MADE_FILE, json.dumps(made, indent=2, sort_keys=True, ensure_ascii=False) + "\n")
+        write_file(ws.root / MADE_FILE, json.dumps(notes, indent=2, sort_keys=True, ensure_ascii=False) + "\n")
     except OSError as error:
         if error.errno not in (errno.EACCES, errno.EPERM, errno.EROFS):
             raise
@@ -131,8 +133,8 @@ def _link(project: Project | None) -> str:
     return "" if project is None else state([project.server, project.remote_id])
 
 
-def _of(what: str, states: States) -> str:
-    return state([states[part] for part in MADE_OF[what.partition("/")[0]]])
+def _of(product: str, states: States) -> str:
+    return state([states[part] for part in MADE_OF[product.partition("/")[0]]])
 
 
 def _plain(value: Any) -> Any:
@@ -157,13 +159,13 @@ def _corpus(ws: Workspace) -> str:
 
 
 def _answers(ws: Workspace) -> str:
-    """What was answered; questions that are only asked change nothing."""
+    """Hash of the answers; unanswered questions change nothing."""
     try:
         sections = tomllib.loads((ws.root / ANSWERS_FILE).read_text(encoding="utf-8-sig"))
     except (OSError, ValueError):
         return _file(ws, ANSWERS_FILE)
-    given = {name: {key: text for key, text in own.items() if text} for name, own in sections.items() if own}
-    return state({name: own for name, own in given.items() if own}) if given else ""
+    answers = {name: {key: text for key, text in texts.items() if text} for name, texts in sections.items() if texts}
+    return state({name: texts for name, texts in answers.items() if texts}) if answers else ""
 
 
 def _errors(ws: Workspace) -> str:

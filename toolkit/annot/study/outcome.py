@@ -1,10 +1,11 @@
-"""The state of every planned pair: what its assessors said, what it waits for, its final grade, and what changed."""
+"""State of every planned pair: its answers, the judgements that it waits for, its final grade, and its changes."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from sqlmodel import Session
@@ -28,43 +29,44 @@ class Outcome:
 
     planned: dict[Pair, tuple[str, ...]]
     judgements: tuple[Judgement, ...]
-    """One for each pair and assessor that has any: the latest that counts, else the latest of all. Given before anybody
-    spoke of the pair: agreement before adjudication is measured on these."""
+    """One judgement for each pair and assessor with any: the latest that counts, else the latest of all. They were
+    given before the pair was discussed: agreement before adjudication is measured on them."""
     repeats: tuple[Judgement, ...]
     """The answers to hidden repeats, chosen the same way. They settle nothing."""
     returned: tuple[Returned, ...]
     """The pairs that were put before an assessor again, less those that were taken back."""
     again: tuple[Judgement, ...]
-    """The answers to these, and to what was taken back, chosen the same way."""
+    """Answers to these pairs, and to those taken back, chosen the same way."""
     current: tuple[Judgement, ...]
-    """What the final grades are made of, one for each pair and assessor: the answer given when the pair was returned
-    where there is one, else the first. None of an assessor who has a returned pair still to answer."""
+    """Judgements that the final grades are made of, one for each pair and assessor: the answer given when the pair was
+    returned, if there is one, else the first. None of an assessor who has a returned pair still to answer."""
     settlement: Settlement
     adjudications: dict[Pair, Adjudication]
     """The adjudication that counts, of each pair that has a grade from one."""
     unjudgeable: dict[Pair, tuple[Adjudication, ...]]
-    """Pairs that nobody can judge: their assessors do not agree, and no adjudicator who was asked could judge them.
-    They have ended, without a final grade."""
+    """Pairs that cannot be judged: their assessors do not agree, and no adjudicator who was asked could judge them.
+    They are closed without a final grade."""
     passed_on: dict[Pair, tuple[Adjudication, ...]]
     """Pairs that an adjudicator could not judge and that wait for another one."""
     reopened: dict[Pair, int]
-    """How often a pair was put before an assessor after an adjudicator had answered, of the pairs that were."""
+    """Number of times that a pair was returned to an assessor after an adjudicator had answered, for the pairs that
+    were."""
     decisions: tuple[Decision, ...]
-    """By pair."""
+    """Decisions by pair."""
     open: tuple[Pair, ...]
-    """Pairs in dispute that nobody has settled yet."""
+    """Pairs in dispute that are not settled yet."""
     waiting: tuple[Pair, ...]
     """Pairs that all of their assessors have answered, and one is asked again: that answer is not there yet."""
     incomplete: tuple[Pair, ...]
     """The other pairs that wait for a judgement."""
     short: tuple[Pair, ...]
-    """Those of them that no present assessor will complete: an assessor left, and the pair went to no other."""
+    """Incomplete pairs that no present assessor will complete: an assessor left, and the pair went to no other."""
     progress: PlannedJudgements
-    """How many judgements were planned, given, and are still to be given."""
+    """Judgements that were planned, given, and are still to be given."""
     accepted: dict[Pair, str]
     """Pairs that count although they have fewer judgements than planned, with the lead's reason."""
     per_pair: int | None
-    """How many judgements each pair is to have; None if the judgements were imported."""
+    """Judgements that each pair is to have; None if the judgements were imported."""
     set_aside: tuple[Judgement, ...] = ()
     """Answers on another version of a text than the pair is judged on. They settle nothing, and in `judgements` an
     answer that was asked for again takes the place of the first."""
@@ -77,23 +79,25 @@ class Outcome:
     @property
     def given_again(self) -> set[Judgement]:
         """The answers to pairs that were put before their assessor again."""
-        return {*self.again, *(one for one in self.judgements if one.occasion > 1)}
+        return {*self.again, *(judgement for judgement in self.judgements if judgement.occasion > 1)}
 
     @property
     def answered(self) -> set[tuple[str, Asked]]:
-        """(assessor, what was asked) of every answer that counts, planned or not."""
-        return {(one.assessor, one.asked) for one in self.everything if one.counts}
+        """Assessor and question of every answer that counts, planned or not."""
+        return _answered(self.everything)
 
     @property
     def rulings(self) -> tuple[Adjudication, ...]:
-        """What adjudicators said, grade or not, of the pairs that wait for no new answer."""
-        ended = (said for several in (*self.unjudgeable.values(), *self.passed_on.values()) for said in several)
+        """Rulings of adjudicators, with a grade or not, on the pairs that wait for no new answer."""
+        ended = (ruling for several in (*self.unjudgeable.values(), *self.passed_on.values()) for ruling in several)
         return (*self.adjudications.values(), *ended)
 
     @property
     def people(self) -> set[str]:
         """Everyone who has an answer on record."""
-        return {one.assessor for one in self.everything} | {one.adjudicator for one in self.adjudications.values()}
+        return {judgement.assessor for judgement in self.everything} | {
+            judgement.adjudicator for judgement in self.adjudications.values()
+        }
 
     @property
     def qrels(self) -> tuple[Qrel, ...]:
@@ -102,7 +106,7 @@ class Outcome:
 
     @property
     def of_answered_pairs(self) -> tuple[Judgement, ...]:
-        """The judgements of the pairs that have as many as they are to have: none is missing."""
+        """Judgements of the pairs from which none is missing."""
         incomplete = set(self.incomplete)
         return tuple(judgement for judgement in self.judgements if judgement.pair not in incomplete)
 
@@ -122,7 +126,7 @@ def outcome_of(session: Session, settings: Settings) -> Outcome:
 
 
 def texts_of(session: Session) -> dict[Pair, JudgedTexts]:
-    """The answered pairs of which a text was corrected, as `annot.study.judged_texts` has them."""
+    """Answered pairs with a corrected text (`annot.study.judged_texts`)."""
     if not count_corrected_texts(session):
         return {}
     # Only here: most studies have none.
@@ -132,8 +136,12 @@ def texts_of(session: Session) -> dict[Pair, JudgedTexts]:
 
 
 def answered_of(session: Session) -> set[tuple[str, Asked]]:
-    """(assessor, what was asked) of every answer that counts, planned or not."""
-    return {(one.assessor, one.asked) for one in read_judgements(session) if one.counts}
+    """Assessor and question of every answer that counts, planned or not."""
+    return _answered(read_judgements(session))
+
+
+def _answered(judgements: Iterable[Judgement]) -> set[tuple[str, Asked]]:
+    return {(judgement.assessor, judgement.asked) for judgement in judgements if judgement.counts}
 
 
 def outcome_from(
@@ -144,54 +152,45 @@ def outcome_from(
     *,
     asked: int,
     drawn: Plan | None = None,
-    accepted: Mapping[Pair, str] | None = None,
+    accepted: Mapping[Pair, str] = MappingProxyType({}),
     texts: Iterable[JudgedTexts] = (),
 ) -> Outcome:
     """The state of every planned pair.
 
-    drawn: what is known of the plan besides its assignments. accepted: the pairs that may have fewer judgements than
-    it wants, and the reasons. texts: the pairs of which a text was corrected.
-    asked: see `annot.study.adjudication.rulings_of`. A grade from an adjudicator stands once it is given, also where an
-    assessor changed a grade afterwards and the two now agree. Where the lead put the pair before an assessor after
-    that, the adjudicator's grade no longer stands: the new answers are agreed or in dispute. An adjudicator who could
-    not judge settles nothing if the assessors agree. Of a pair that was returned to an assessor the answer then
-    given counts for the final grade; until it is there the pair waits.
+    drawn: facts about the plan besides its assignments. accepted: the pairs that may have fewer judgements than it
+    wants, and the reasons. texts: the pairs with a corrected text. asked: see `annot.study.adjudication.rulings_of`. A
+    grade from an adjudicator counts once it is given, even if an assessor changed a grade afterwards and the two now
+    agree. If the lead returned the pair to an assessor after that, the adjudicator's grade no longer counts: the new
+    answers are agreed or in dispute. An adjudicator who could not judge settles nothing if the assessors agree. If a
+    pair was returned to an assessor, the new answer counts for the final grade; until then the pair waits.
     """
     per_pair, vacant = (drawn.per_pair, drawn.vacant) if drawn else (None, ())
     planned: dict[Pair, tuple[str, ...]] = dict.fromkeys(vacant, ()) | assessors_by_pair(plan)
-    every = tuple(returned)
-    sent_back = {(one.asked, one.assessor) for one in every}
-    back = tuple(one for one in every if one.withdrawn_at is None)
+    lacking = {pair for pair, names in planned.items() if len(names) < (per_pair or 0)}
+    every_return = tuple(returned)
+    sent_back = {(entry.asked, entry.assessor) for entry in every_return}
+    back = tuple(entry for entry in every_return if entry.withdrawn_at is None)
     corrected = list(texts)
-    latest, set_aside = current_judgements(judgements), tuple[Judgement, ...]()
-    first = tuple(one for one in latest if one.occasion == 1)
-    if corrected:
-        from annot.study.judged_texts import on_required_texts
-
-        latest, set_aside, first = on_required_texts(latest, corrected, back)
-    rulings_aside = {(pair.pair, name) for pair in corrected for name in pair.rulings_aside}
-    again = tuple(one for one in latest if (one.asked, one.assessor) in sent_back and one not in first)
+    latest, set_aside, first = _on_judged_texts(current_judgements(judgements), corrected, back)
+    again = tuple(answer for answer in latest if (answer.asked, answer.assessor) in sent_back and answer not in first)
     current = _current(first, (*first, *again), back)
-    contested = {one.pair for one in every if one.contested}
-    answered = {(one.assessor, one.asked) for one in latest if one.counts}
-    progress = planned_judgements(plan, planned, back, answered, per_pair=per_pair, accepted=accepted or ())
+    contested = {entry.pair for entry in every_return if entry.contested}
+    progress = planned_judgements(plan, planned, back, _answered(latest), per_pair=per_pair, accepted=accepted)
     settlement = settle(planned, current, unfinished=progress.unfinished, contested=contested)
-    ruled, reopened = _since_returned([one for one in settled if one.record.pair in planned], back, rulings_aside)
+    of_plan = [sourced for sourced in settled if sourced.record.pair in planned]
+    ruled, reopened = _since_returned(of_plan, back, corrected)
     rulings = rulings_of(ruled, asked=asked)
     adjudications = rulings.graded
-    decisions = {decision.pair: decision for decision in settlement.agreed}
-    unjudgeable = {pair: said for pair, said in rulings.unjudgeable.items() if pair not in decisions}
+    agreed = {decision.pair for decision in settlement.agreed}
+    unjudgeable = {pair: several for pair, several in rulings.unjudgeable.items() if pair not in agreed}
     ended = adjudications.keys() | unjudgeable.keys()
     progress = progress.closed(ended)
-    unfinished, pending = progress.unfinished, grouped((asked.pair, asked.occasion) for _, asked in progress.pending)
-    waiting = {pair for pair, occasions in pending.items() if 1 not in occasions}
-    for pair, one in adjudications.items():
-        assert one.grade is not None
-        decisions[pair] = Decision(*pair, one.grade, "adjudicated", one.adjudicator, one.reason)
     return Outcome(
         planned=planned,
         judgements=first,
-        repeats=tuple(one for one in latest if one.occasion > 1 and (one.asked, one.assessor) not in sent_back),
+        repeats=tuple(
+            answer for answer in latest if answer.occasion > 1 and (answer.asked, answer.assessor) not in sent_back
+        ),
         set_aside=set_aside,
         returned=back,
         again=again,
@@ -201,71 +200,88 @@ def outcome_from(
         unjudgeable=unjudgeable,
         passed_on=rulings.passed_on,
         reopened=reopened,
-        decisions=tuple(decisions[pair] for pair in sorted(decisions)),
+        decisions=_decisions(settlement, adjudications),
         open=tuple(dispute.pair for dispute in settlement.disputed if dispute.pair not in ended),
-        waiting=tuple(sorted(waiting)),
-        incomplete=tuple(sorted(unfinished - waiting)),
-        short=tuple(sorted(unfinished - pending.keys())),
+        waiting=tuple(sorted(progress.waiting)),
+        incomplete=tuple(sorted(progress.unfinished - progress.waiting)),
+        short=tuple(sorted(progress.short)),
         progress=progress,
-        accepted={
-            pair: why
-            for pair, why in (accepted or {}).items()
-            if pair in planned and len(planned[pair]) < (per_pair or 0)
-        },
+        accepted={pair: why for pair, why in accepted.items() if pair in lacking},
         per_pair=per_pair,
     )
 
 
-def _since_returned(
-    settled: Iterable[SourcedAdjudication], returned: Iterable[Returned], set_aside: Collection[tuple[Pair, str]]
-) -> tuple[list[Adjudication], dict[Pair, int]]:
-    """The adjudications given since their pair was last returned, and how often each pair was returned after one.
+def _on_judged_texts(
+    latest: tuple[Judgement, ...], corrected: Collection[JudgedTexts], returned: Iterable[Returned]
+) -> tuple[tuple[Judgement, ...], tuple[Judgement, ...], tuple[Judgement, ...]]:
+    """The answers that count, those set aside, and the first ones (`annot.study.judged_texts.on_required_texts`)."""
+    if not corrected:
+        return latest, (), tuple(answer for answer in latest if answer.occasion == 1)
+    from annot.study.judged_texts import on_required_texts
 
-    set_aside: the pairs and adjudicators whose decision is on another version of a text, as if the pair had gone back.
+    return on_required_texts(latest, corrected, returned)
+
+
+def _decisions(settlement: Settlement, adjudications: Mapping[Pair, Adjudication]) -> tuple[Decision, ...]:
+    """Final grades by pair; the grade of an adjudicator replaces an agreed one."""
+    decisions = {decision.pair: decision for decision in settlement.agreed}
+    for pair, ruling in adjudications.items():
+        assert ruling.grade is not None
+        decisions[pair] = Decision(*pair, ruling.grade, "adjudicated", ruling.adjudicator, ruling.reason)
+    return tuple(decisions[pair] for pair in sorted(decisions))
+
+
+def _since_returned(
+    settled: Iterable[SourcedAdjudication], returned: Iterable[Returned], corrected: Iterable[JudgedTexts]
+) -> tuple[list[Adjudication], dict[Pair, int]]:
+    """Adjudications given since their pair was last returned, and the number of times each pair was returned after one.
+
+    A decision on another version of a corrected text counts as if the pair had been returned.
     """
-    times = grouped((one.pair, datetime.fromisoformat(one.returned_at)) for one in returned)
+    set_aside = {(texts.pair, name) for texts in corrected for name in texts.rulings_aside}
+    times = grouped((entry.pair, datetime.fromisoformat(entry.returned_at)) for entry in returned)
     ruled: list[Adjudication] = []
     ended_by: dict[Pair, set[datetime]] = {}
     for ruling in settled:
         moment = ruling.changed_at or ruling.record.judged_at
-        at = None if moment is None else datetime.fromisoformat(moment)
-        later = [time for time in times.get(ruling.record.pair, ()) if at is not None and time > at]
+        ruled_at = None if moment is None else datetime.fromisoformat(moment)
+        later = [time for time in times.get(ruling.record.pair, ()) if ruled_at is not None and time > ruled_at]
         aside = (ruling.record.pair, ruling.record.adjudicator) in set_aside
-        if (later or (aside and at is not None)) and ruling.record.counts:
-            ended_by.setdefault(ruling.record.pair, set()).add(min(later, default=at or datetime.min))
+        if (later or (aside and ruled_at is not None)) and ruling.record.counts:
+            ended_by.setdefault(ruling.record.pair, set()).add(min(later, default=ruled_at or datetime.min))
         elif not later and not aside:
             ruled.append(ruling.record)
     return ruled, {pair: len(moments) for pair, moments in ended_by.items()}
 
 
 def _current(
-    first: tuple[Judgement, ...], again: tuple[Judgement, ...], returned: tuple[Returned, ...]
+    first_answers: tuple[Judgement, ...], again: tuple[Judgement, ...], returned: tuple[Returned, ...]
 ) -> tuple[Judgement, ...]:
-    """The answers that final grades are made of; of a pair that was asked for again, the last answer if it is there."""
-    answers = {(one.asked, one.assessor): one for one in again if one.counts}
+    """Answers that final grades are made of; of a pair that was asked for again, the last answer if there is one."""
+    answers = {(judgement.asked, judgement.assessor): judgement for judgement in again if judgement.counts}
     # By occasion: what is asked last decides.
-    last = {(*one.pair, one.assessor): answers.get((one.asked, one.assessor)) for one in returned}
-    current = {(*one.pair, one.assessor): one for one in first} | last
-    return tuple(one for one in current.values() if one is not None)
+    last = {(*entry.pair, entry.assessor): answers.get((entry.asked, entry.assessor)) for entry in returned}
+    current = {(*judgement.pair, judgement.assessor): judgement for judgement in first_answers} | last
+    return tuple(judgement for judgement in current.values() if judgement is not None)
 
 
 def assessors_by_pair(plan: tuple[Assignment, ...]) -> dict[Pair, tuple[str, ...]]:
-    """The assessors of each planned pair. A repeat alone makes nobody one: the pair itself was handed on."""
-    found = grouped((assignment.pair, assignment.assessor) for assignment in plan if assignment.occasion == 1)
-    return {pair: tuple(sorted(names)) for pair, names in found.items()}
+    """Assessors of each planned pair. A repeat alone makes no assessor: the pair itself was handed on."""
+    assessors_of = grouped((assignment.pair, assignment.assessor) for assignment in plan if assignment.occasion == 1)
+    return {pair: tuple(sorted(names)) for pair, names in assessors_of.items()}
 
 
 def current_judgements(judgements: Iterable[Judgement]) -> tuple[Judgement, ...]:
-    """Of several answers of one assessor on one occasion, the latest that counts; where none counts, the latest."""
-    found: dict[tuple[str, str, str, int], Judgement] = {}
+    """Latest answer that counts, of each assessor on each occasion; the latest of all if none counts."""
+    latest: dict[tuple[str, str, str, int], Judgement] = {}
     for judgement in judgements:
-        if _key(judgement) not in found or not judgement.flags or found[_key(judgement)].flags:
-            found[_key(judgement)] = judgement
-    return tuple(found[key] for key in sorted(found))
+        if _key(judgement) not in latest or not judgement.flags or latest[_key(judgement)].flags:
+            latest[_key(judgement)] = judgement
+    return tuple(latest[key] for key in sorted(latest))
 
 
-def _key(one: Judgement) -> tuple[str, str, str, int]:
-    return one.query_id, one.doc_id, one.assessor, one.occasion
+def _key(judgement: Judgement) -> tuple[str, str, str, int]:
+    return judgement.query_id, judgement.doc_id, judgement.assessor, judgement.occasion
 
 
 SHOWN = 3
@@ -289,28 +305,28 @@ def changed_after_adjudication(session: Session) -> tuple[ChangedAnswer, ...]:
         for line in ADJUDICATIONS.lines(session)
         if line.counts and _moment(line.current)
     }
-    given = grouped(
+    answers_by_pair = grouped(
         ((*answer.record.pair, answer.record.assessor), answer)
         for answer in JUDGEMENTS.answers(session)
         if answer.ruling != RESTORED and answer.record.occasion == 1 and answer.record.pair in decided
     )
-    found = []
-    for (query_id, doc_id, assessor), answers in sorted(given.items()):
-        at = decided[query_id, doc_id]
-        before = [answer.record for answer in answers if _moment(answer) <= at]
-        after = [answer.record for answer in answers if _moment(answer) > at]
-        if before and after and _said(before[-1]) != _said(after[-1]):
-            found.append(ChangedAnswer(query_id, doc_id, assessor, before[-1].grade, after[-1].grade))
-    return tuple(found)
+    changes = []
+    for (query_id, doc_id, assessor), answers in sorted(answers_by_pair.items()):
+        decided_at = decided[query_id, doc_id]
+        earlier = [answer.record for answer in answers if _moment(answer) <= decided_at]
+        later = [answer.record for answer in answers if _moment(answer) > decided_at]
+        if earlier and later and _said(earlier[-1]) != _said(later[-1]):
+            changes.append(ChangedAnswer(query_id, doc_id, assessor, earlier[-1].grade, later[-1].grade))
+    return tuple(changes)
 
 
-def changes_in_words(found: tuple[ChangedAnswer, ...]) -> str:
+def changes_in_words(changes: tuple[ChangedAnswer, ...]) -> str:
     """The answers in one sentence, with the first pairs; empty if there are none."""
-    if not found:
+    if not changes:
         return ""
-    pairs = list(dict.fromkeys((one.query_id, one.doc_id) for one in found))
+    pairs = list(dict.fromkeys((change.query_id, change.doc_id) for change in changes))
     shown = ", ".join(" ".join(pair) for pair in pairs[:SHOWN]) + (", ..." if len(pairs) > SHOWN else "")
-    several = counted(len(found), "answer")
+    several = counted(len(changes), "answer")
     return f"{several} changed after their pair was adjudicated; the adjudicated grade is kept: {shown}"
 
 
@@ -319,6 +335,6 @@ def _said(record: Any) -> tuple[int | None, str | None]:
 
 
 def _moment(answer: Sourced[Any]) -> str:
-    """When it was said; older records know of a change only when it was recorded."""
-    first = answer.record.judged_at if answer.record.revision == 1 else answer.recorded_at
-    return answer.changed_at or first or ""
+    """Time of the answer; older records have the time of a change only as it was recorded."""
+    recorded = answer.record.judged_at if answer.record.revision == 1 else answer.recorded_at
+    return answer.changed_at or recorded or ""

@@ -1,6 +1,6 @@
-"""What annot.toml, the guidelines and the templates have by now, compared with what is on record as sent.
+"""Changes of annot.toml, the guidelines and the templates since they were sent.
 
-What is on record counts until a push sends the new with the lead's reason.
+The version on record counts until a push sends the new one with the lead's reason.
 """
 
 from __future__ import annotations
@@ -24,20 +24,20 @@ BACK = "change [scale] names in annot.toml back"
 
 
 class ShownChange(NamedTuple):
-    """One thing that is another by now than it is on record."""
+    """One changed content, compared with the record."""
 
     part: Part
     subject: str
     name: str
-    """What has changed, such as `the guidelines of method`."""
+    """Name of the changed content, such as `the guidelines of method`."""
     detail: str
-    """What it was, and what it is now; empty if that is long."""
+    """Old and new value; empty if they are long."""
     refused: str = ""
-    """Why it cannot be sent, in words; empty if a reason is enough."""
+    """Reason why it cannot be sent, in words; empty if the lead's reason is enough."""
 
     @property
     def is_plural(self) -> bool:
-        """Whether the verb behind its name is that of several."""
+        """True if the name takes a plural verb."""
         return self.name.startswith(("the names", "the guidelines"))
 
 
@@ -86,40 +86,40 @@ def guideline_changes(ws: Workspace, facets: Iterable[str], versions: Versions) 
 
 
 def screen_changes(ws: Workspace, kind: str, versions: Versions) -> Iterator[ShownChange]:
-    """The study's own templates and the section [screen] against what a screen was rendered from."""
+    """Changes of the study's own templates and the section [screen] since a screen was rendered."""
     screen: Any = kind
     if ("screen", kind) not in versions:
         return
     sent = json.loads(versions["screen", kind][-1].body)["inputs"]
-    now = guidelines.screen_inputs(ws, screen)
-    before, after = sent["templates"], now["templates"]
-    for name in sorted({*before, *after}):
-        if before.get(name) != after.get(name):
-            how = "removed" if name not in after else "new" if name not in before else ""
+    current = guidelines.screen_inputs(ws, screen)
+    old_templates, new_templates = sent["templates"], current["templates"]
+    for name in sorted({*old_templates, *new_templates}):
+        if old_templates.get(name) != new_templates.get(name):
+            how = "removed" if name not in new_templates else "new" if name not in old_templates else ""
             yield ShownChange("screen", kind, f"the template {name}", how)
-    if sent["screen"] != now["screen"]:
-        names = [name for name in now["screen"] if now["screen"][name] != sent["screen"].get(name)]
-        pairs = [f"{name} {sent['screen'].get(name)}, now {now['screen'][name]}" for name in names]
+    if sent["screen"] != current["screen"]:
+        names = [name for name in current["screen"] if current["screen"][name] != sent["screen"].get(name)]
+        pairs = [f"{name} {sent['screen'].get(name)}, now {current['screen'][name]}" for name in names]
         yield ShownChange("screen", kind, "[screen] in annot.toml", "; ".join(pairs))
 
 
 def refuse_unexplained(changes: Iterable[ShownChange], why: str | None) -> None:
     """Raise FindingError for changes that cannot be sent, and for changes without a reason. why: the lead's."""
     why = (why or "").strip()
-    found = list({(change.name, change.detail): change for change in changes}.values())
-    if refused := [change for change in found if change.refused]:
+    distinct = list({(change.name, change.detail): change for change in changes}.values())
+    if refused := [change for change in distinct if change.refused]:
         faults = [f"{change.refused} ({change.detail})" for change in refused]
         raise FindingError(f"{in_words(refused)}; nothing was sent", faults=faults, hint=BACK)
-    if found and not why:
+    if distinct and not why:
         raise FindingError(
-            in_words(found),
-            faults=[f"{change.name}: {change.detail}" for change in found if change.detail],
+            in_words(distinct),
+            faults=[f"{change.name}: {change.detail}" for change in distinct if change.detail],
             hint='send what is new with `annot push --changed "WHY"`, or change it back',
         )
 
 
 def in_words(changes: Sequence[ShownChange]) -> str:
-    """That these have changed since they were sent."""
+    """Sentence that these have changed since they were sent."""
     names = [change.name for change in changes]
     if len(names) == 1 and not changes[0].is_plural:
         return f"{names[0]} has changed since it was sent"
@@ -128,15 +128,15 @@ def in_words(changes: Sequence[ShownChange]) -> str:
 
 
 def _facet_changes(ws: Workspace, versions: Versions) -> Iterator[ShownChange]:
-    """The facets on record that have other labels in annot.toml, or are not there any more."""
+    """Facets on record that have other labels in annot.toml, or are missing there."""
     for (part, facet), sent in versions.items():
         if part != "facet" or facet == WHOLE:
             continue
         recorded = json.loads(sent[-1].body)
-        now = json.loads(facet_content(ws, facet)) if facet in ws.in_file.facets else None
-        if recorded != now:
+        current = json.loads(facet_content(ws, facet)) if facet in ws.in_file.facets else None
+        if recorded != current:
             yield ShownChange(
-                "facet", facet, f"the facet {facet}", f"{_labels(recorded)} on record, {_labels(now)} now"
+                "facet", facet, f"the facet {facet}", f"{_labels(recorded)} on record, {_labels(current)} now"
             )
 
 
@@ -146,4 +146,4 @@ def _labels(labels: Collection[str] | None) -> str:
 
 def _pairs(recorded: Sequence[str], names: Sequence[str]) -> str:
     pairs = enumerate(zip(recorded, names, strict=True))
-    return "; ".join(f"{grade} {before}, now {after}" for grade, (before, after) in pairs if before != after)
+    return "; ".join(f"{grade} {old}, now {new}" for grade, (old, new) in pairs if old != new)

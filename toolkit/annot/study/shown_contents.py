@@ -42,8 +42,8 @@ def text_content(paper: Paper) -> str:
 def with_text(paper: Paper, content: str, labels: Sequence[str] | None = None) -> Paper:
     """The paper with a text as `text_content` has it. labels: of its sentences."""
     text = json.loads(content)
-    own = None if labels is None else tuple(labels)
-    return replace(paper, title=text["title"], sentences=tuple(text["sentences"]), labels=own)
+    own_labels = None if labels is None else tuple(labels)
+    return replace(paper, title=text["title"], sentences=tuple(text["sentences"]), labels=own_labels)
 
 
 def topic_content(topic: Topic) -> str:
@@ -53,5 +53,5 @@ def topic_content(topic: Topic) -> str:
 
 
 def screen_content(kind: Screen, config: str, inputs: dict[str, Any]) -> str:
-    """A screen's configuration, and what it was rendered from (`annot.study.guidelines.screen_inputs`)."""
+    """Configuration of a screen, and its inputs (`annot.study.guidelines.screen_inputs`)."""
     return as_json({"config": config, "kind": kind, "inputs": inputs})

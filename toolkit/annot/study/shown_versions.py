@@ -1,4 +1,4 @@
-"""The versions of what people were shown, numbered, and which of them each answer was given by."""
+"""Versions of content that people were shown, numbered, and the version that each answer was given by."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from annot.base.records import WHOLE, Query
 from annot.store.shown import IMPORTED, Display, Part, ShownVersion
 
 Versions = Mapping[tuple[Part, str], Sequence[ShownVersion]]
-"""By part and subject, the oldest first."""
+"""Versions by part and subject, the oldest first."""
 
 
 class AnswerOfPair(Protocol):
@@ -39,11 +39,11 @@ class NumberedVersion:
     part: Part
     subject: str
     name: str
-    """What it is a version of, in words."""
+    """Name of the content in words."""
     number: int
-    """From 1, in the order in which they were first sent."""
+    """Number from 1, in the order of the first sending."""
     count: int
-    """How many there are."""
+    """Number of all versions."""
     since: str
     """The day on which it was first sent (ISO 8601)."""
     why: str | None
@@ -51,7 +51,7 @@ class NumberedVersion:
     sha256: str
     body: str
     in_force: bool
-    """Whether it is the one that was sent last."""
+    """True for the version that was sent last."""
 
     def __str__(self) -> str:
         """The version in words, with its day and reason."""
@@ -65,21 +65,21 @@ def by_part(texts: Mapping[str, Sequence[ShownVersion]]) -> Versions:
 
 
 def numbered(versions: Versions) -> tuple[NumberedVersion, ...]:
-    """Each distinct content of each thing; one that was sent again is no other version."""
-    found: list[NumberedVersion] = []
+    """Distinct contents of each thing, numbered; a content that was sent again is no other version."""
+    versions_found: list[NumberedVersion] = []
     for (part, subject), rows in versions.items():
         if subject == IMPORTED:
             continue
-        first: dict[str, ShownVersion] = {}
+        first_sent: dict[str, ShownVersion] = {}
         for row in rows:
-            first.setdefault(row.sha256, row)
-        for number, row in enumerate(first.values(), start=1):
-            made = NumberedVersion(
+            first_sent.setdefault(row.sha256, row)
+        for number, row in enumerate(first_sent.values(), start=1):
+            version = NumberedVersion(
                 part=part,
                 subject=subject,
                 name=_name(part, subject),
                 number=number,
-                count=len(first),
+                count=len(first_sent),
                 since=row.since[:10],
                 why=row.why,
                 program=row.program,
@@ -87,8 +87,8 @@ def numbered(versions: Versions) -> tuple[NumberedVersion, ...]:
                 body=row.body,
                 in_force=row.sha256 == rows[-1].sha256,
             )
-            found.append(made)
-    return tuple(found)
+            versions_found.append(version)
+    return tuple(versions_found)
 
 
 def _name(part: Part, subject: str) -> str:
@@ -99,7 +99,7 @@ def _name(part: Part, subject: str) -> str:
 
 def changed_versions(versions: Versions) -> tuple[NumberedVersion, ...]:
     """The versions of those things that were sent in several."""
-    return tuple(one for one in numbered(versions) if one.count > 1)
+    return tuple(version for version in numbered(versions) if version.count > 1)
 
 
 def later_versions(versions: Versions) -> tuple[NumberedVersion, ...]:
@@ -114,10 +114,12 @@ def version_record(version: NumberedVersion) -> dict[str, Any]:
 
 
 class VersionNumbers:
-    """The versions of what was shown in several, and those among them that a display has."""
+    """Versions of content that was shown in several, and those among them that a display has."""
 
     def __init__(self, versions: Versions) -> None:
-        self._changed = {(one.part, one.subject, one.sha256): one for one in changed_versions(versions)}
+        self._changed = {
+            (version.part, version.subject, version.sha256): version for version in changed_versions(versions)
+        }
 
     def of(
         self, display: Display | None, query: Query, doc_id: str, *, screen: str = "judge"
@@ -138,17 +140,18 @@ class VersionNumbers:
         return {name: self._changed[key] for name, key in keys.items() if key in self._changed}
 
     def __bool__(self) -> bool:
-        """Whether anything was shown in several versions."""
+        """True if anything was shown in several versions."""
         return bool(self._changed)
 
 
 def numbers_of_answers(
     displays: Mapping[Answer, Display], numbers: VersionNumbers, queries: Iterable[Query]
 ) -> dict[Answer, dict[str, int]]:
-    """The number of each version by which an answer was given, of what was shown in several. displays: by answer."""
+    """Number of each version by which an answer was given, for content that was shown in several. displays: by
+    answer."""
     by_id = {query.query_id: query for query in queries} if numbers else {}
     return {
-        answer: {part: one.number for part, one in versions.items()}
+        answer: {part: version.number for part, version in versions.items()}
         for answer, display in (displays.items() if numbers else ())
         if (versions := numbers.of(display, by_id[answer.pair[0]], answer.pair[1]))
     }

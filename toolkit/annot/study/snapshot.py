@@ -25,10 +25,8 @@ from annot.store.runs import Imported, StoredRun
 from annot.store.shown import (
     OF_SETTINGS,
     Display,
-    SentGuidelines,
     ShownVersion,
     display_parts,
-    read_guidelines,
     read_versions,
 )
 from annot.study.adjudication import Pair
@@ -47,11 +45,11 @@ class Snapshot:
 
     ws: Workspace
     label_origins: dict[str, int]
-    """Papers by where their sentence labels come from."""
+    """Number of papers by the origin of their sentence labels."""
     queries: tuple[Query, ...]
     pools: dict[str, Pool]
     rankings_sha256: dict[str, str]
-    """What each pool was drawn from, by topic."""
+    """Hash of the rankings behind each pool, by topic."""
     people: tuple[Assessor, ...]
     plan: Plan | None
     assignments: tuple[Assignment, ...]
@@ -59,45 +57,41 @@ class Snapshot:
     flagged: tuple[Judgement, ...]
     """Judgements that do not count."""
     sources: tuple[str, ...]
-    """Where the judgements come from, by the names in the store."""
+    """Sources of the judgements, by their names in the store."""
     projects: tuple[Project, ...]
     splits: dict[str, dict[str, tuple[str, ...]]]
-    guidelines: dict[str, tuple[SentGuidelines, ...]]
-    """What was sent of each facet's, the oldest first."""
-    guidelines_of: dict[Judgement, str | None]
-    """The hash of the guidelines by which each judgement was given; None if that is not known."""
     runs: tuple[StoredRun, ...]
     imports: tuple[Imported, ...]
     trials: dict[str, dict[str, Any]] = field(default_factory=dict)
-    """What is on record of training and sub-study, by name."""
+    """Facts of training and sub-study, by name."""
     trial_pairs: frozenset[Pair] = frozenset()
-    """Pairs of training, hidden gold and sub-study: what people answer there, they answer without knowing the grade."""
+    """Pairs of training, hidden gold and sub-study, which people answer without knowing the grade."""
     notices: tuple[Notice, ...] = ()
-    """What people were told of the publication of their words, the oldest first."""
+    """Notices about the publication of people's words, the oldest first."""
     texts: dict[str, Topic] = field(default_factory=dict)
     """The topics that are texts, by id; all others are papers."""
     sample: PoolSample | None = None
-    """Where a sample of the pools is judged."""
+    """Sample of the pools; None if all pairs are judged."""
     judged_texts: dict[Pair, JudgedTexts] = field(default_factory=dict)
-    """The answered pairs of which a text was corrected."""
+    """Answered pairs with a corrected text."""
     text_versions: dict[str, tuple[ShownVersion, ...]] = field(default_factory=dict)
     """The versions of the papers that were corrected, by id, the oldest first."""
     shown: Versions = field(default_factory=dict)
     """The versions of scale, facets, guidelines and screens that were sent."""
     displays: dict[Judgement, Display] = field(default_factory=dict)
-    """What the task of each judgement showed when it was given, of those of which it is known."""
+    """Display of the task of each judgement when it was given, if it is known."""
     states: States = field(default_factory=dict)
-    """By which it is told, later, whether what is made of this is old."""
+    """Fingerprints that show whether outputs are out of date."""
 
     @property
     def version_numbers(self) -> VersionNumbers:
-        """What was shown in several versions, corrected texts included."""
+        """Versions of content that was shown in several, corrected texts included."""
         return VersionNumbers({**self.shown, **by_part(self.text_versions)})
 
     @property
     def samples(self) -> bool:
-        """Whether some pairs of the pools were not drawn for judging."""
-        return self.sample is not None and not all(one.drawn for one in self.sample.pairs.values())
+        """True if some pairs of the pools were not drawn for judging."""
+        return self.sample is not None and not all(pair.drawn for pair in self.sample.pairs.values())
 
     @property
     def facets(self) -> dict[str, str]:
@@ -111,46 +105,46 @@ class Snapshot:
 
     @property
     def faceted(self) -> bool:
-        """Whether facets are judged; where everything is judged whole, nobody is told of them."""
+        """True if facets are judged; if everything is judged whole, outputs do not mention them."""
         return faceted(self.ws, self.queries)
 
     @property
     def called(self) -> Called:
-        """What texts call its topics and documents."""
+        """Names of its topics and documents in texts."""
         return _called(self.ws, self.queries, self.texts)
 
     @property
     def pooled(self) -> frozenset[str]:
         """The papers of queries and pools."""
         documents = (entry.doc_id for pool in self.pools.values() for entry in pool.entries)
-        asked = (query.topic_id for query in self.queries if query.topic_id not in self.texts)
-        return frozenset((*asked, *documents))
+        topic_ids = (query.topic_id for query in self.queries if query.topic_id not in self.texts)
+        return frozenset((*topic_ids, *documents))
 
     @property
     def judged_elsewhere(self) -> bool:
-        """Whether the judgements were imported, so that the plan is only what a file had."""
+        """True if the judgements were imported, so that the plan has only the pairs of a file."""
         return any(imported.what in (Source.CSFCUBE, Source.FILE) for imported in self.imports)
 
 
 @dataclass(frozen=True, slots=True)
 class ReleaseRecords:
-    """What a release needs beside the snapshot: the labels to publish, and what is on record of the server."""
+    """Records that a release needs besides the snapshot: the labels to publish, and the records of the server."""
 
     labels: dict[str, tuple[str, ...]]
     """Sentence labels of the papers in queries and pools."""
     task_ids: frozenset[int]
-    """These and the payloads must not leave the study."""
+    """Numbers of tasks; these and the payloads must not leave the study."""
     payloads: tuple[Payload, ...]
-    """What was pulled, as it came: judgements, then adjudications."""
+    """Payloads as they were pulled: judgements, then adjudications."""
 
 
 def faceted(ws: Workspace, queries: Sequence[Query]) -> bool:
-    """Whether facets are judged; without queries, what annot.toml says."""
+    """True if facets are judged; without queries, the setting of annot.toml."""
     return any(query.facet != WHOLE for query in queries) if queries else ws.settings.faceted
 
 
 def called_in(ws: Workspace) -> Called:
-    """What texts call the topics and documents of this study."""
+    """Names of the topics and documents of this study in texts."""
     with ws.reading() as session:
         return _called(ws, read_queries(session), read_topics(session))
 
@@ -161,13 +155,14 @@ def _called(ws: Workspace, queries: Sequence[Query], texts: Collection[str]) -> 
 
 
 def read_snapshot(ws: Workspace) -> Snapshot:
-    """Read it all."""
+    """Read the whole study in one transaction."""
     with ws.reading() as session:
         return snapshot_of(session, ws)
 
 
 def read_for_release(ws: Workspace) -> tuple[Snapshot, ReleaseRecords]:
-    """The same, and what else a release needs, in the same transaction. Raises MissingInput without any judgement."""
+    """The snapshot and the further records of a release, in one transaction. Raises MissingInput without any
+    judgement."""
     with ws.reading() as session:
         snapshot = snapshot_of(session, ws)
         refuse_unjudged(snapshot)
@@ -210,7 +205,7 @@ def snapshot_of(session: Session, ws: Workspace) -> Snapshot:
     answers = [sourced.record for sourced in judged]
     texts = texts_of(session)
     bodies = display_parts(session, (sourced.shown_sha256 for sourced in judged))
-    displays = {one.record: bodies[one.shown_sha256] for one in judged if one.shown_sha256 in bodies}
+    displays = {sourced.record: bodies[sourced.shown_sha256] for sourced in judged if sourced.shown_sha256 in bodies}
     return Snapshot(
         ws=ws,
         label_origins=facet_labels.count_by_origin(session),
@@ -236,8 +231,6 @@ def snapshot_of(session: Session, ws: Workspace) -> Snapshot:
         sources=tuple(sorted({sourced.source for sourced in judged})),
         projects=projects.read_projects(session),
         splits=runs.read_splits(session),
-        guidelines=read_guidelines(session),
-        guidelines_of={answer: displays.get(answer, {}).get("guidelines") for answer in answers},
         runs=runs.read_runs(session),
         imports=runs.read_imports(session),
         trials=trials.read_trials(session),

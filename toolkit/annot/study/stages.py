@@ -12,13 +12,12 @@ import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
-from typing import NamedTuple
 
 from annot.study.doors import check_door, is_inside
 from annot.study.workspace import ASIDE, CACHE, STAGE
 
 PLACE_FILE = "place"
-"""In a stage: the folder elsewhere that is being replaced."""
+"""Name of the file of a stage with the folder elsewhere that is being replaced."""
 
 
 @contextmanager
@@ -47,26 +46,25 @@ def stage(root: Path) -> Iterator[Path]:
 
 @contextmanager
 def replacement(root: Path, folder: Path) -> Iterator[Path]:
-    """An empty folder that takes the place of `folder` at the end, unless an error ends the block.
+    """An empty folder that replaces `folder` at the end, unless an error ends the block.
 
-    Killed at any moment, `folder` is what it was or the new one; what is left beside it, which is nothing on the disk
-    of the study but for an instant, goes with the study's next command.
+    Killed at any moment, `folder` is the old or the new one; leftovers next to it, which on the disk of the study exist
+    only for an instant, are removed by the study's next command.
     """
     folder = folder.resolve()
     folder.parent.mkdir(parents=True, exist_ok=True)
     with stage(root) as staging:
-        made = staging / "made"
-        made.mkdir()
-        yield made
+        new_folder = staging / "made"
+        new_folder.mkdir()
+        yield new_folder
         (staging / PLACE_FILE).write_text(str(folder), encoding="utf-8")
-        place = _place_of(staging)
-        assert place is not None
-        # Across disks this copies; only beside the folder a move is whole or not at all.
-        shutil.move(made, place.coming)
+        coming, leaving = _neighbours(folder, staging)
+        # Across disks this copies; only next to the folder a move happens as a whole or not at all.
+        shutil.move(new_folder, coming)
         with held(folder.parent, wait=True):
             if folder.exists():
-                folder.rename(place.leaving)
-            place.coming.rename(folder)
+                folder.rename(leaving)
+            coming.rename(folder)
 
 
 def remove_dead_stages(root: Path) -> None:
@@ -83,7 +81,8 @@ def remove_dead(paths: Iterable[Path]) -> None:
 
 @contextmanager
 def held(path: Path, *, wait: bool = False) -> Iterator[None]:
-    """Hold a file or a folder for this process alone. Raises OSError if another holds it; wait: until it lets go."""
+    """Hold a file or a folder for this process alone. Raises OSError if another holds it; wait: until the other
+    releases it."""
     handle = os.open(path, os.O_RDONLY)
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
@@ -92,32 +91,31 @@ def held(path: Path, *, wait: bool = False) -> Iterator[None]:
         os.close(handle)
 
 
-class _Place(NamedTuple):
-    """A folder that is being replaced, and its neighbours, whose names no other process uses."""
-
-    folder: Path
-    coming: Path
-    leaving: Path
-
-
-def _place_of(staging: Path) -> _Place | None:
-    """The folder that is replaced from this stage, if there is one."""
+def _replaced_folder(staging: Path) -> Path | None:
+    """Folder that is replaced from this stage, if there is one."""
     with suppress(OSError, ValueError):
         folder = Path((staging / PLACE_FILE).read_text(encoding="utf-8"))
-        # Only ever names with the stage's own, whatever somebody wrote into the file.
-        return _Place(folder, *(folder.with_name(f".{folder.name}.{staging.name}.{end}") for end in ("new", "old")))
+        return folder if folder.name else None
     return None
 
 
+def _neighbours(folder: Path, staging: Path) -> tuple[Path, Path]:
+    """Places of the new and of the old folder next to it, under names that no other process uses."""
+    new, old = (folder.with_name(f".{folder.name}.{staging.name}.{end}") for end in ("new", "old"))
+    return new, old
+
+
 def _remove(path: Path) -> None:
-    """Remove a stage, or what is dead otherwise; a folder that was just being replaced gets its place back first."""
+    """Remove a stage or another dead file; a folder that was just being replaced is put back first."""
     if not path.is_dir():
         path.unlink()
         return
-    if place := _place_of(path):
-        if place.leaving.is_dir() and not place.folder.exists():
-            place.leaving.rename(place.folder)
-        for neighbour in (place.coming, place.leaving):
+    if folder := _replaced_folder(path):
+        # The names are those of the stage, whatever the file contains.
+        coming, leaving = _neighbours(folder, path)
+        if leaving.is_dir() and not folder.exists():
+            leaving.rename(folder)
+        for neighbour in (coming, leaving):
             shutil.rmtree(neighbour, ignore_errors=True)
     shutil.rmtree(path, ignore_errors=True)
 

@@ -1,4 +1,4 @@
-"""A study's folder: where its files are, its settings, and writing files whole or not at all."""
+"""A study's folder: the paths of its files, its settings, and atomic writing of files."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ if TYPE_CHECKING:
 SETTINGS_FILE = "annot.toml"
 CACHE = ".annot"
 STAGE = "stage-"
-"""How the name of a stage begins, which is in `.annot/`."""
+"""Beginning of the name of a stage, which is in `.annot/`."""
 ASIDE = ".annot-restore-"
-"""How it began before stages were there."""
+"""Beginning of the name of a stage in earlier versions."""
 DATABASE_VARIABLE = "ANNOT_DATABASE"
 
 
@@ -51,8 +51,8 @@ def study_above(folder: Path) -> Path | None:
 
 def study_folder(folder: Path) -> Path:
     """The folder that is named; in place of the present one, if that holds no study, the nearest above it that does."""
-    here = folder != Path() or (folder / SETTINGS_FILE).is_file()
-    return folder if here else study_above(folder) or folder
+    is_named = folder != Path() or (folder / SETTINGS_FILE).is_file()
+    return folder if is_named else study_above(folder) or folder
 
 
 @dataclass(frozen=True)
@@ -62,10 +62,10 @@ class Workspace:
     root: Path
     settings: Settings
     studio_url: str | None = None
-    """The Label Studio to talk to, where one is named; None is the one that the study knows."""
+    """Label Studio to use, if one is named; None is the one that the study knows."""
     studio_token: str | None = field(default=None, repr=False)
     written: Settings | None = field(default=None, repr=False, compare=False)
-    """annot.toml's own, where names of grades or facets on record are others: those on record are in `settings`."""
+    """Settings of annot.toml, if the record has other names of grades or facets, which are in `settings`."""
     given: frozenset[str] = frozenset()
     """Settings that were given on the command line: an address among them needs no other permission."""
     held: Callable[[], Store] | None = field(default=None, repr=False, compare=False)
@@ -101,19 +101,19 @@ class Workspace:
     runs = _Place("exports/runs")
     qrels = _Place("exports/qrels.txt")
     sheet = _Place("queries.csv")
-    """The rating sheet where no other is named."""
+    """Default rating sheet."""
     cache = _Place(CACHE)
-    """What can be made again: token ids, trained word vectors, a local Label Studio."""
+    """Files that can be made again: token ids, trained word vectors, a local Label Studio."""
 
-    def replaced(self, section: str = "", **given: Any) -> Workspace:
+    def replaced(self, section: str = "", **changes: Any) -> Workspace:
         """The study with these settings instead of those in annot.toml, of a section or of none; None changes nothing.
 
         The values are not checked.
         """
-        values = {name: value for name, value in given.items() if value is not None}
+        values = {name: value for name, value in changes.items() if value is not None}
         named = self.given | {value for value in values.values() if isinstance(value, str)}
-        written = None if self.written is None else _updated(self.written, section, values)
-        return replace(self, settings=_updated(self.settings, section, values), written=written, given=named)
+        written_changed = None if self.written is None else _updated(self.written, section, values)
+        return replace(self, settings=_updated(self.settings, section, values), written=written_changed, given=named)
 
     @property
     def in_file(self) -> Settings:
@@ -121,36 +121,37 @@ class Workspace:
         return self.written or self.settings
 
     def as_recorded(self) -> Workspace:
-        """The study with the names of the grades and the facets that were sent, whatever annot.toml says by now.
+        """The study with the names of the grades and the facets that were sent, even if annot.toml has changed since.
 
-        Where no record can be read, annot.toml counts; what reads the record next says why.
+        If no record can be read, annot.toml counts; the next read of the record raises the reason.
         """
         from annot.store.shown import facets_that_count, scale_that_counts
 
-        written = self.in_file
+        in_file = self.in_file
         try:
             if self.database_file is not None and not self.database_file.exists():
                 return self
             with self.reading() as session:
-                names, recorded = scale_that_counts(session, written.scale.names), facets_that_count(session)
+                names, recorded = scale_that_counts(session, in_file.scale.names), facets_that_count(session)
         except AnnotError:
             return self
-        others = {
+        other_facets = {
             facet: labels
             for facet, labels in recorded.items()
-            if facet != WHOLE and {*labels} != {*written.facets.get(facet, (None,))}
+            if facet != WHOLE and {*labels} != {*in_file.facets.get(facet, (None,))}
         }
-        if names == written.scale.names and not others:
+        if names == in_file.scale.names and not other_facets:
             return self
-        return replace(self, settings=written.with_record(names, written.facets | others), written=written)
+        return replace(self, settings=in_file.with_record(names, in_file.facets | other_facets), written=in_file)
 
     def as_written(self) -> Workspace:
-        """The study as annot.toml has it, for what sends it: a facet that was removed keeps the labels on record."""
+        """The study with the settings of annot.toml, for pushes: a facet that was removed keeps the labels on
+        record."""
         facets = {**self.settings.facets, **self.in_file.facets}
         return replace(self, settings=self.in_file.model_copy(update={"facets": facets}), written=self.in_file)
 
     def run_file(self, tag: str) -> Path:
-        """Where the run of this tag is."""
+        """File of the run of this tag."""
         return self.inside(self.runs, f"{tag}.run")
 
     @property
@@ -159,10 +160,10 @@ class Workspace:
 
         Raises InputError if the settings name one outside the folder that the owner of this machine has not allowed.
         """
-        given = os.environ.get(DATABASE_VARIABLE)
-        named = given or self.settings.store.database
+        from_environment = os.environ.get(DATABASE_VARIABLE)
+        named = from_environment or self.settings.store.database
         address = named if "://" in named else str((self.root / named).resolve())
-        if not given and ("://" in named or not is_inside(self.root / named, self.root)):
+        if not from_environment and ("://" in named or not is_inside(self.root / named, self.root)):
             self.check_door(address, f"{SETTINGS_FILE}, [store] database")
         return address if "://" in named else f"sqlite:///{address}"
 
@@ -203,7 +204,8 @@ class Workspace:
 
     @property
     def machine(self) -> MachineSettings:
-        """Where long work runs. Raises InputError as `database_url` does, for a cluster and for where its files are."""
+        """Settings of long work. Raises InputError as `database_url` does, for a cluster and for the place of its
+        files."""
         machine = self.settings.machine
         if machine.cluster:
             self.check_door(machine.cluster, f"{SETTINGS_FILE}, [machine] cluster")
@@ -231,17 +233,17 @@ class Workspace:
 
     @property
     def has_corpus(self) -> bool:
-        """Whether there are any papers."""
+        """True if there are any papers."""
         return any(self.corpus.glob("*.parquet"))
 
     @property
     def stages(self) -> tuple[Path, ...]:
-        """What commands work in, or left when they were killed: see `annot.study.stages`."""
+        """Folders in which commands work, or that killed commands left: see `annot.study.stages`."""
         return (*self.root.glob(f"{ASIDE}*"), *self.cache.glob(f"{STAGE}*"))
 
     @property
     def looks_whole(self) -> bool:
-        """Whether the database stands beside the files, or where a server has it, the files stand here."""
+        """True if the database is next to the files or, for a database on a server, if the files are here."""
         if self.database_file is not None:
             return self.database_file.exists()
         return all((folder / "manifest.json").is_file() for folder in (self.corpus, self.pools))
@@ -256,7 +258,7 @@ def _updated(settings: Settings, section: str, values: Mapping[str, Any]) -> Set
 def write_file(path: Path, content: str | bytes, *, private: bool = False) -> None:
     """Write `content` to `path` so that a reader sees the old file or the new one, never a part.
 
-    A file that holds it already stays as it is. private: its owner alone can read it.
+    A file that already has this content stays unchanged. private: its owner alone can read it.
     """
     data = content.encode("utf-8") if isinstance(content, str) else content
     if path.is_file() and path.read_bytes() == data:
@@ -282,7 +284,7 @@ def write_file(path: Path, content: str | bytes, *, private: bool = False) -> No
 
 
 def write_manifest(path: Path, *, files: Iterable[Path], inputs: Mapping[str, str], facts: Mapping[str, Any]) -> None:
-    """Write the manifest of a step: its files with their SHA-256, its inputs' hashes, and what it did.
+    """Write the manifest of a step: its files with their SHA-256, its inputs' hashes, and its facts.
 
     `inputs` maps the name of each input to its SHA-256, so that manifests chain from the corpus to the measures.
     """
@@ -309,17 +311,17 @@ def read_manifest(path: Path, *, hint: str) -> dict[str, Any]:
 
 def text_of(path: Path, manifest: Mapping[str, Any], *, told_by: Path, hint: str) -> str:
     """The text of a run file. Raises InputError if it is not the one that the manifest at `told_by` names."""
-    written = manifest.get("files", {}).get(path.name)
-    if (found_hash := sha256_of(path)) != written:
+    recorded_hash = manifest.get("files", {}).get(path.name)
+    if (found_hash := sha256_of(path)) != recorded_hash:
         raise InputError(
-            f"{path}: its SHA-256 is {found_hash[:12]}, expected {str(written)[:12]} as in {told_by}",
+            f"{path}: its SHA-256 is {found_hash[:12]}, expected {str(recorded_hash)[:12]} as in {told_by}",
             hint=f"take the file from a backup, or {hint}",
         )
     return path.read_text(encoding="utf-8")
 
 
 def check_files(paths: Iterable[Path]) -> None:
-    """Raise InputError with each path at which there is no file."""
+    """Raise InputError with each path that is not a file."""
     absent = [
         f"{path}: {'a folder, expected a file' if path.is_dir() else 'no such file'}"
         for path in paths
@@ -337,7 +339,7 @@ def given_bytes(path: Path, *, expected: str) -> bytes:
 
 
 def given_text(path: Path, *, expected: str) -> str:
-    """The text of the file, in UTF-8 or as a byte order mark says, which is left out.
+    """The text of the file, in UTF-8 or the encoding of its byte order mark, which is left out.
 
     Raises InputError if there is no such file, or it is not in that encoding.
     """

@@ -16,7 +16,7 @@ from annot.base.stats.seeding import generator
 from annot.pools.selection.sheet import SheetRow
 
 Key = tuple[str, str]
-"""What is counted: the kind (`period`, `type` or `facet`) and its value."""
+"""Key of a count: the kind (`period`, `type` or `facet`) and its value."""
 
 
 def keys_of(paper: SheetRow, facets: Sequence[str]) -> tuple[Key, ...]:
@@ -24,17 +24,10 @@ def keys_of(paper: SheetRow, facets: Sequence[str]) -> tuple[Key, ...]:
     return (("period", paper.period), ("type", str(paper.type)), *(("facet", facet) for facet in facets))
 
 
-@dataclass(frozen=True, slots=True)
-class EvenChoice:
-    """The facets of each chosen paper, how often each period, type and facet is chosen, and the sum of squares."""
-
-    facets: Mapping[str, tuple[str, ...]]
-    counts: Mapping[Key, int]
-    imbalance: int
-
-
-def even_choice(candidates: Sequence[SheetRow], *, singles: int, doubles: int, rng: np.random.Generator) -> EvenChoice:
-    """Choose `singles` papers for one facet each and `doubles` papers for two, as evenly as can be.
+def even_choice(
+    candidates: Sequence[SheetRow], *, singles: int, doubles: int, rng: np.random.Generator
+) -> tuple[dict[str, tuple[str, ...]], Counter[Key]]:
+    """Facets of `singles` papers with one each and `doubles` papers with two, as evenly as can be, and their counts.
 
     There must be `doubles` candidates with two facets or more and `singles` others besides. Every candidate has at
     least one facet. Among the most even choices, and among papers that count alike, `rng` decides.
@@ -81,7 +74,7 @@ def even_choice(candidates: Sequence[SheetRow], *, singles: int, doubles: int, r
             candidate = next(free[index])
             chosen[candidate.paper_id] = facets
             counts.update(keys_of(candidate, facets))
-    return EvenChoice(chosen, counts, sum(count**2 for count in counts.values()))
+    return chosen, counts
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,17 +87,17 @@ class Chosen:
 
 @dataclass(frozen=True, slots=True)
 class ChosenShare:
-    """How much of the choice one period, type or facet has."""
+    """Share of one period, type or facet in the choice."""
 
     value: str
     chosen: int
     available: int
-    """How many eligible papers are of it."""
+    """Number of eligible papers with this value."""
 
 
 @dataclass(frozen=True, slots=True)
 class Distribution:
-    """What was chosen from what. Periods and types count papers, facets count queries."""
+    """Distribution of the choice over its candidates. Periods and types count papers, facets count queries."""
 
     queries: int
     papers: int
@@ -116,7 +109,7 @@ class Distribution:
     by_type: tuple[ChosenShare, ...]
     by_facet: tuple[ChosenShare, ...]
     left_out: tuple[tuple[str, int], ...]
-    """Why papers of the sheet were not eligible, and how many."""
+    """Reasons why papers of the sheet were not eligible, with their numbers."""
     imbalance: int
     """Sum of the squared counts of all periods, types and facets: no choice of this size has a smaller one."""
 
@@ -149,7 +142,7 @@ def choose(
     the squared counts is the least possible (see `annot.pools.selection.choosing`); among equals the seed decides.
     Raises InputError when the eligible papers cannot give `count` queries, with the papers to rate first.
     """
-    given = list(rated)
+    rows = list(rated)
     if count < 1:
         raise InputError(f"found {count} queries to choose, expected at least 1")
     if not 0 <= two_facet_share <= 1:
@@ -157,7 +150,7 @@ def choose(
     left_out: Counter[str] = Counter()
     eligible: list[SheetRow] = []
     faults: list[str] = []
-    for row in sorted(given, key=lambda row: row.paper_id):
+    for row in sorted(rows, key=lambda row: row.paper_id):
         reason = _reason(row, min_rating)
         if reason is not None:
             left_out[reason] += 1
@@ -175,33 +168,33 @@ def choose(
             faults=faults,
             hint="remove them from the sheet",
         )
-    wanted, capable = _doubles_wanted(count, two_facet_share), _capable(eligible)
+    wanted_doubles, capable = _doubles_wanted(count, two_facet_share), _capable(eligible)
     if count > len(eligible) + capable:
-        raise _too_few(given, eligible, count=count, papers=count - wanted, min_rating=min_rating)
-    doubles = max(count - len(eligible), min(wanted, capable, count // 2))
-    found = even_choice(
+        raise _too_few(rows, eligible, count=count, papers=count - wanted_doubles, min_rating=min_rating)
+    doubles = max(count - len(eligible), min(wanted_doubles, capable, count // 2))
+    facets_of, counts = even_choice(
         eligible, singles=count - 2 * doubles, doubles=doubles, rng=generator(seed, "query-choose", str(count))
     )
     period_of = {row.paper_id: row.period for row in eligible}
-    chosen = [Chosen(paper_id, facet) for paper_id, own in found.facets.items() for facet in own]
+    chosen = [Chosen(paper_id, facet) for paper_id, facets_of_paper in facets_of.items() for facet in facets_of_paper]
     chosen.sort(key=lambda query: (period_of[query.paper_id], query.paper_id, facets.index(query.facet)))
     distribution = Distribution(
         queries=len(chosen),
-        papers=len(found.facets),
+        papers=len(facets_of),
         two_facet_papers=doubles,
-        two_facet_papers_wanted=wanted,
+        two_facet_papers_wanted=wanted_doubles,
         eligible=len(eligible),
-        by_period=_shares("period", sorted({row.period for row in eligible}), eligible, found.counts),
-        by_type=_shares("type", sorted({row.type for row in eligible if row.type}), eligible, found.counts),
-        by_facet=_shares("facet", facets, eligible, found.counts),
+        by_period=_shares("period", sorted({row.period for row in eligible}), eligible, counts),
+        by_type=_shares("type", sorted({row.type for row in eligible if row.type}), eligible, counts),
+        by_facet=_shares("facet", facets, eligible, counts),
         left_out=tuple(sorted(left_out.items())),
-        imbalance=found.imbalance,
+        imbalance=sum(number**2 for number in counts.values()),
     )
     return Choice(tuple(chosen), distribution)
 
 
 def _reason(row: SheetRow, min_rating: int | None) -> str | None:
-    """Why a row is not eligible, or None."""
+    """Reason why a row is not eligible, or None."""
     if min_rating is not None:
         if row.type is None or row.rating is None:
             return "not rated"
@@ -213,12 +206,12 @@ def _reason(row: SheetRow, min_rating: int | None) -> str | None:
 
 
 def _capable(rows: Iterable[SheetRow]) -> int:
-    """How many of the papers can give two queries."""
+    """Number of papers that can give two queries."""
     return sum(len(row.facets) >= 2 for row in rows)
 
 
 def _doubles_wanted(count: int, share: float) -> int:
-    """How many papers shall give two queries.
+    """Number of papers that should give two queries.
 
     With p papers, d of them giving two, d = share * p and p + d = count, so d = count * share / (1 + share).
     """
@@ -226,7 +219,7 @@ def _doubles_wanted(count: int, share: float) -> int:
 
 
 def papers_enough(papers: int, *, two_facet_share: float) -> int:
-    """The smallest number of queries that `choose` takes from so many papers or more.
+    """The smallest number of queries for which `choose` takes at least this many papers.
 
     >>> papers_enough(6, two_facet_share=0.5), papers_enough(6, two_facet_share=0)
     (9, 6)
@@ -238,26 +231,26 @@ def papers_enough(papers: int, *, two_facet_share: float) -> int:
 def _too_few(
     rows: Sequence[SheetRow], eligible: Sequence[SheetRow], *, count: int, papers: int, min_rating: int | None
 ) -> InputError:
-    """Why `count` queries cannot be chosen, and which papers to rate first: `papers` are wanted in all."""
+    """Error with the papers to rate first, if `count` queries cannot be chosen: `papers` are needed in all."""
     capable = _capable(eligible)
-    found = (
+    problem = (
         f"{count} queries cannot be chosen: found {counted(len(eligible), 'eligible paper')}, {capable} of them with "
         f"two facets or more, which give at most {len(eligible) + capable}"
     )
     if min_rating is None:
-        return InputError(found, hint="draw more papers with --per-period, or choose fewer")
-    first = _first_to_rate(rows, eligible, max(1, papers - len(eligible)))
-    if not first:
+        return InputError(problem, hint="draw more papers with --per-period, or choose fewer")
+    rate_first = _first_to_rate(rows, eligible, max(1, papers - len(eligible)))
+    if not rate_first:
         return InputError(
-            found,
+            problem,
             hint="draw more papers (`annot query sample --per-period 40 --out more.csv`), lower min_rating in "
             "annot.toml, or choose fewer",
         )
     if not any(row.rating for row in rows):
-        found = f"{count} queries cannot be chosen yet: none of the {len(rows)} papers of the sheet is rated"
+        problem = f"{count} queries cannot be chosen yet: none of the {len(rows)} papers of the sheet is rated"
     return InputError(
-        found,
-        faults=[f"rate first, from {period}: {', '.join(ids)}" for period, ids in sorted(first.items())],
+        problem,
+        faults=[f"rate first, from {period}: {', '.join(ids)}" for period, ids in sorted(rate_first.items())],
         hint=f"if a rating is below {min_rating}, rate more papers; or choose without ratings, which is recorded: "
         f"`annot query sample --choose {count}`",
     )
@@ -268,16 +261,16 @@ def _first_to_rate(rows: Sequence[SheetRow], eligible: Sequence[SheetRow], numbe
     waiting = grouped(
         (row.period, row.paper_id) for row in rows if row.facets and (row.type is None or row.rating is None)
     )
-    there = Counter(row.period for row in eligible)
-    first: dict[str, list[str]] = {}
+    counts = Counter(row.period for row in eligible)
+    to_rate: dict[str, list[str]] = {}
     for _ in range(number):
         open_periods = [period for period in sorted(waiting) if waiting[period]]
         if not open_periods:
             break
-        period = min(open_periods, key=lambda one: there[one])
-        first.setdefault(period, []).append(waiting[period].pop(0))
-        there[period] += 1
-    return first
+        period = min(open_periods, key=lambda name: counts[name])
+        to_rate.setdefault(period, []).append(waiting[period].pop(0))
+        counts[period] += 1
+    return to_rate
 
 
 def _shares(

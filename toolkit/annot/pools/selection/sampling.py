@@ -18,17 +18,17 @@ from annot.base.stats.seeding import generator
 
 @dataclass(frozen=True, slots=True)
 class PeriodSample:
-    """What was drawn from one period."""
+    """Papers drawn from one period."""
 
     start: int
     """First year of the period."""
     end: int
     """Last year of the period, which belongs to it."""
     available: int
-    """How many papers of the corpus are of this period."""
+    """Number of papers of the corpus from this period."""
     wanted: int
     paper_ids: tuple[str, ...]
-    """In the order drawn: a larger draw from the same papers begins with a smaller one."""
+    """Papers in the order drawn: a larger draw from the same papers begins with a smaller one."""
 
     @property
     def period(self) -> str:
@@ -37,7 +37,7 @@ class PeriodSample:
 
     @property
     def short(self) -> bool:
-        """Whether the period has fewer papers than wanted: then all of them are drawn."""
+        """True if the period has fewer papers than wanted: then all of them are drawn."""
         return self.available < self.wanted
 
 
@@ -53,31 +53,31 @@ class Sample:
 
 
 PERIODS = 5
-"""As many as CSFCube draws from."""
+"""Number of periods, as in CSFCube."""
 EARLIEST = 1000
 """A year with fewer digits is a slip."""
 ODD = 200
-"""One paper in so many, at either end of the years, does not move the periods."""
+"""Share of odd years: one paper in this number, at either end of the years, does not move the periods."""
 
 
 def periods_of(years: Mapping[int, int]) -> tuple[tuple[int, int], ...]:
-    """Five periods of equal length, or fewer where there are fewer years; earlier ones are a year longer where needed.
+    """Five periods of equal length, or fewer if there are fewer years; earlier ones are a year longer if needed.
 
-    years: how many papers each year has. A few papers of odd years are in no period, and none is without papers.
+    years: number of papers of each year. A few papers of odd years are in no period, and none is without papers.
 
     >>> periods_of(dict.fromkeys(range(1994, 2020), 9))
     ((1994, 1999), (2000, 2004), (2005, 2009), (2010, 2014), (2015, 2019))
     """
-    known = sorted(year for year, papers in years.items() if year >= EARLIEST and papers)
-    if not known:
+    used_years = sorted(year for year, papers in years.items() if year >= EARLIEST and papers)
+    if not used_years:
         return ()
-    odd = sum(years[year] for year in known) // ODD
-    first, last = _beyond(known, years, odd), _beyond(known[::-1], years, odd)
-    number = min(PERIODS, last - first + 1)
-    length, longer = divmod(last - first + 1, number)
-    starts = list(accumulate((length + (at < longer) for at in range(number)), initial=first))
-    found = [(start, following - 1) for start, following in pairwise(starts)]
-    return tuple((start, end) for start, end in found if any(start <= year <= end for year in known))
+    odd = sum(years[year] for year in used_years) // ODD
+    first_year, last_year = _beyond(used_years, years, odd), _beyond(used_years[::-1], years, odd)
+    number = min(PERIODS, last_year - first_year + 1)
+    length, longer = divmod(last_year - first_year + 1, number)
+    starts = list(accumulate((length + (place < longer) for place in range(number)), initial=first_year))
+    periods = [(start, following - 1) for start, following in pairwise(starts)]
+    return tuple((start, end) for start, end in periods if any(start <= year <= end for year in used_years))
 
 
 def _beyond(years: Sequence[int], papers: Mapping[int, int], odd: int) -> int:
@@ -89,7 +89,7 @@ def _beyond(years: Sequence[int], papers: Mapping[int, int], odd: int) -> int:
 def sample(
     years: Iterable[tuple[str, int | None]], *, periods: Sequence[tuple[int, int]], per_period: int, seed: int
 ) -> Sample:
-    """Draw `per_period` papers at random from each period, or all where there are fewer.
+    """Draw `per_period` papers at random from each period, or all if there are fewer.
 
     `years`: id and year of each paper of the corpus, in any order. `periods`: first and last year of each.
     The draw of a period follows from the seed, its two years and its own papers alone.
@@ -97,11 +97,11 @@ def sample(
     """
     _check(periods)
     members: dict[tuple[int, int], list[str]] = {period: [] for period in periods}
-    seen: set[str] = set()
+    paper_ids: set[str] = set()
     doubled: set[str] = set()
     undated = outside = 0
     for paper_id, year in years:
-        (doubled if paper_id in seen else seen).add(paper_id)
+        (doubled if paper_id in paper_ids else paper_ids).add(paper_id)
         if year is None:
             undated += 1
             continue
@@ -112,17 +112,17 @@ def sample(
             members[home].append(paper_id)
     if doubled:
         raise InputError("papers are named twice", faults=sorted(doubled))
-    drawn = tuple(
+    periods_drawn = tuple(
         PeriodSample(start, end, len(ids), per_period, _draw(ids, f"{start}-{end}", per_period, seed))
         for (start, end), ids in members.items()
     )
-    return Sample(drawn, undated, outside)
+    return Sample(periods_drawn, undated, outside)
 
 
 def _draw(paper_ids: list[str], period: str, count: int, seed: int) -> tuple[str, ...]:
     ordered = sorted(paper_ids)
     shuffled = generator(seed, "query-sample", period).permutation(len(ordered))
-    return tuple(ordered[at] for at in shuffled[:count])
+    return tuple(ordered[place] for place in shuffled[:count])
 
 
 def _check(periods: Sequence[tuple[int, int]]) -> None:
@@ -144,21 +144,21 @@ QUERY_GRADE = 2
 def topics_as_papers(qrels: Iterable[Qrel], *, per_topic: int, seed: int) -> tuple[Qrel, ...]:
     """Binary qrels whose query ids are papers: `per_topic` of each topic, drawn among those of grade 2, from the seed.
 
-    A topic with fewer gives all it has. A paper that was drawn for one topic is not drawn for another. What is graded
-    1 or 2 for any topic is a candidate of every query; it is relevant (1) where its own topic has it so.
+    A topic with fewer gives all of them. A paper that was drawn for one topic is not drawn for another. A document of
+    grade 1 or 2 for any topic is a candidate of every query; it is relevant (1) if its own topic has it as relevant.
     Raises InputError when no topic has a paper of grade 2.
     """
     grades = nested(qrel for qrel in qrels if qrel.relevance > 0)
     candidates = sorted({doc_id for documents in grades.values() for doc_id in documents})
-    taken: set[str] = set()
-    made: list[Qrel] = []
+    used: set[str] = set()
+    binary: list[Qrel] = []
     for topic in sorted(grades):
-        free = sorted(doc_id for doc_id, grade in grades[topic].items() if grade >= QUERY_GRADE and doc_id not in taken)
+        free = sorted(doc_id for doc_id, grade in grades[topic].items() if grade >= QUERY_GRADE and doc_id not in used)
         order = generator(seed, "topic", topic).permutation(len(free))
-        for at in order[:per_topic]:
-            query = free[at]
-            taken.add(query)
-            made += (Qrel(query, doc_id, int(doc_id in grades[topic])) for doc_id in candidates if doc_id != query)
-    if not made:
+        for place in order[:per_topic]:
+            query = free[place]
+            used.add(query)
+            binary += (Qrel(query, doc_id, int(doc_id in grades[topic])) for doc_id in candidates if doc_id != query)
+    if not binary:
         raise InputError(f"no topic has a document of grade {QUERY_GRADE}, expected TREC-COVID's grades 0, 1, 2")
-    return tuple(sorted(made))
+    return tuple(sorted(binary))

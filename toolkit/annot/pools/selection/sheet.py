@@ -23,7 +23,7 @@ _REQUIRED = ("paper_id", "period", "type", "rating", "facets")
 _FILLED_IN = ("type", "rating", "facets", "note")
 """The columns that are the lead's."""
 _EXPLAINS = "#"
-"""How a row begins that holds no paper."""
+"""Mark at the start of a row that has no paper."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,16 +40,16 @@ class SheetRow:
     """The facets it may serve as a query for; the lead strikes out those without substance."""
     note: str = ""
     abstract: str = ""
-    """For reading while rating."""
+    """Abstract to read while rating."""
     cited: int | None = None
     """Papers of the corpus that it cites: its pool begins with them."""
 
 
 def write_sheet(rows: Iterable[SheetRow], *, explanation: Sequence[str]) -> str:
     """The sheet as text, one paper a row, under the header and the lines of `explanation`."""
-    told = ([f"{_EXPLAINS} {line}", *("" for _ in COLUMNS[1:])] for line in explanation)
+    explanation_rows = ([f"{_EXPLAINS} {line}", *("" for _ in COLUMNS[1:])] for line in explanation)
     papers = ({**asdict(row), "facets": ", ".join(row.facets)} for row in rows)
-    return written_sheet([COLUMNS, *told, *([cells[column] for column in COLUMNS] for cells in papers)])
+    return written_sheet([COLUMNS, *explanation_rows, *([cells[column] for column in COLUMNS] for cells in papers)])
 
 
 def read_sheet(
@@ -73,8 +73,8 @@ def read_sheet(
     papers = [(line, cells) for line, cells in sheet.rows if not _explains(cells)]
     filled = [line for line, cells in sheet.rows if _explains(cells) and sum(map(bool, cells.values())) > 1]
     if filled:
-        said = "lines %d to %d are the instructions, not papers; what was filled in there is left out"
-        LOGGER.warning(f"%s: {said}", name, filled[0], filled[-1])
+        warning = "lines %d to %d are the instructions, not papers; what was filled in there is left out"
+        LOGGER.warning(f"%s: {warning}", name, filled[0], filled[-1])
     hint = "write a sheet with `annot query sample`, and leave its first line as it is"
     faults.raise_if_any(hint=hint, found=papers, nothing="no papers in the sheet")
     rows: list[SheetRow] = []
@@ -95,18 +95,18 @@ def read_sheet(
 
 
 def _row(cells: dict[str, str], facets: Sequence[str], types: Sequence[str], faults: list[str]) -> SheetRow:
-    """The row in these cells; what is wrong with them is added to `faults`."""
-    whole = {column: unguarded(cells.get(column, "")) for column in COLUMNS}
-    text = {column: cell.strip() for column, cell in whole.items()}
-    paper_type = next((known for known in types if known.lower() == text["type"].lower()), None)
+    """Row in these cells; its faults are added to `faults`."""
+    full = {column: unguarded(cells.get(column, "")) for column in COLUMNS}
+    text = {column: cell.strip() for column, cell in full.items()}
+    paper_type = next((name for name in types if name.lower() == text["type"].lower()), None)
     if text["type"] and paper_type is None:
         faults.append(f"type: found {text['type']!r}, " + near(text["type"].lower(), types))
     rating = _number(text["rating"])
     if text["rating"] and rating not in RATINGS:
         faults.append(f"rating: found {text['rating']!r}, expected a whole number from 1 to 5")
     if bool(text["type"]) != bool(text["rating"]):
-        given, wanted = ("type", "rating") if text["type"] else ("rating", "type")
-        faults.append(f"found a {given} and no {wanted}, expected both or neither")
+        filled, missing = ("type", "rating") if text["type"] else ("rating", "type")
+        faults.append(f"found a {filled} and no {missing}, expected both or neither")
     if not text["paper_id"]:
         faults.append("paper_id is empty")
     year = _number(text["year"])
@@ -120,15 +120,15 @@ def _row(cells: dict[str, str], facets: Sequence[str], types: Sequence[str], fau
     named = [part.strip() for part in re.split("[,;|]", text["facets"]) if part.strip()]
     faults += [f"facets: found {facet!r}, " + near(facet, facets) for facet in named if facet not in facets]
     return SheetRow(
-        paper_id=whole["paper_id"],
-        title=whole["title"],
+        paper_id=full["paper_id"],
+        title=full["title"],
         year=year,
         period=text["period"] if period is None else f"{period[1]}-{period[2]}",
         type=paper_type,
         rating=rating,
         facets=tuple(facet for facet in facets if facet in named),
-        note=whole["note"],
-        abstract=whole["abstract"],
+        note=full["note"],
+        abstract=full["abstract"],
     )
 
 
@@ -140,9 +140,9 @@ def _number(text: str) -> int | None:
 
 
 def _explains(cells: Mapping[str, str]) -> bool:
-    """Whether a row explains the sheet: it has one cell with the mark, and others only where the lead fills in."""
-    written = [cell.strip() for heading, cell in cells.items() if cell.strip() and plain(heading) not in _FILLED_IN]
-    return len(written) == 1 and written[0].startswith(_EXPLAINS)
+    """True if a row explains the sheet: it has one cell with the mark, and others only in the lead's columns."""
+    filled = [cell.strip() for heading, cell in cells.items() if cell.strip() and plain(heading) not in _FILLED_IN]
+    return len(filled) == 1 and filled[0].startswith(_EXPLAINS)
 
 
 def _unknown_paper(paper_id: str) -> str:

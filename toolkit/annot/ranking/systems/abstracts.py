@@ -1,6 +1,6 @@
 """Systems of abstracts: one vector for a paper, title and abstract together, and the nearest paper comes first.
 
-The vectors are those in `corpus/vectors/NAME` where that is there, as for pooling, and else an encoder makes them.
+The vectors are those in `corpus/vectors/NAME` if that exists, as for pooling; otherwise an encoder makes them.
 """
 
 from __future__ import annotations
@@ -23,20 +23,20 @@ from annot.ranking.vectors import Vectors, topic_name
 
 @dataclass(frozen=True, slots=True)
 class AbstractSystem(System):
-    """Its vectors come from a folder, or from its weights; without weights a folder is all there is."""
+    """System of one vector per paper, from a folder or from its weights; without weights only from a folder."""
 
     lacks: str = ""
-    """What the weights lack of the system as published; empty if they lack nothing."""
+    """Parts of the published system that the weights lack; empty if they lack nothing."""
 
     def rank(self, inputs: SystemInputs) -> RankedPools:
-        """By the metric of the vectors' space; a document whose vector is zero comes last.
+        """Rank by the metric of the vectors' space; a document whose vector is zero comes last.
 
         Raises InputError naming every paper without a vector.
         """
         vectors, encoded = self._vectors(inputs)
         topics = self.topics(inputs)
-        asked = dict.fromkeys(paper for topic in topics for paper in (_name_of(topic), *topic.doc_ids))
-        absent = [paper_id for paper_id in asked if paper_id not in vectors.rows]
+        names = dict.fromkeys(paper for topic in topics for paper in (_name_of(topic), *topic.doc_ids))
+        absent = [paper_id for paper_id in names if paper_id not in vectors.rows]
         if absent:
             faults = [f"{paper_id}: no vector" for paper_id in absent]
             raise InputError(f"{vectors.model}: papers of the pools have no vector", faults=faults)
@@ -53,19 +53,19 @@ class AbstractSystem(System):
 
     @property
     def of_texts(self) -> str:
-        """Its encoder reads papers."""
+        """A vector of each topic, as its encoder reads papers."""
         return f"a vector of each topic in corpus/vectors/{self.name}"
 
     def topics(self, inputs: SystemInputs) -> Sequence[PooledQuery]:
-        """The papers, and the texts of which the folder of vectors has one, or that its weights can read."""
-        own = inputs.own_vectors(self.name)
-        if own is None and self.weights is not None:
+        """The papers, and the texts that have a vector in the folder, or that its weights can read."""
+        own_vectors = inputs.own_vectors(self.name)
+        if own_vectors is None and self.weights is not None:
             return inputs.topics
-        known = own.rows if own is not None else ()
-        return [topic for topic in inputs.topics if topic.text is None or _name_of(topic) in known]
+        with_vector = own_vectors.rows if own_vectors is not None else ()
+        return [topic for topic in inputs.topics if topic.text is None or _name_of(topic) in with_vector]
 
     def features(self, inputs: SystemInputs) -> Features:
-        """The vector of the query paper, whatever the facet, and that of a candidate."""
+        """Vector of the query paper for every facet, and that of a candidate."""
         vectors, _ = self._vectors(inputs)
 
         def row(paper_id: str) -> Matrix:
@@ -74,16 +74,16 @@ class AbstractSystem(System):
         return features_of(self.name, self.topics(inputs), query=lambda topic: row(_name_of(topic)), candidate=row)
 
     def _vectors(self, inputs: SystemInputs) -> tuple[Vectors, bool]:
-        """The vectors, and whether the weights made them."""
-        own = inputs.own_vectors(self.name)
-        if own is not None:
-            return own, False
+        """Vectors, and True if the weights made them."""
+        own_vectors = inputs.own_vectors(self.name)
+        if own_vectors is not None:
+            return own_vectors, False
         assert self.weights is not None, "a system without weights is known by its vectors"
         return inputs.paper_vectors(self.weights), True
 
 
 def _name_of(topic: PooledQuery) -> str:
-    """Under what the vector of the topic stands."""
+    """Name of the topic's vector."""
     return topic.topic_id if topic.text is None else topic_name(topic.topic_id, topic.text)
 
 
@@ -102,8 +102,8 @@ SYSTEMS = (
 )
 """SPECTER2 is its base here, and its runs say so: the library of its adapters (`adapters` 1.3.0) asks for transformers
 4.57 and has not come to 5 (adapter-hub/adapters, issue 834). Vectors that it makes in an environment of its own go into
-`corpus/vectors/specter2`. The weights of SPECTER-CoCite on the hub lack its mix of layers; `model_cur_best.pt` of
-the authors' archive (`aspire-biencoder-compsci-spec-full.zip`), put beside them in `weights/specter-cocite`, has it."""
+`corpus/vectors/specter2`. The weights of SPECTER-CoCite on the hub lack its mix of layers; `model_cur_best.pt` of the
+authors' archive (`aspire-biencoder-compsci-spec-full.zip`), put next to them in `weights/specter-cocite`, has it."""
 
 
 def own_system(name: str) -> AbstractSystem:

@@ -60,24 +60,24 @@ def open_topic_encoder(
 
 
 Side = Literal["encode", "encode_query", "encode_document"]
-"""Which method of a sentence-transformers model reads: a model may have a prompt, or even an encoder, for each side."""
+"""Method of a sentence-transformers model that reads: a model may have a prompt, or even an encoder, for each side."""
 
 
 def _opened(
     folder: Path, reading: Reading, *, device: str | None, half: bool, batch: int, side: Side = "encode"
 ) -> tuple[TextEncoder, str]:
-    """What encodes texts, and what separates a title from an abstract."""
+    """Encoder of texts, and the separator of title and abstract."""
     if reading != "own":
         loaded, pooling = load(folder, device, half=half), "cls" if reading == "document" else reading
         return partial(_pooled, loaded, pooling, batch=batch), loaded.tokenizer.sep_token
     model = _sentence_transformer(folder, device, half=half)
-    read = getattr(model, side)
+    encode_batch = getattr(model, side)
 
     def encode(texts: Sequence[str], advance: Advance) -> Matrix:
         parts: list[Matrix] = []
         for start in range(0, len(texts), BATCH * BATCH):
             some = list(texts[start : start + BATCH * BATCH])
-            parts.append(np.asarray(read(some, batch_size=batch, show_progress_bar=False), dtype=np.float32))
+            parts.append(np.asarray(encode_batch(some, batch_size=batch, show_progress_bar=False), dtype=np.float32))
             advance(start + len(some), len(texts))
         return np.concatenate(parts) if parts else np.zeros((0, 0), dtype=np.float32)
 
@@ -85,12 +85,12 @@ def _opened(
 
 
 def reading_of(folder: Path) -> PaperReading:
-    """How weights are to be read: a sentence-transformers model by its `own` pooling, any other as SPECTER."""
+    """Reading of the weights: a sentence-transformers model by its `own` pooling, any other as SPECTER."""
     return "own" if (folder / MODULES).is_file() else "document"
 
 
 def metric_of(folder: Path, reading: PaperReading) -> Metric:
-    """How the vectors are compared: by distance, as SPECTER's, or as the sentence-transformers model says."""
+    """Metric of the vectors: distance, as SPECTER's, or the one that the sentence-transformers model names."""
     if reading == "document":
         return "l2"
     path = folder / SETTINGS
@@ -112,23 +112,23 @@ def open_paper_encoder(
 
 
 def encode_in_context(folder: Path, papers: Sequence[Paper], *, advance: Advance) -> list[Matrix]:
-    """For each paper the vectors of its sentences, each the mean of its tokens' states in the whole abstract.
+    """Vectors of each paper's sentences, each the mean of its tokens' states in the whole abstract.
 
     Sentences beyond the last token that is read have no vector; one without a token has a vector of zeros.
     """
     loaded = load(folder)
     inputs = [tokens_in_context(loaded, paper) for paper in papers]
-    lengths = [len(one.tokens) for one in inputs]
+    lengths = [len(paper.tokens) for paper in inputs]
     return _in_batches(
-        lengths, BATCH, lambda some: map(_numpy, sentence_means(loaded, [inputs[at] for at in some])), advance
+        lengths, BATCH, lambda some: map(_numpy, sentence_means(loaded, [inputs[place] for place in some])), advance
     )
 
 
 def _pooled(loaded: Loaded, reading: Reading, texts: Sequence[str], advance: Advance, *, batch: int) -> Matrix:
     tokens = text_tokens(loaded, texts)
-    lengths = [len(one) for one in tokens]
+    lengths = [len(text) for text in tokens]
     rows = _in_batches(
-        lengths, batch, lambda some: _numpy(pooled(loaded, [tokens[at] for at in some], reading)), advance
+        lengths, batch, lambda some: _numpy(pooled(loaded, [tokens[place] for place in some], reading)), advance
     )
     return np.stack(rows) if rows else np.zeros((0, 0), dtype=np.float32)
 
@@ -136,17 +136,17 @@ def _pooled(loaded: Loaded, reading: Reading, texts: Sequence[str], advance: Adv
 def _in_batches(
     lengths: Sequence[int], size: int, read: Callable[[Sequence[int]], Iterable[Matrix]], advance: Advance
 ) -> list[Matrix]:
-    """What `read` makes of each place, of those of like length together."""
+    """Results of `read` for each place; texts of like length are read together."""
     import torch
 
-    order = sorted(range(len(lengths)), key=lambda at: (lengths[at], at))
-    found: dict[int, Matrix] = {}
+    order = sorted(range(len(lengths)), key=lambda place: (lengths[place], place))
+    vectors: dict[int, Matrix] = {}
     for start in range(0, len(order), size):
         some = order[start : start + size]
         with torch.inference_mode():
-            found |= zip(some, read(some), strict=True)
-        advance(len(found), len(order))
-    return [found[at] for at in range(len(lengths))]
+            vectors |= zip(some, read(some), strict=True)
+        advance(len(vectors), len(order))
+    return [vectors[place] for place in range(len(lengths))]
 
 
 def _sentence_transformer(folder: Path, device: str | None, *, half: bool) -> Any:

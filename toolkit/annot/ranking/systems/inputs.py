@@ -1,4 +1,4 @@
-"""What systems ask of a study: pooled queries, the vectors of papers and of sentences, and grades to learn from."""
+"""Inputs of systems: pooled queries, the vectors of papers and of sentences, and grades to learn from."""
 
 from __future__ import annotations
 
@@ -27,17 +27,18 @@ class PooledQuery:
     sentences: tuple[int, ...]
     """Positions (from 0) of the sentences of the query paper that make the query; none of a topic that is a text."""
     whole: bool
-    """Whether these are all sentences of the abstract."""
+    """True if these are all sentences of the abstract."""
     doc_ids: tuple[str, ...]
     text: str | None = None
-    """What a topic that is a text is ranked by; None if it is a paper."""
+    """Text that a topic is ranked by; None if the topic is a paper."""
 
 
 @dataclass(frozen=True)
 class SentenceVectors:
-    """Paper p has the rows `starts[p]` to `starts[p + 1] - 1`, one for each sentence from its first on.
+    """Vectors of the sentences of papers. Paper p has the rows `starts[p]` to `starts[p + 1] - 1`, one for each
+    sentence from its first on.
 
-    An encoder that reads only so many tokens leaves the last sentences of a long abstract without a row.
+    An encoder with a limit of tokens leaves the last sentences of a long abstract without a row.
     """
 
     ids: tuple[str, ...]
@@ -50,17 +51,17 @@ class SentenceVectors:
     @cached_property
     def rows(self) -> dict[str, int]:
         """The place of each paper."""
-        return {paper_id: at for at, paper_id in enumerate(self.ids)}
+        return {paper_id: place for place, paper_id in enumerate(self.ids)}
 
     def of(self, paper_id: str) -> Matrix:
         """The vectors of a paper's sentences: shape (sentences, dimensions)."""
-        at = self.rows[paper_id]
-        return np.asarray(self.matrix[self.starts[at] : self.starts[at + 1]])
+        place = self.rows[paper_id]
+        return np.asarray(self.matrix[self.starts[place] : self.starts[place + 1]])
 
 
 @dataclass(frozen=True)
 class Features:
-    """Vectors of queries and of candidates from one system, by id: what SciSearch learns from."""
+    """Vectors of queries and of candidates from one system, by id, for SciSearch to learn from."""
 
     name: str
     queries: Mapping[str, Matrix]
@@ -72,11 +73,11 @@ class Grades(Protocol):
 
     qrels: Sequence[Qrel]
     count: int
-    """How many grades the scale has."""
+    """Number of grades on the scale."""
     seed: int
 
     def folds(self, queries: Sequence[Query]) -> tuple[list[list[str]], bool]:
-        """The query ids of each fold that is tested on, and whether they were drawn now; else they are on record."""
+        """Query ids of each test fold, and True if the folds were drawn now rather than taken from the record."""
 
     def shared(
         self, learned: Sequence[Query], tested: Sequence[Query], *, documents: Mapping[str, Sequence[str]], where: str
@@ -106,11 +107,11 @@ class SystemInputs(Protocol):
         """The vectors of the sentences of all papers. Raises MissingInput when the weights are not there."""
 
     def own_vectors(self, name: str) -> Vectors | None:
-        """The vectors in `corpus/vectors/NAME`; None if there is no such folder."""
+        """Vectors in `corpus/vectors/NAME`; None if there is no such folder."""
 
     def paper_vectors(self, weights: EncoderWeights) -> Vectors:
         """A vector for each paper's title and abstract, and for each text. Raises MissingInput when the weights are not
         there."""
 
     def features(self, name: str) -> Features:
-        """What the system of this name gives to learn from. Raises InputError for one that has no vectors."""
+        """Features that the system of this name provides. Raises InputError for one that has no vectors."""

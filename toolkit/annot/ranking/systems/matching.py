@@ -2,12 +2,12 @@
 
 Transport: min <D, P> - eps h(P) over plans P whose rows sum to x and whose columns sum to y (Cuturi 2013; Aspire,
 equation 5 and appendix F). The plan is that of Sinkhorn's iterations at their end; these need tens of thousands of
-steps if eps is small beside the distances, as it is in Aspire, so the dual is maximised by Newton's method instead.
+steps if eps is small against the distances, as it is in Aspire, so the dual is maximised by Newton's method instead.
 With y's potential eliminated (the semi-dual) it has one variable for each sentence of the query:
 
-    P_ij = y_j exp((f_i - D_ij) / eps) / sum_k exp((f_k - D_kj) / eps)
+P_ij = y_j exp((f_i - D_ij) / eps) / sum_k exp((f_k - D_kj) / eps)
 
-is a plan for the right y, and Newton's steps bring its rows to x. eps comes down in steps to the one wanted.
+is a plan for the right y, and Newton's steps bring its rows to x. eps comes down in steps to its final value.
 """
 
 from __future__ import annotations
@@ -23,12 +23,13 @@ TOLERANCE = 1e-9
 STEPS = 100
 """The most Newton steps at each eps."""
 COOLING = 2.0
-"""How much smaller each eps is than the one before."""
+"""Factor between each eps and the next smaller one."""
 FAINT = 1e-13
 """The mass that a row has at least, far below the tolerance: the steps are exact in numbers of about this precision."""
 ROUNDING = 1e-15
 DAMPING = tuple(10.0**power for power in range(-14, 3))
-"""What is added to the diagonal of the scaled Hessian where Newton's step does not climb; the highest one is taken."""
+"""Values added to the diagonal of the scaled Hessian if Newton's step does not climb; the step that climbs highest is
+taken."""
 TINY = 1e-300
 
 
@@ -38,9 +39,9 @@ class Aligned(NamedTuple):
     scores: Array
     """Shape (candidates,)."""
     weights: list[Array]
-    """For each candidate, shape (query sentences, candidate sentences)."""
+    """Matrix of each candidate, shape (query sentences, candidate sentences)."""
     unconverged: int = 0
-    """How many of them were given up before they were exact."""
+    """Number of candidates that were given up before they were exact."""
 
 
 def best_pair(parts: list[Array]) -> Aligned:
@@ -62,7 +63,7 @@ class Plans(NamedTuple):
     by_x: Array
     """The gradient of min <D, P> + eps KL(P | x y) by x, up to a constant for each pair: shape (pairs, rows)."""
     by_y: Array
-    """The same by y; the constants are such that <x, by_x> + <y, by_y> is the minimum itself."""
+    """Gradient by y; the constants are such that <x, by_x> + <y, by_y> is the minimum itself."""
 
 
 def plans(distances: Array, x: Array, y: Array, *, eps: float) -> Plans:
@@ -92,24 +93,25 @@ def plans(distances: Array, x: Array, y: Array, *, eps: float) -> Plans:
 
 
 def by_transport(parts: list[Array], *, temperature: float, eps: float) -> Aligned:
-    """-<D, P> of each candidate. parts: negated distances, of each candidate shape (rows, its sentences).
+    """Scores -<D, P> of the candidates. parts: negated distances, of each candidate shape (rows, its sentences).
 
     The mass of a sentence is a softmax of its smallest distance to the other paper's sentences, negated, over the
-    temperature (Aspire, section 3.2.3): low temperatures look at what matches, high ones at every sentence alike.
+    temperature (Aspire, section 3.2.3): low temperatures look at the sentences that match, high ones at every sentence
+    alike.
     """
     rows, widest = len(parts[0]), max(part.shape[1] for part in parts)
     distances = np.zeros((len(parts), rows, widest))
-    there = np.zeros((len(parts), widest), dtype=np.bool_)
-    for at, part in enumerate(parts):
-        distances[at, :, : part.shape[1]] = -part
-        there[at, : part.shape[1]] = True
-    nearest = np.where(there[:, None, :], distances, np.inf).min(axis=2)
+    is_sentence = np.zeros((len(parts), widest), dtype=np.bool_)
+    for place, part in enumerate(parts):
+        distances[place, :, : part.shape[1]] = -part
+        is_sentence[place, : part.shape[1]] = True
+    nearest = np.where(is_sentence[:, None, :], distances, np.inf).min(axis=2)
     x = _softmax(-nearest / temperature)
-    y = _softmax(np.where(there, -distances.min(axis=1) / temperature, -np.inf))
-    found = plans(distances, x, y, eps=eps)
-    scores = -(distances * found.plans).sum(axis=(1, 2))
-    weights = [plan[:, : part.shape[1]] for plan, part in zip(found.plans, parts, strict=True)]
-    return Aligned(scores, weights, int((~found.exact).sum()))
+    y = _softmax(np.where(is_sentence, -distances.min(axis=1) / temperature, -np.inf))
+    solution = plans(distances, x, y, eps=eps)
+    scores = -(distances * solution.plans).sum(axis=(1, 2))
+    weights = [plan[:, : part.shape[1]] for plan, part in zip(solution.plans, parts, strict=True)]
+    return Aligned(scores, weights, int((~solution.exact).sum()))
 
 
 def by_attention(parts: list[Array], *, temperature: float) -> Aligned:
@@ -126,7 +128,7 @@ def _plan(potentials: Array, distances: Array, y: Array, eps: float) -> Array:
 
 
 def _step(potentials: Array, plan: Array, distances: Array, x: Array, y: Array, eps: float) -> Array:
-    """Newton's step where it climbs as it should, and elsewhere the best of damped ones and of Sinkhorn's."""
+    """Newton's step if it climbs as it should, otherwise the best of damped steps and of Sinkhorn's."""
     sums = plan.sum(axis=2)
     hessian = -(plan @ (plan / np.maximum(y, TINY)[:, None, :]).transpose(0, 2, 1))
     rows = np.arange(x.shape[1])
@@ -151,7 +153,7 @@ def _step(potentials: Array, plan: Array, distances: Array, x: Array, y: Array, 
             step = vectors @ (slopes / (np.maximum(values, 0.0) + damping)[:, :, None])
             tried.append(eps * scale[slow] * step[:, :, 0])
         ends = potentials[slow] + np.stack(tried)
-        heights = np.stack([_dual(one, distances[slow], x[slow], y[slow], eps) for one in ends])
+        heights = np.stack([_dual(end, distances[slow], x[slow], y[slow], eps) for end in ends])
         moved[slow] = ends[np.where(np.isfinite(heights), heights, -np.inf).argmax(axis=0), np.arange(len(slow))]
     return np.asarray(moved)
 

@@ -18,7 +18,7 @@ from annot.ranking.systems.weights import INSTALL, Reading
 LONGEST = 512
 LONGEST_IN_CONTEXT = 500
 MIXED = "model_cur_best.pt"
-"""What Aspire's authors call a checkpoint of SPECTER-CoCite with its mix of layers (`bert_layer_weights`)."""
+"""File name of Aspire's checkpoint of SPECTER-CoCite with its mix of layers (`bert_layer_weights`)."""
 
 
 class Loaded(NamedTuple):
@@ -68,13 +68,13 @@ def usable_device(name: str | None) -> Any:
     import torch
 
     try:
-        found = torch.device(name or ("cuda" if torch.cuda.is_available() else "cpu"))
-        torch.zeros(1, device=found)
+        device = torch.device(name or ("cuda" if torch.cuda.is_available() else "cpu"))
+        torch.zeros(1, device=device)
     except (RuntimeError, AssertionError) as error:
-        there = [f"cuda:{number}" for number in range(torch.cuda.device_count())]
-        expected = " or ".join(["cpu", *there])
+        gpus = [f"cuda:{number}" for number in range(torch.cuda.device_count())]
+        expected = " or ".join(["cpu", *gpus])
         raise InputError(f"--device {name}: {first_line(error)}; expected {expected}") from None
-    return found
+    return device
 
 
 def prepare_libraries(folder: Path) -> None:
@@ -89,14 +89,14 @@ def prepare_libraries(folder: Path) -> None:
 
 
 def more_than_numbers(folder: Path) -> InputError:
-    """For a pickle that asks for more than tensors. What torch advises, to open it all the same, runs its code."""
+    """Error for a pickle with more than tensors. The remedy that torch advises would run its code."""
     return InputError(
         f"{folder}: the file contains more than weights, so it is not opened", hint="use weights in model.safetensors"
     )
 
 
 def first_line(error: Exception) -> str:
-    """What the libraries say of a folder, without their advice."""
+    """First line of a library's message, without its advice."""
     return str(error).partition("\n")[0]
 
 
@@ -107,10 +107,10 @@ def document_text(loaded: Loaded, paper: Paper) -> str:
 
 def text_tokens(loaded: Loaded, texts: Sequence[str]) -> list[list[int]]:
     """The tokens of each text, special ones among them, cut at the model's limit."""
-    found: list[list[int]] = (
+    token_ids: list[list[int]] = (
         loaded.tokenizer(list(texts), truncation=True, max_length=loaded.longest)["input_ids"] if texts else []
     )
-    return found
+    return token_ids
 
 
 def tokens_in_context(loaded: Loaded, paper: Paper) -> InContext:
@@ -120,12 +120,12 @@ def tokens_in_context(loaded: Loaded, paper: Paper) -> InContext:
     tokens: list[int] = [tokenizer.cls_token_id, *_plain(tokenizer, f"{paper.title} {tokenizer.sep_token} ")[:longest]]
     spans: list[range] = []
     for sentence in paper.sentences:
-        own = _plain(tokenizer, sentence)
+        sentence_tokens = _plain(tokenizer, sentence)
         room = longest + 1 - len(tokens)
-        if own and room <= 0:
+        if sentence_tokens and room <= 0:
             break
-        spans.append(range(len(tokens), len(tokens) + min(len(own), room)))
-        tokens += own[:room]
+        spans.append(range(len(tokens), len(tokens) + min(len(sentence_tokens), room)))
+        tokens += sentence_tokens[:room]
     return InContext([*tokens, tokenizer.sep_token_id], spans)
 
 
@@ -145,17 +145,19 @@ def pooled(loaded: Loaded, batch: Sequence[Sequence[int]], reading: Reading) -> 
 
 
 def sentence_means(loaded: Loaded, batch: Sequence[InContext]) -> list[Any]:
-    """For each paper a tensor of shape (sentences, dimensions): the mean of each sentence's tokens' states.
+    """Means of the states of each sentence's tokens: for each paper a tensor of shape (sentences, dimensions).
 
     A sentence without a token has zeros.
     """
     import torch
 
-    found = []
-    for rows, (_, spans) in zip(_states(loaded, [one.tokens for one in batch]).last_hidden_state, batch, strict=True):
+    means_of_papers = []
+    for rows, (_, spans) in zip(
+        _states(loaded, [paper.tokens for paper in batch]).last_hidden_state, batch, strict=True
+    ):
         means = [rows[span.start : span.stop].mean(dim=0) if len(span) else torch.zeros_like(rows[0]) for span in spans]
-        found.append(torch.stack(means) if means else rows[:0])
-    return found
+        means_of_papers.append(torch.stack(means) if means else rows[:0])
+    return means_of_papers
 
 
 def _plain(tokenizer: Any, text: str) -> list[int]:
@@ -169,11 +171,11 @@ def _states(loaded: Loaded, batch: Sequence[Sequence[int]]) -> Any:
     widest = max(map(len, batch))
     tokens = torch.full((len(batch), widest), loaded.tokenizer.pad_token_id or 0)
     mask = torch.zeros((len(batch), widest), dtype=torch.long)
-    for at, one in enumerate(batch):
-        tokens[at, : len(one)] = torch.tensor(one)
-        mask[at, : len(one)] = 1
-    given = {"input_ids": tokens.to(loaded.device), "attention_mask": mask.to(loaded.device)}
-    return loaded.model(**given, output_hidden_states=loaded.mix is not None)
+    for row, text in enumerate(batch):
+        tokens[row, : len(text)] = torch.tensor(text)
+        mask[row, : len(text)] = 1
+    inputs = {"input_ids": tokens.to(loaded.device), "attention_mask": mask.to(loaded.device)}
+    return loaded.model(**inputs, output_hidden_states=loaded.mix is not None)
 
 
 def _mixed(path: Path, model: Any) -> Any:

@@ -1,8 +1,8 @@
 """SciSearch: a small network over the vectors of query and candidate, trained on the grades.
 
 Folds by query paper: in each fold everything that is learned or chosen (oversampling, early stopping) sees training
-queries only; a quarter of these, whole queries, tells when to stop. The paper's own protocol splits pairs and not
-queries, and so tests on what it was trained on; it is not offered.
+queries only; a quarter of these, whole queries, decides when to stop. The paper's own protocol splits pairs and not
+queries, and so tests on training data; it is not offered.
 """
 
 from __future__ import annotations
@@ -26,22 +26,21 @@ from annot.ranking.systems.weights import INSTALL
 WATCHED_SHARE = 0.25
 """The share of training queries that early stopping watches, one at least."""
 Documents = Mapping[str, Sequence[str]]
-"""What is to be ranked for each query."""
+"""Documents to rank for each query."""
 
 
 @dataclass(frozen=True, slots=True)
 class SciSearchSystem(System):
-    """What its network is trained by."""
+    """System of a small network that is trained on the grades."""
 
     loss: Loss | None
-    """None if nothing is trained."""
+    """Loss of the training; None if nothing is trained."""
 
     def rank(self, inputs: SystemInputs) -> RankedPools:
         """Train on the grades and rank every pool; the untrained one ranks without grades.
 
-        Folds on record are each ranked by what was learned from all other queries; what is in none of them is not
-        ranked. Raises MissingInput without grades or libraries, LeakError if a near-copy of a query paper is learned
-        from.
+        Each fold on record is ranked by a network trained on all other queries; a query in no fold is not ranked.
+        Raises MissingInput without grades or libraries, LeakError if a near-copy of a query paper is learned from.
         """
         features, topics = inputs.features(inputs.settings.features), self.topics(inputs)
         facts: dict[str, Any] = {**self.views, "features": features.name}
@@ -51,21 +50,21 @@ class SciSearchSystem(System):
         _prepare_libraries()
         grades = inputs.grades
         queries = [Query(topic.query_id, topic.topic_id, topic.facet, topic.sentences) for topic in topics]
-        known = {(topic.query_id, doc_id) for topic in topics for doc_id in topic.doc_ids}
-        judged = [qrel for qrel in grades.qrels if (qrel.query_id, qrel.doc_id) in known]
+        pooled_pairs = {(topic.query_id, doc_id) for topic in topics for doc_id in topic.doc_ids}
+        judged = [qrel for qrel in grades.qrels if (qrel.query_id, qrel.doc_id) in pooled_pairs]
         if not judged:
             raise MissingInput(
                 f"{self.name}: found no final grades, expected some to learn from", hint="make them with `annot qrels`"
             )
         learning = Learning(self.loss, grades.count, grades.seed)
         facts |= {"loss": self.loss, "seed": grades.seed}
-        folds, drawn = grades.folds(queries)
+        folds, drawn_now = grades.folds(queries)
         facts |= _in_both_sides(grades, queries, folds, documents)
-        found = honest(features, queries, judged, documents, learning, folds=folds)
-        return RankedPools(found, {**facts, "folds": folds, "drawn": drawn})
+        rankings = honest(features, queries, judged, documents, learning, folds=folds)
+        return RankedPools(rankings, {**facts, "folds": folds, "drawn": drawn_now})
 
     def index_methods(self, settings: SystemSettings) -> Sequence[str]:
-        """What its features need."""
+        """Methods of its features."""
         return [LSA] if settings.features == LSA else []
 
 
@@ -94,7 +93,7 @@ def _prepare_libraries() -> None:
 def _in_both_sides(
     grades: Grades, queries: Sequence[Query], folds: Sequence[Sequence[str]], documents: Documents
 ) -> dict[str, list[int]]:
-    """For each fold, how much it shares with what is learned from. Raises LeakError if a figure would be void."""
+    """Overlap of each fold with its training data. Raises LeakError if a figure would be void."""
     counts: dict[str, list[int]] = {"candidates_in_both_sides": [], "pairs_the_other_way_round": []}
     for number, fold in enumerate(folds, start=1):
         candidates: set[str] = set()
@@ -122,33 +121,33 @@ def honest(
     rankings: dict[str, Ranking] = {}
     for number, fold in enumerate(folds, start=1):
         for facet, tested in by_facet(queries, fold).items():
-            learned = [one.query_id for one in learned_from(queries, fold, facet)]
+            learned = [query.query_id for query in learned_from(queries, fold, facet)]
             np.random.default_rng([learning.seed, number]).shuffle(learned)
             watched = set(learned[: max(1, round(WATCHED_SHARE * len(learned)))])
-            seen = [qrel for qrel in qrels if qrel.query_id in learned and qrel.query_id not in watched]
+            training = [qrel for qrel in qrels if qrel.query_id in learned and qrel.query_id not in watched]
             watching = [qrel for qrel in qrels if qrel.query_id in watched]
-            pairs = balanced(_pairs(features, seen), seed=learning.seed)
+            pairs = balanced(_pairs(features, training), seed=learning.seed)
             score = train(pairs, _pairs(features, watching), learning)
-            rankings |= _ranked(features, score, {one.query_id: documents[one.query_id] for one in tested})
+            rankings |= _ranked(features, score, {query.query_id: documents[query.query_id] for query in tested})
     return rankings
 
 
 def by_facet(queries: Sequence[Query], fold: Sequence[str]) -> dict[str, list[Query]]:
     """The queries of the fold that each network is tested on."""
-    of = {query.query_id: query for query in queries}
-    return grouped((of[query_id].facet, of[query_id]) for query_id in fold)
+    query_of = {query.query_id: query for query in queries}
+    return grouped((query_of[query_id].facet, query_of[query_id]) for query_id in fold)
 
 
 def learned_from(queries: Sequence[Query], fold: Sequence[str], facet: str) -> list[Query]:
     """The queries outside the fold that the network of this facet may learn from: those of the facet, or of all facets
-    where these are too few."""
-    outside = [one for one in queries if one.query_id not in fold]
-    own = [one for one in outside if one.facet == facet]
-    return own if len(own) > 1 else outside
+    if these are too few."""
+    outside = [query for query in queries if query.query_id not in fold]
+    same_facet = [query for query in outside if query.facet == facet]
+    return same_facet if len(same_facet) > 1 else outside
 
 
 def untrained(features: Features, documents: Documents) -> dict[str, Ranking]:
-    """The cosines of the same features: what training has to beat."""
+    """Cosines of the same features: the baseline that training has to beat."""
 
     def cosine(left: Matrix, right: Matrix) -> Array:
         lengths = np.linalg.norm(left, axis=1) * np.linalg.norm(right, axis=1)

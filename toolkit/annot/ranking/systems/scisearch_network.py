@@ -35,13 +35,13 @@ Score = Callable[[Matrix, Matrix], Array]
 
 
 class Learning(NamedTuple):
-    """How a network is trained."""
+    """Settings of the training of a network."""
 
     loss: Loss
     grades: int
-    """How many there are."""
+    """Number of grades."""
     seed: int
-    """Of weights and batches."""
+    """Seed of weights and batches."""
 
 
 def train(pairs: Pairs, held_out: Pairs, learning: Learning) -> Score:
@@ -58,22 +58,23 @@ def train(pairs: Pairs, held_out: Pairs, learning: Learning) -> Score:
     left, right = (torch.from_numpy(np.ascontiguousarray(side)) for side in pairs[:2])
     target = torch.from_numpy(pairs.grades)
     watched = tuple(torch.from_numpy(np.ascontiguousarray(part)) for part in held_out)
-    best, since, kept = float("inf"), 0, {}
+    best, epochs_since_best, best_weights = float("inf"), 0, {}
     for _ in range(MOST_EPOCHS):
         for batch in torch.randperm(len(target), generator=generator).split(BATCH):
             optimiser.zero_grad()
             LOSSES[loss](_logits(model, left[batch], right[batch]), target[batch]).backward()
             optimiser.step()
         with torch.no_grad():
-            now = float(LOSSES[loss](_logits(model, *watched[:2]), watched[2]))
-        if now < best:
-            best, since, kept = now, 0, {name: value.clone() for name, value in model.state_dict().items()}
+            held_out_loss = float(LOSSES[loss](_logits(model, *watched[:2]), watched[2]))
+        if held_out_loss < best:
+            best, epochs_since_best = held_out_loss, 0
+            best_weights = {name: value.clone() for name, value in model.state_dict().items()}
         else:
-            since += 1
-            if since >= PATIENCE:
+            epochs_since_best += 1
+            if epochs_since_best >= PATIENCE:
                 break
-    if kept:
-        model.load_state_dict(kept)
+    if best_weights:
+        model.load_state_dict(best_weights)
 
     def score(queries: Matrix, candidates: Matrix) -> Array:
         with torch.no_grad():
@@ -85,7 +86,7 @@ def train(pairs: Pairs, held_out: Pairs, learning: Learning) -> Score:
 
 
 def balanced(pairs: Pairs, *, seed: int) -> Pairs:
-    """As many pairs of every grade as the commonest has, by SMOTE over query and candidate together.
+    """Pairs in equal numbers for every grade, as many as the commonest has, by SMOTE over query and candidate together.
 
     A grade with a single pair has no neighbour and is repeated.
     """

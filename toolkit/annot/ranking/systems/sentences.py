@@ -53,7 +53,7 @@ class SentenceSystem(System):
     similarity: Similarity
 
     def rank(self, inputs: SystemInputs) -> RankedPools:
-        """By the most similar pair of sentences."""
+        """Rank by the most similar pair of sentences."""
         similarity = inputs.settings.similarity or self.similarity
         vectors = inputs.sentence_vectors(self.weights)
         facts = {**self.views, "match": "best pair"}
@@ -67,8 +67,8 @@ class SentenceSystem(System):
             return rows.mean(axis=0) if len(rows) else np.zeros(rows.shape[1], dtype=np.float32)
 
         def of_facet(topic: PooledQuery) -> Matrix:
-            own = vectors.of(topic.topic_id)
-            return mean(own[[at for at in topic.sentences if at < len(own)]])
+            sentences = vectors.of(topic.topic_id)
+            return mean(sentences[[position for position in topic.sentences if position < len(sentences)]])
 
         return features_of(
             self.name, self.topics(inputs), query=of_facet, candidate=lambda doc_id: mean(vectors.of(doc_id))
@@ -83,7 +83,7 @@ class AspireSystem(System):
     matching: Matching
 
     def rank(self, inputs: SystemInputs) -> RankedPools:
-        """By the negated distance of the sets."""
+        """Rank by the negated distance of the sets."""
         settings = inputs.settings
         heats = {"temperature": settings.temperature, "whole_temperature": settings.whole_temperature}
         facts: dict[str, Any] = {**self.views, "match": self.matching}
@@ -97,8 +97,8 @@ class AspireSystem(System):
 
 
 def align_by(matching: Matching, *, temperature: float, whole_temperature: float, eps: float) -> Align:
-    """How sentences are matched. temperature: of a query that is a facet; whole_temperature: of one that is a whole
-    abstract; eps: the weight of the entropy, 1 / lambda."""
+    """Alignment of sentences by a kind of matching. temperature: of a query that is a facet; whole_temperature: of one
+    that is a whole abstract; eps: the weight of the entropy, 1 / lambda."""
 
     def align(topic: PooledQuery, parts: list[Array]) -> Aligned:
         heat = whole_temperature if topic.whole else temperature
@@ -112,29 +112,32 @@ def align_by(matching: Matching, *, temperature: float, whole_temperature: float
 def rank(
     topics: Sequence[PooledQuery], vectors: SentenceVectors, *, kind: Similarity, align: Align, facts: Mapping[str, Any]
 ) -> RankedPools:
-    """Every topic's documents by how they align with its sentences; a document without a sentence comes last.
+    """Rankings of every topic's documents by their alignment with its sentences; a document without a sentence comes
+    last.
 
-    facts: what is recorded beside what the vectors and the similarity say.
+    facts: facts to record besides those of the vectors and the similarity.
     """
     rankings: dict[str, Ranking] = {}
     matched: dict[str, dict[str, tuple[Match, ...]]] = {}
     given_up = 0
     for topic in topics:
-        own = vectors.of(topic.topic_id)
-        positions = [at for at in topic.sentences if at < len(own) and own[at].any()]
+        query_vectors = vectors.of(topic.topic_id)
+        positions = [
+            position for position in topic.sentences if position < len(query_vectors) and query_vectors[position].any()
+        ]
         candidates = CandidateSentences(vectors, topic.doc_ids)
         scores = np.full(len(topic.doc_ids), EMPTY_SCORE)
         matched[topic.query_id] = {}
         filled = candidates.filled if positions else candidates.filled[:0]
         if len(filled):
-            whole = similarities(own[positions], candidates.matrix, kind)
-            parts = [whole[:, candidates.starts[at] : candidates.starts[at + 1]] for at in filled]
+            similarity = similarities(query_vectors[positions], candidates.matrix, kind)
+            parts = [similarity[:, candidates.starts[place] : candidates.starts[place + 1]] for place in filled]
             aligned = align(topic, parts)
             given_up += aligned.unconverged
             scores[filled] = aligned.scores
-            for at, part, weights in zip(filled.tolist(), parts, aligned.weights, strict=True):
-                theirs = candidates.positions[candidates.starts[at] : candidates.starts[at + 1]]
-                matched[topic.query_id][topic.doc_ids[at]] = _matches(weights, part, positions, theirs)
+            for place, part, weights in zip(filled.tolist(), parts, aligned.weights, strict=True):
+                doc_positions = candidates.positions[candidates.starts[place] : candidates.starts[place + 1]]
+                matched[topic.query_id][topic.doc_ids[place]] = _matches(weights, part, positions, doc_positions)
         rankings[topic.query_id] = ranked(map(ScoredDoc, topic.doc_ids, scores.tolist()))
     facts = {**facts, **vectors.facts, "similarity": kind}
     if given_up:
@@ -170,12 +173,12 @@ def similarities(query: Matrix, rows: Matrix, kind: Similarity) -> Array:
     return np.asarray(left @ right.T)
 
 
-def _matches(weights: Array, part: Array, ours: list[int], theirs: Integers) -> tuple[Match, ...]:
-    found = [
-        Match(ours[i], int(theirs[j]), float(weights[i, j]), float(part[i, j]))
+def _matches(weights: Array, part: Array, query_positions: list[int], doc_positions: Integers) -> tuple[Match, ...]:
+    matches = [
+        Match(query_positions[i], int(doc_positions[j]), float(weights[i, j]), float(part[i, j]))
         for i, j in np.argwhere(weights >= LEAST_WEIGHT * weights.sum()).tolist()
     ]
-    return tuple(sorted(found, key=lambda match: (-match.weight, match.query_sentence, match.doc_sentence)))
+    return tuple(sorted(matches, key=lambda match: (-match.weight, match.query_sentence, match.doc_sentence)))
 
 
 def _sentences(name: str, source: str, similarity: Similarity, hub: str | None, reading: Reading) -> SentenceSystem:
@@ -204,9 +207,9 @@ SYSTEMS = (
     _sentences("scibert-cased", SCISEARCH, "cosine", "allenai/scibert_scivocab_cased", "mean"),
     _sentences("scibert-uncased", SCISEARCH, "cosine", "allenai/scibert_scivocab_uncased", "mean"),
 )
-"""The pooling of SimCSE is that of its authors: the first token's state without the pooler where it was trained without
-supervision, with it where it was trained with. SciBERT was not trained to put a sentence into one vector: the mean of
-its tokens' states is what sentence-transformers takes of such models; SciSearch does not say what it took."""
+"""The pooling of SimCSE is that of its authors: the first token's state without the pooler for the model trained
+without supervision, with it for the other. SciBERT was not trained to put a sentence into one vector: the mean of its
+tokens' states is the default of sentence-transformers for such models; SciSearch does not state its pooling."""
 
 _MPNET = EncoderWeights("mpnet-1b", "sentence-transformers/all-mpnet-base-v2", "own")
 ASPIRE_SYSTEMS = (

@@ -1,4 +1,4 @@
-"""One system: what it is called, what it sees and needs, how it ranks, and what its figures depend on."""
+"""Interface of a system: its name, its inputs and needs, its ranking, and the facts that its figures depend on."""
 
 from __future__ import annotations
 
@@ -27,19 +27,20 @@ FACET, ABSTRACT, TITLE_AND_ABSTRACT = "facet sentences", "abstract", "title and 
 IN_CONTEXT = "facet sentences, in context"
 EACH_SENTENCE, EACH_IN_CONTEXT = "each sentence", "each sentence, in context"
 TEXT = "title and description"
-"""What a system sees of a query or of a candidate; `TEXT` of a topic that is a text."""
+"""Views that a system can have of a query or of a candidate; `TEXT` is of a topic that is a text."""
 
 
 @dataclass(frozen=True, slots=True)
 class RankedPools:
-    """What a system gave: the order of each query's documents, what the figures depend on, and what matched."""
+    """Result of a system: the order of each query's documents, the facts that the figures depend on, and the
+    matches."""
 
     rankings: Mapping[str, Ranking]
     facts: Mapping[str, Any]
-    """Kept with the run."""
+    """Facts kept with the run."""
     matches: Matches | None = None
     given_up: int = 0
-    """Documents whose transport was given up before it was exact."""
+    """Number of documents whose transport ended before it was exact."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,30 +52,30 @@ class System(ABC):
     source: str
     """The paper that names it, or describes it."""
     query: str
-    """What it sees of the query paper."""
+    """View of the query paper."""
     candidate: str
-    """What it sees of a candidate."""
+    """View of a candidate."""
     needs: str
-    """What has to be there besides the corpus; empty if nothing has."""
+    """Files that it needs besides the corpus; empty if it needs none."""
     weights: EncoderWeights | None
-    """Those of its encoder, if it has one."""
+    """Weights of its encoder, if it has one."""
 
     @property
     def of_texts(self) -> str:
-        """What it needs of a topic that is a text, and of most has not."""
+        """Input that it needs of a topic that is a text, and that most such topics do not have."""
         return "the sentences of a query paper"
 
     def topics(self, inputs: SystemInputs) -> Sequence[PooledQuery]:
-        """Those of the queries that it can rank for: it may need the sentences of a query paper."""
+        """Queries that it can rank for; it may need the sentences of a query paper."""
         return [topic for topic in inputs.topics if topic.text is None]
 
     @abstractmethod
     def rank(self, inputs: SystemInputs) -> RankedPools:
-        """Put the documents of the pool of each of its `topics` in the system's order. Raises MissingInput without what
-        it needs."""
+        """Put the documents of the pool of each of its `topics` in the system's order. Raises MissingInput if it lacks
+        an input."""
 
     def index_methods(self, settings: SystemSettings) -> Sequence[str]:
-        """The methods whose matrices an index has to have for it."""
+        """Methods whose matrices an index must have for it."""
         return ()
 
     def features(self, inputs: SystemInputs) -> Features:
@@ -83,7 +84,7 @@ class System(ABC):
 
     @property
     def views(self) -> dict[str, Any]:
-        """What it sees, as its runs record it."""
+        """Views of query and candidate, as its runs record them."""
         return {"query": self.query, "candidate": self.candidate}
 
 

@@ -18,19 +18,19 @@ WHOLE = "whole_"
 
 @dataclass(frozen=True, slots=True)
 class TermSystem(System):
-    """Its formula is that of `baseline`; `whole` says that every sentence of the query's abstract makes the query."""
+    """System of the formula of `baseline`. whole: every sentence of the abstract makes the query."""
 
     baseline: str
     whole: bool
 
     def rank(self, inputs: SystemInputs) -> RankedPools:
         """Statistics come from the whole corpus."""
-        given = inputs.ranking_inputs
+        ranking_inputs = inputs.ranking_inputs
         rankings = {
             topic.query_id: rank_candidates(
-                given,
+                ranking_inputs,
                 baseline=self.baseline,
-                query=partial(self._counts, given.corpus, topic),
+                query=partial(self._counts, ranking_inputs.corpus, topic),
                 doc_ids=topic.doc_ids,
             )
             for topic in inputs.topics
@@ -38,7 +38,7 @@ class TermSystem(System):
         view = {"query": self.query} if self.whole else {}
         if any(topic.text is not None for topic in inputs.topics):
             view["query_of_texts"] = TEXT
-        return RankedPools(rankings, BASELINES[self.baseline].settings(given) | view)
+        return RankedPools(rankings, BASELINES[self.baseline].settings(ranking_inputs) | view)
 
     def topics(self, inputs: SystemInputs) -> Sequence[PooledQuery]:
         """All of them: a text is counted as the sentences of a paper are."""
@@ -52,15 +52,15 @@ class TermSystem(System):
         return [] if needs.vectors is None else [needs.vectors]
 
     def features(self, inputs: SystemInputs) -> Features:
-        """Of LSA: the decomposition's rows, and the queries folded in."""
+        """Features of LSA: the decomposition's rows, and the queries folded in."""
         if self.baseline != LSA:
             # A dataclass with slots is made again, and super() does not know it.
             return System.features(self, inputs)
-        given, vectors = inputs.ranking_inputs, inputs.ranking_inputs.vectors[LSA]
+        ranking_inputs, vectors = inputs.ranking_inputs, inputs.ranking_inputs.vectors[LSA]
         return features_of(
             self.name,
             inputs.topics,
-            query=lambda topic: given.fold_in(self._counts(given.corpus, topic, "terms")),
+            query=lambda topic: ranking_inputs.fold_in(self._counts(ranking_inputs.corpus, topic, "terms")),
             candidate=lambda doc_id: vectors.matrix[vectors.rows[doc_id]],
         )
 

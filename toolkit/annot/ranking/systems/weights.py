@@ -1,4 +1,4 @@
-"""The weights of encoders: what each is called on the hub, and where they are looked for. Nothing is fetched here."""
+"""The weights of encoders: their names on the hub, and the folders that are searched. Nothing is fetched here."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ from annot.base.errors import InputError, MissingInput
 from annot.ranking.systems.training.recipes import RECIPES
 
 Reading = Literal["own", "cls", "pooler", "mean", "document", "context"]
-"""How an encoder reads and pools: `own` as its sentence-transformers folder says; the first token's state (`cls`), the
-pooler's output (`pooler`) or the mean of the tokens' states (`mean`) of a sentence; the first token's state of title,
-separator and abstract (`document`); for each sentence the mean over its tokens in all of these (`context`)."""
+"""Way in which an encoder reads and pools: `own` is that of its sentence-transformers folder; the first token's state
+(`cls`), the pooler's output (`pooler`) or the mean of the tokens' states (`mean`) of a sentence; the first token's
+state of title, separator and abstract (`document`); for each sentence the mean over its tokens in all of these
+(`context`)."""
 
 INSTALL = "`pip install torch`, then `pip install 'annot-collections[neural]'`"
 
@@ -24,12 +25,12 @@ class EncoderWeights:
 
     name: str
     hub: str | None
-    """None if they were never published."""
+    """Name on the hub; None if they were never published."""
     reading: Reading
 
     @property
     def needs(self) -> str:
-        """What a lead has to get."""
+        """Description of the weights that a lead has to get."""
         return f"weights {self.hub}" if self.hub else f"weights of your own in weights/{self.name}"
 
     def find(self, folder: Path) -> Path:
@@ -37,21 +38,21 @@ class EncoderWeights:
 
         Raises MissingInput with the hub's command that fetches them.
         """
-        own = folder / self.name
-        if (own / "config.json").is_file() or (own / "modules.json").is_file():
-            return own
-        looked = [str(own)]
+        folder_of_study = folder / self.name
+        if (folder_of_study / "config.json").is_file() or (folder_of_study / "modules.json").is_file():
+            return folder_of_study
+        searched = [str(folder_of_study)]
         if self.hub:
             cached, cache = _cached(self.hub)
             if cached:
                 return cached
-            looked.append(cache)
-        hint = f"put a folder of weights at {own}; they were never published"
+            searched.append(cache)
+        hint = f"put a folder of weights at {folder_of_study}; they were never published"
         if self.hub:
-            hint = f"fetch them with `hf download {self.hub} --local-dir {own}`"
+            hint = f"fetch them with `hf download {self.hub} --local-dir {folder_of_study}`"
         if self.name in RECIPES:
             hint += f"; or train them with `annot encoder train {self.name}`"
-        raise MissingInput(f"{self.name}: no weights in {' or in '.join(looked)}", hint=hint)
+        raise MissingInput(f"{self.name}: no weights in {' or in '.join(searched)}", hint=hint)
 
 
 def digest_of(folder: Path) -> str:
@@ -66,7 +67,7 @@ def digest_of(folder: Path) -> str:
 
 
 def _cached(hub: str) -> tuple[Path | None, str]:
-    """Where the hub's cache has a model, if it has, and where that cache is."""
+    """Folder of a model in the hub's cache, if it is there, and the folder of the cache."""
     try:
         from huggingface_hub import constants, snapshot_download
         from huggingface_hub.errors import HFValidationError, LocalEntryNotFoundError

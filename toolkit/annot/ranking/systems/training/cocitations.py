@@ -1,7 +1,7 @@
 """Co-citations: sets of papers that one sentence cites together, with all such sentences, filtered as Aspire does.
 
 Mysore et al. 2022 (Aspire), appendix A: abstracts that pass the filters of CSFCube, sets of 2 or 3 papers to train on
-abstracts, of 2 or more for the encoder of sentences. What the paper leaves open is as in its authors' code
+abstracts, of 2 or more for the encoder of sentences. Details that the paper leaves open are as in its authors' code
 (github.com/allenai/aspire, `pre_proc_cocits.py`): contexts of 5 to 60 words with a bracket in them; copies that differ
 in digits only count once, and so do several of one citing paper.
 """
@@ -25,7 +25,7 @@ Papers = tuple[str, ...]
 
 
 class Exclusion(StrEnum):
-    """Why a context is not kept, in the order in which the reasons are looked for: the first one counts."""
+    """Reasons to leave a context out, in the order in which they are checked: the first one counts."""
 
     FIELD = "of another field"
     ALONE = "cites fewer than two papers of the corpus"
@@ -37,7 +37,7 @@ class Exclusion(StrEnum):
 
 
 class Limits(NamedTuple):
-    """Which contexts are kept. words: of a context. fields: of the citing paper, one is enough; none are all."""
+    """Limits on the contexts. words: of a context. fields: of the citing paper, one is enough; none are all."""
 
     fewest_words: int
     most_words: int
@@ -45,7 +45,7 @@ class Limits(NamedTuple):
 
 
 class CitationContext(NamedTuple):
-    """What a paper says where it cites some papers together."""
+    """Sentence in which a paper cites several papers together."""
 
     citing: str
     text: str
@@ -53,7 +53,7 @@ class CitationContext(NamedTuple):
 
 @dataclass(slots=True)
 class Cocitations:
-    """The contexts of each set of papers, and what was left out."""
+    """Contexts of each set of papers, and the counts of those left out."""
 
     contexts: dict[Papers, list[CitationContext]] = field(default_factory=dict)
     texts: int = 0
@@ -72,20 +72,20 @@ class Cocitations:
 
 
 def gather(texts: Iterable[CitingText], corpus: Collection[str], *, limits: Limits) -> Cocitations:
-    """The co-citations of papers of the corpus, sets in the order of their ids, contexts in that of the texts.
+    """Co-citations of papers of the corpus, sets in the order of their ids, contexts in that of the texts.
 
     corpus: the ids of papers whose abstract is known and passes the filters.
     """
-    found = Cocitations()
+    cocitations = Cocitations()
     sayings: dict[Papers, set[str]] = {}
     citing: set[tuple[Papers, str]] = set()
     for text in texts:
-        found.texts += 1
+        cocitations.texts += 1
         for context in text.contexts:
-            found.read += 1
-            found.unlinked += context.unlinked
+            cocitations.read += 1
+            cocitations.unlinked += context.unlinked
             papers = tuple(paper_id for paper_id in context.cited if paper_id in corpus)
-            found.not_in_corpus += len(context.cited) - len(papers)
+            cocitations.not_in_corpus += len(context.cited) - len(papers)
             words = re.sub(r"\d", "", context.text)
             reason = _reason(text, context.text, papers, limits)
             if reason is None and (papers, text.paper_id) in citing:
@@ -93,17 +93,17 @@ def gather(texts: Iterable[CitingText], corpus: Collection[str], *, limits: Limi
             if reason is None and words in sayings.setdefault(papers, set()):
                 reason = Exclusion.COPY
             if reason is not None:
-                found.left_out[reason] += 1
+                cocitations.left_out[reason] += 1
                 continue
             sayings[papers].add(words)
             citing.add((papers, text.paper_id))
-            found.contexts.setdefault(papers, []).append(CitationContext(text.paper_id, context.text))
-    found.contexts = dict(sorted(found.contexts.items()))
-    return found
+            cocitations.contexts.setdefault(papers, []).append(CitationContext(text.paper_id, context.text))
+    cocitations.contexts = dict(sorted(cocitations.contexts.items()))
+    return cocitations
 
 
-def _reason(text: CitingText, said: str, papers: Papers, limits: Limits) -> Exclusion | None:
-    words = len(said.split())
+def _reason(text: CitingText, sentence: str, papers: Papers, limits: Limits) -> Exclusion | None:
+    words = len(sentence.split())
     if limits.fields and not set(limits.fields) & set(text.fields):
         return Exclusion.FIELD
     if len(papers) < 2:
@@ -112,13 +112,13 @@ def _reason(text: CitingText, said: str, papers: Papers, limits: Limits) -> Excl
         return Exclusion.SHORT
     if words > limits.most_words:
         return Exclusion.LONG
-    return None if re.search(r"[()\[\]]", said) else Exclusion.UNMARKED
+    return None if re.search(r"[()\[\]]", sentence) else Exclusion.UNMARKED
 
 
 def context_record(cited_together: tuple[Papers, Sequence[CitationContext]]) -> dict[str, object]:
     """A set of papers with its contexts as a line of the file has them."""
-    papers, said = cited_together
-    return {"papers": papers, "contexts": [one._asdict() for one in said]}
+    papers, contexts = cited_together
+    return {"papers": papers, "contexts": [context._asdict() for context in contexts]}
 
 
 def read_contexts(path: Path) -> dict[Papers, list[CitationContext]]:
@@ -127,14 +127,14 @@ def read_contexts(path: Path) -> dict[Papers, list[CitationContext]]:
         problem = "a folder, expected a file" if path.is_dir() else "no such file"
         raise MissingInput(f"{path}: {problem}", hint="make it with `annot encoder contexts`")
     faults = Faults(str(path))
-    found: dict[Papers, list[CitationContext]] = {}
+    contexts_of: dict[Papers, list[CitationContext]] = {}
     with path.open(encoding="utf-8") as lines:
         for _, line in read_models(lines, faults, _ContextLine):
-            found[tuple(line.papers)] = line.contexts
+            contexts_of[tuple(line.papers)] = line.contexts
     faults.raise_if_any(hint="expected what `annot encoder contexts` writes")
-    if not found:
+    if not contexts_of:
         raise InputError(f"{path}: no context", hint="`annot encoder contexts` prints what it left out, and why")
-    return found
+    return contexts_of
 
 
 class _ContextLine(Strict):

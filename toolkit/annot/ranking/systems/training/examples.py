@@ -1,4 +1,5 @@
-"""What encoders are trained on: a folder with `train.jsonl` and `dev.jsonl`, an example a line, and how they are made.
+"""Training examples of encoders, and how they are made: a folder with `train.jsonl` and `dev.jsonl`, one example per
+line.
 
 An example is a query with a positive, both papers (`paper_id`, `title`, `abstract` as a list of sentences) or both
 texts. In `dev.jsonl`, and for triplets in `train.jsonl`, it has a negative of its own. `papers` are the ids it is
@@ -31,7 +32,7 @@ TRAIN, DEV = "train.jsonl", "dev.jsonl"
 Side = Paper | str
 """A paper, or a text."""
 MOST_CONTEXTS = 10
-"""Of a set of papers, kept with an example, as in the code of Aspire's authors."""
+"""Most contexts of a set of papers in an example, as in the code of Aspire's authors."""
 
 
 class Example(NamedTuple):
@@ -53,7 +54,7 @@ def as_record(example: Example) -> dict[str, Any]:
 
 
 class Examples:
-    """The examples of one file, read where they are asked for: what is kept in memory is where each line begins.
+    """The examples of one file, read when they are asked for: the memory holds only the start of each line.
 
     Raises MissingInput without the file, InputError if it is empty.
     """
@@ -78,11 +79,11 @@ class Examples:
     def read(self, places: Iterable[int]) -> list[Example]:
         """The examples at these places, from 0."""
         with self.path.open("rb") as file:
-            found = []
+            examples = []
             for place in places:
                 file.seek(int(self._starts[place]))
-                found.append(_Line.model_validate_json(file.readline()).example())
-        return found
+                examples.append(_Line.model_validate_json(file.readline()).example())
+        return examples
 
     def check(self, recipe: Recipe, *, dev: bool) -> None:
         """Raise InputError with every line that is not an example for this recipe, to train on or of the dev file."""
@@ -95,16 +96,16 @@ class Examples:
 
 
 def _problem(example: Example, recipe: Recipe, *, dev: bool) -> str:
-    """What keeps an example from being of use; "" where nothing does."""
+    """Reason why an example is of no use; "" if it is."""
     kinds = ("papers", "texts") if recipe.reads != "sentence" else ("texts", "papers")
     sides = [side for side in (example.query, example.positive, example.negative) if side is not None]
     if any(isinstance(side, Paper) != (recipe.reads != "sentence") for side in sides):
         return f"found {kinds[1]}, expected {kinds[0]}"
-    own = dev or recipe.of == "triplets"
-    if own != (example.negative is not None):
+    needs_negative = dev or recipe.of == "triplets"
+    if needs_negative != (example.negative is not None):
         return (
             "found no negative, expected one of its own"
-            if own
+            if needs_negative
             else "found a negative, expected none: others of its batch give it"
         )
     if not dev and "context aligned" in recipe.distances and not example.contexts:
@@ -138,8 +139,8 @@ class _Line(Strict):
         )
 
 
-def _as_side(read: _Paper | str) -> Side:
-    return read if isinstance(read, str) else Paper(read.paper_id, read.title, tuple(read.abstract))
+def _as_side(side: _Paper | str) -> Side:
+    return side if isinstance(side, str) else Paper(side.paper_id, side.title, tuple(side.abstract))
 
 
 class Triplet(NamedTuple):
@@ -151,7 +152,7 @@ class Triplet(NamedTuple):
 
 
 def split(names: Sequence[str], *, dev_share: float, seed: int) -> tuple[list[str], list[str]]:
-    """What to train on and what to hold out, each in a drawn order; a name's side depends on itself alone."""
+    """Names to train on and names to hold out, each in a drawn order; a name's side depends on itself alone."""
     keys = {name: float(generator(seed, "split", name).random()) for name in names}
     order = sorted(keys, key=lambda name: (float(generator(seed, "order", name).random()), name))
     return [name for name in order if keys[name] >= dev_share], [name for name in order if keys[name] < dev_share]
@@ -160,7 +161,7 @@ def split(names: Sequence[str], *, dev_share: float, seed: int) -> tuple[list[st
 def triplets(
     paper_id: str, citations: Mapping[str, Sequence[str]], corpus: Sequence[str], *, easy: int, hard: int, seed: int
 ) -> tuple[list[Triplet], str]:
-    """The triplets of one query paper, and why there are fewer than wanted ("" where there are not).
+    """The triplets of one query paper, and the reason if there are fewer than wanted, else "".
 
     Cohan et al. 2020 (SPECTER): a positive is cited; a hard negative is cited by a paper that is cited, and not by the
     query; an easy one is any other paper. citations: of each paper of the corpus, within the corpus.
@@ -169,28 +170,28 @@ def triplets(
     if not cited:
         return [], "cites no paper of the corpus"
     random = generator(seed, "triplets", paper_id)
-    known = {paper_id, *cited}
-    further = sorted({one for middle in cited for one in citations.get(middle, ())} - known)
-    negatives = [further[at] for at in random.permutation(len(further))[:hard]]
+    excluded = {paper_id, *cited}
+    further = sorted({doc_id for middle in cited for doc_id in citations.get(middle, ())} - excluded)
+    negatives = [further[place] for place in random.permutation(len(further))[:hard]]
     short = "fewer hard negatives than wanted" if len(negatives) < hard else ""
-    if len(corpus) > len(known):
+    if len(corpus) > len(excluded):
         while len(negatives) < min(hard, len(further)) + easy:
-            one = corpus[int(random.integers(len(corpus)))]
-            if one not in known:
-                negatives.append(one)
-    return [Triplet(paper_id, cited[int(random.integers(len(cited)))], one) for one in negatives], short
+            candidate = corpus[int(random.integers(len(corpus)))]
+            if candidate not in excluded:
+                negatives.append(candidate)
+    return [Triplet(paper_id, cited[int(random.integers(len(cited)))], negative) for negative in negatives], short
 
 
-def contexts_of(papers: Papers, said: Sequence[CitationContext], *, seed: int) -> tuple[str, ...]:
-    """At most ten contexts of a set of papers, drawn."""
-    order = generator(seed, "contexts", *papers).permutation(len(said))[:MOST_CONTEXTS]
-    return tuple(said[at].text for at in order)
+def contexts_of(papers: Papers, contexts: Sequence[CitationContext], *, seed: int) -> tuple[str, ...]:
+    """Contexts of a set of papers, ten at most, drawn."""
+    order = generator(seed, "contexts", *papers).permutation(len(contexts))[:MOST_CONTEXTS]
+    return tuple(contexts[place].text for place in order)
 
 
-def pairs_of_contexts(papers: Papers, said: Sequence[CitationContext]) -> Iterator[Example]:
+def pairs_of_contexts(papers: Papers, contexts: Sequence[CitationContext]) -> Iterator[Example]:
     """Every two contexts that cite the same papers (CoSentBert: they say similar things)."""
-    for one, other in itertools.combinations(said, 2):
-        yield Example(one.text, other.text, None, papers)
+    for first_context, second_context in itertools.combinations(contexts, 2):
+        yield Example(first_context.text, second_context.text, None, papers)
 
 
 def cloze(paper: Paper, *, sentences: int, removed: float, seed: int) -> Iterator[Example]:
@@ -201,24 +202,26 @@ def cloze(paper: Paper, *, sentences: int, removed: float, seed: int) -> Iterato
     if len(paper.sentences) < 2:
         return
     random = generator(seed, "cloze", paper.paper_id)
-    for at in random.permutation(len(paper.sentences))[:sentences]:
-        left = [one for place, one in enumerate(paper.sentences) if place != at or random.random() >= removed]
-        yield Example(paper.sentences[at], " ".join(left), None, (paper.paper_id,))
+    for chosen in random.permutation(len(paper.sentences))[:sentences]:
+        remaining = [
+            sentence for place, sentence in enumerate(paper.sentences) if place != chosen or random.random() >= removed
+        ]
+        yield Example(paper.sentences[chosen], " ".join(remaining), None, (paper.paper_id,))
 
 
 def with_negatives(examples: Sequence[Example], *, seed: int) -> tuple[list[Example], Counter[str]]:
-    """Each with a negative for good: the positive of a drawn example that shares no paper with it.
+    """Examples, each with a permanent negative: the positive of a drawn example that shares no paper with it.
 
-    Counted are those that have none, which are left out.
+    Examples without one are left out and counted.
     """
     left_out = Counter[str]()
-    found = []
+    completed = []
     for place, example in enumerate(examples):
         random = generator(seed, "negative", str(place), *example.papers)
-        for at in random.permutation(len(examples)):
-            if not set(examples[at].papers) & set(example.papers):
-                found.append(example._replace(negative=examples[at].positive))
+        for candidate in random.permutation(len(examples)):
+            if not set(examples[candidate].papers) & set(example.papers):
+                completed.append(example._replace(negative=examples[candidate].positive))
                 break
         else:
             left_out["no example to take a negative from"] += 1
-    return found, left_out
+    return completed, left_out

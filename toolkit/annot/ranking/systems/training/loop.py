@@ -1,7 +1,9 @@
-"""The training itself: Adam, a warm-up and a linear decay, looks at the dev examples, and a state to go on from.
+"""The training itself: Adam, a warm-up and a linear decay, looks at the dev examples, and a state from which it
+continues.
 
-Every step draws from generators that follow from the seed and its number alone, so a training that was killed and goes
-on from its last state ends in the weights of one that was not (on one device; GPUs may round otherwise each time).
+Every step draws from generators that follow from the seed and its number alone, so a training that was killed and
+continues from its last state ends in the weights of one that was not (on one device; GPUs may round otherwise each
+time).
 """
 
 from __future__ import annotations
@@ -27,7 +29,7 @@ from annot.ranking.systems.training.recipes import Recipe, RecipeSettings
 
 STATE, BEST = "state.pt", "best.pt"
 LOOKS = 10
-"""At the dev examples in an epoch, where the settings name no number of steps."""
+"""Looks at the dev examples in an epoch, if the settings name no number of steps."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,12 +39,12 @@ class Point:
     step: int
     epoch: float
     learning_rate: float
-    """Of the step just taken."""
+    """Learning rate of the step just taken."""
     train_loss: float | None
     """The mean since the look before; None if no example counted, and before the first step."""
     dev_loss: float
     dev_accuracy: float
-    """The share of dev examples whose positive comes before the negative, or before all of its batch."""
+    """Share of dev examples whose positive comes before the negative, or before all of its batch."""
 
 
 Tell = Callable[[Point, int], None]
@@ -51,7 +53,7 @@ Tell = Callable[[Point, int], None]
 
 @dataclass(frozen=True, slots=True)
 class Length:
-    """How long a training is at most."""
+    """Most steps of a training."""
 
     steps: int
     per_epoch: int
@@ -61,7 +63,7 @@ class Length:
 
 @dataclass
 class TrainingState:
-    """How far it is: what the state on disk holds besides weights and optimiser."""
+    """Progress of a training: the state on disk has this, the weights and the optimiser."""
 
     step: int = 0
     curve: list[Point] = field(default_factory=list)
@@ -71,7 +73,7 @@ class TrainingState:
 
 
 def length_of(examples: int, settings: RecipeSettings) -> Length:
-    """The steps of a training on so many examples."""
+    """Number of steps of a training on so many examples."""
     per_epoch = math.ceil(examples / settings.batch)
     steps = per_epoch * settings.epochs
     warm_up = round(settings.warm_up * steps) if settings.warm_up < 1 else round(settings.warm_up)
@@ -79,7 +81,7 @@ def length_of(examples: int, settings: RecipeSettings) -> Length:
 
 
 class Training:
-    """A model with what trains it.
+    """A model in training, with its losses and optimiser.
 
     work: the folder of the state; a training continues from a state that is there.
     """
@@ -99,18 +101,19 @@ class Training:
 
         self.settings, self.loaded, self.train_on, self.dev, self.work = recipe.settings, loaded, train_on, dev, work
         self.length = length_of(len(train_on), recipe.settings)
-        second = (loaded._replace(model=copy.deepcopy(loaded.model)),) if recipe.two_towers else ()
-        self.losses = Losses(recipe, (loaded, *second), align)
+        second_tower = (loaded._replace(model=copy.deepcopy(loaded.model)),) if recipe.two_towers else ()
+        self.losses = Losses(recipe, (loaded, *second_tower), align)
         self.models = torch.nn.ModuleList(tower.model for tower in self.losses.towers)
         self.optimiser = torch.optim.Adam(self.models.parameters(), lr=recipe.settings.learning_rate)
         self.schedule = get_linear_schedule_with_warmup(self.optimiser, self.length.warm_up, self.length.steps)
         self.parts = {"models": self.models, "optimiser": self.optimiser, "schedule": self.schedule}
 
     def run(self, facts: Mapping[str, Any], *, advance: Advance, tell: Tell) -> TrainingState:
-        """Train until the dev loss stops falling or all epochs are done; the model then has the best look's weights.
+        """Train until the dev loss stops falling or all epochs are done; the model then has the weights of the best
+        look.
 
-        facts: what the training depends on; they are kept with the state. Raises InputError when a state has other
-        facts, or the loss is no number.
+        facts: the inputs that the training depends on; they are kept with the state. Raises InputError when a state has
+        other facts, or the loss is no number.
         """
         import torch
 
@@ -151,28 +154,28 @@ class Training:
         self.models.train()
         total, counted = 0.0, 0
         for rows in self._read_at_once(batch):
-            found = self.losses.of(self.train_on.read(rows), random)
-            if found is not None:
-                (found.loss * (found.examples / len(batch))).backward()
-                total += float(found.loss.detach()) * found.examples
-                counted += found.examples
+            loss = self.losses.of(self.train_on.read(rows), random)
+            if loss is not None:
+                (loss.loss * (loss.examples / len(batch))).backward()
+                total += float(loss.loss.detach()) * loss.examples
+                counted += loss.examples
         self.optimiser.step()
         self.schedule.step()
         self.optimiser.zero_grad()
         return total, counted
 
     def look(self, state: TrainingState, train_loss: float | None, rate: float) -> None:
-        """Measure the dev examples, note it down, and keep the weights where they are the best so far."""
+        """Measure the dev examples, record the result, and keep the weights if they are the best so far."""
         import torch
 
         total, right, counted = 0.0, 0, 0
         self.models.eval()
         with torch.inference_mode():
             for rows in self._read_at_once(range(len(self.dev))):
-                found = self.losses.of(self.dev.read(rows), None)
-                if found is not None:
-                    total += float(found.loss.detach()) * found.examples
-                    right, counted = right + found.right, counted + found.examples
+                loss = self.losses.of(self.dev.read(rows), None)
+                if loss is not None:
+                    total += float(loss.loss.detach()) * loss.examples
+                    right, counted = right + loss.right, counted + loss.examples
         if not counted:
             raise InputError(f"{self.dev.path}: no example could be measured, expected at least one")
         epoch = state.step / self.length.per_epoch
@@ -185,26 +188,26 @@ class Training:
             state.since += 1
 
     def resumed(self, facts: Mapping[str, Any]) -> TrainingState:
-        """How far the state on disk is, loaded into the parts; the beginning where there is none."""
+        """Progress of the state on disk, which is loaded into the parts; the beginning if there is none."""
         import torch
 
         path = self.work / STATE
         if not path.is_file():
             return TrainingState()
         stored = torch.load(path, map_location="cpu", weights_only=True)
-        other = sorted(name for name in {*stored["facts"], *facts} if stored["facts"].get(name) != facts.get(name))
-        if other:
+        differing = sorted(name for name in {*stored["facts"], *facts} if stored["facts"].get(name) != facts.get(name))
+        if differing:
             raise InputError(
-                f"{self.work}: this training began with another {', '.join(other)}",
+                f"{self.work}: this training began with another {', '.join(differing)}",
                 hint=f"use the same as then, or remove {self.work} to begin again",
             )
         for name, part in self.parts.items():
             part.load_state_dict(stored[name])
-        step, curve, best, since = stored["progress"]
-        return TrainingState(step, [Point(*one) for one in curve], Point(*best), since)
+        step, curve, best, looks_since_best = stored["progress"]
+        return TrainingState(step, [Point(*values) for values in curve], Point(*best), looks_since_best)
 
     def save(self, state: TrainingState, facts: Mapping[str, Any]) -> None:
-        """Keep the state, to go on from."""
+        """Save the state, from which a training continues."""
         assert state.best is not None, "a state is kept after a look"
         progress = [state.step, [astuple(point) for point in state.curve], astuple(state.best), state.since]
         parts = {name: part.state_dict() for name, part in self.parts.items()}
@@ -233,7 +236,7 @@ def _save(path: Path, content: Any) -> None:
 
 @contextmanager
 def _seeded(seed: int, step: int, loaded: Loaded) -> Iterator[None]:
-    """A context in which torch draws what follows from the seed and the step, and after which it is as before."""
+    """Make torch draw from the seed and the step inside the context, and restore its state after it."""
     import torch
 
     with torch.random.fork_rng([loaded.device] if loaded.device.type == "cuda" else []):

@@ -1,12 +1,12 @@
-"""From a batch of examples to its loss, in torch, which everything here imports when it is called.
+"""Losses of batches of examples, in torch, which every function here imports when it is called.
 
 A batch is read by the encoder that is trained, compared, and each example has its negative.
 
 Distances between papers are those that the systems rank with, but for transport. As Aspire was trained with GeomLoss,
 its distance in training is the whole minimum, min <D, P> + eps KL(P | x y), and is differentiated by all that it
-depends on: by D, of which the gradient is the plan, and by the masses x and y, of which the gradients are the dual
-potentials. The masses are softmaxes of the smallest distances, and the gradient flows on through them. Plan and
-potentials come from `transport.plans`; at the minimum they need no gradient of their own.
+depends on: by D, whose gradient is the plan, and by the masses x and y, whose gradients are the dual potentials. The
+masses are softmaxes of the smallest distances, and the gradient flows on through them. Plan and potentials come from
+`matching.plans`; at the minimum they need no gradient of their own.
 """
 
 from __future__ import annotations
@@ -27,13 +27,6 @@ from annot.ranking.systems.training.recipes import Distance, Recipe
 
 AlignedSentences = tuple[int, int]
 """The sentences of the query and of the other paper that another encoder aligned."""
-
-
-class Heat(NamedTuple):
-    """Of transport and attention: the temperature of the masses, and the weight of the entropy, 1 / lambda."""
-
-    temperature: float
-    eps: float
 
 
 def triplet(positive: Any, negative: Any, *, margin: float) -> Any:
@@ -62,36 +55,39 @@ def between(left: Any, right: Any) -> Any:
     return torch.cdist(left, right, compute_mode="donot_use_mm_for_euclid_dist")
 
 
-def single(distances: Any, heat: Heat) -> Any:
-    """The smallest one."""
+def single(distances: Any, temperature: float, eps: float) -> Any:
+    """The smallest distance."""
     return distances.min()
 
 
-def transport(distances: Any, heat: Heat) -> Any:
-    """The minimum of <D, P> + eps KL(P | x y) over plans P of the masses x and y, that follow from D."""
+def transport(distances: Any, temperature: float, eps: float) -> Any:
+    """The minimum of <D, P> + eps KL(P | x y) over plans P of the masses x and y, which follow from D.
+
+    temperature: of the masses; eps: the weight of the entropy, 1 / lambda.
+    """
     import torch
 
-    x, y = (torch.softmax(-distances.min(dim=dim).values.double() / heat.temperature, dim=0) for dim in (1, 0))
-    found = plans(*(of.detach().double().cpu().numpy()[None] for of in (distances, x, y)), eps=heat.eps)
-    plan, by_x, by_y = (torch.from_numpy(of[0]).to(x) for of in (found.plans, found.by_x, found.by_y))
+    x, y = (torch.softmax(-distances.min(dim=dim).values.double() / temperature, dim=0) for dim in (1, 0))
+    solution = plans(*(values.detach().double().cpu().numpy()[None] for values in (distances, x, y)), eps=eps)
+    plan, by_x, by_y = (torch.from_numpy(values[0]).to(x) for values in (solution.plans, solution.by_x, solution.by_y))
     # The first term is zero, and has the plan as its gradient.
     return (((distances - distances.detach()) * plan).sum() + (x * by_x).sum() + (y * by_y).sum()).to(distances)
 
 
-def attention(distances: Any, heat: Heat) -> Any:
+def attention(distances: Any, temperature: float, eps: float) -> Any:
     """<D, A>, A the softmax of -D / temperature over all pairs."""
     import torch
 
-    return (distances * torch.softmax(-distances.flatten() / heat.temperature, dim=0).view_as(distances)).sum()
+    return (distances * torch.softmax(-distances.flatten() / temperature, dim=0).view_as(distances)).sum()
 
 
-DISTANCES: dict[Distance, Callable[[Any, Heat], Any]] = {
+DISTANCES: dict[Distance, Callable[[Any, float, float], Any]] = {
     "single": single,
     "transport": transport,
     "attention": attention,
 }
-"""From a matrix of distances between sentences to the distance of two papers; where another encoder aligned two
-sentences, it is theirs."""
+"""Distance of two papers, from a matrix of distances between their sentences. If another encoder aligned two sentences,
+it is the distance of these."""
 
 
 def by_contexts(query: Any, other: Any, query_contexts: Any, other_contexts: Any) -> AlignedSentences:
@@ -110,12 +106,12 @@ def by_themselves(query: Any, other: Any) -> AlignedSentences:
 
 
 def negatives_within(papers: Sequence[Sequence[str]], random: np.random.Generator) -> list[int | None]:
-    """For each example of a batch the place of one that shares no paper with it, drawn; None if there is none."""
-    found: list[int | None] = []
-    for own in papers:
-        others = [at for at, theirs in enumerate(papers) if not set(own) & set(theirs)]
-        found.append(others[int(random.integers(len(others)))] if others else None)
-    return found
+    """Place of a drawn example that shares no paper, for each example of a batch; None if there is none."""
+    places: list[int | None] = []
+    for paper_ids in papers:
+        candidates = [place for place, other_ids in enumerate(papers) if not set(paper_ids) & set(other_ids)]
+        places.append(candidates[int(random.integers(len(candidates)))] if candidates else None)
+    return places
 
 
 class BatchLoss(NamedTuple):
@@ -128,10 +124,10 @@ class BatchLoss(NamedTuple):
 
 @dataclass(frozen=True)
 class Losses:
-    """How a recipe turns examples into a loss.
+    """Turns examples into the loss of a recipe.
 
-    towers: the encoder, and that of the positives where they have one of their own. align: vectors of sentences by the
-    encoder that recipes with an alignment need.
+    towers: the encoder, and that of the positives if they have their own. align: vectors of sentences by the encoder
+    that recipes with an alignment need.
     """
 
     recipe: Recipe
@@ -153,9 +149,9 @@ class Losses:
             return _among_all(queries, positives)
         negatives, owners = self._negatives(batch, positives, random)
         counted = [
-            at
-            for at, negative in enumerate(negatives)
-            if negative is not None and all(map(len, (queries[at], positives[at], negative)))
+            place
+            for place, negative in enumerate(negatives)
+            if negative is not None and all(map(len, (queries[place], positives[place], negative)))
         ]
         if not counted:
             return None
@@ -164,18 +160,18 @@ class Losses:
         losses, right = [], 0
         for distance in distances:
             near, far = [], []
-            for at in counted:
-                mine, owner = batch[at], owners[at]
-                kept = {"query": queries[at], "vectors": vectors, "distance": distance}
-                near.append(self._distance(mine, mine, other=positives[at], **kept))
-                far.append(self._distance(mine, owner, other=negatives[at], **kept))
+            for place in counted:
+                example, owner = batch[place], owners[place]
+                shared = {"query": queries[place], "vectors": vectors, "distance": distance}
+                near.append(self._distance(example, example, other=positives[place], **shared))
+                far.append(self._distance(example, owner, other=negatives[place], **shared))
             ahead, behind = torch.stack(near), torch.stack(far)
             losses.append(triplet(ahead, behind, margin=settings.margin))
             right = int((ahead < behind).sum())
         return BatchLoss(sum(losses), len(counted), right)
 
     def _read(self, tower: Loaded, sides: Sequence[Side]) -> list[Any]:
-        """For each side a tensor, shape (vectors, dimensions), of one vector where it is read as a whole."""
+        """Tensors of shape (vectors, dimensions), one for each side; a side that is read as a whole has one vector."""
         if self.recipe.reads == "context":
             return sentence_means(tower, [tokens_in_context(tower, _paper(side)) for side in sides])
         texts = [side if isinstance(side, str) else document_text(tower, side) for side in sides]
@@ -184,20 +180,20 @@ class Losses:
     def _negatives(
         self, batch: Sequence[Example], positives: Sequence[Any], random: np.random.Generator | None
     ) -> tuple[list[Any], list[Example | None]]:
-        """The vectors of each example's negative, and the example whose positive that is, where it is one's."""
-        own = [example.negative for example in batch if example.negative is not None]
-        if len(own) == len(batch):
-            return self._read(self.towers[-1], own), [None] * len(batch)
+        """Vectors of each example's negative, and the example whose positive it is; None for a negative of its own."""
+        negatives_of_examples = [example.negative for example in batch if example.negative is not None]
+        if len(negatives_of_examples) == len(batch):
+            return self._read(self.towers[-1], negatives_of_examples), [None] * len(batch)
         assert random is not None, "dev examples were checked: each has a negative"
-        drawn = negatives_within([example.papers for example in batch], random)
+        places = negatives_within([example.papers for example in batch], random)
         return (
-            [None if at is None else positives[at] for at in drawn],
-            [None if at is None else batch[at] for at in drawn],
+            [None if place is None else positives[place] for place in places],
+            [None if place is None else batch[place] for place in places],
         )
 
     def _distance(
         self,
-        mine: Example,
+        example: Example,
         owner: Example | None,
         *,
         query: Any,
@@ -209,12 +205,12 @@ class Losses:
             return l2(query, other)[0]
         matrix = between(query, other)
         if distance in DISTANCES:
-            return DISTANCES[distance](matrix, Heat(self.recipe.settings.temperature, 1 / self.recipe.settings.entropy))
+            return DISTANCES[distance](matrix, self.recipe.settings.temperature, 1 / self.recipe.settings.entropy)
         assert owner is not None, "examples that are aligned were checked: none has a negative of its own"
-        left, right = _sentences(mine.query, len(query), vectors), _sentences(owner.positive, len(other), vectors)
+        left, right = _sentences(example.query, len(query), vectors), _sentences(owner.positive, len(other), vectors)
         if distance == "abstract aligned":
             return matrix[by_themselves(left, right)]
-        contexts = (np.stack([vectors[text] for text in one.contexts]) for one in (mine, owner))
+        contexts = (np.stack([vectors[text] for text in side.contexts]) for side in (example, owner))
         return matrix[by_contexts(left, right, *contexts)]
 
     def _vectors_to_align_by(self, batch: Sequence[Example]) -> dict[str, Matrix]:
@@ -232,8 +228,8 @@ def _among_all(queries: Sequence[Any], positives: Sequence[Any]) -> BatchLoss:
     import torch
 
     left, right = torch.cat(list(queries)), torch.cat(list(positives))
-    found = (left @ right.T).argmax(dim=1)
-    correct = int((found == torch.arange(len(left), device=left.device)).sum())
+    nearest = (left @ right.T).argmax(dim=1)
+    correct = int((nearest == torch.arange(len(left), device=left.device)).sum())
     return BatchLoss(softmax(left, right), len(left), correct)
 
 

@@ -1,8 +1,8 @@
-"""What each system is trained with: its loss, its examples, and the settings that its paper states.
+"""Recipes of the trained systems: the loss, the examples and the settings that each paper states.
 
 Sources: Cohan et al. 2020 (SPECTER), section 4; Mysore et al. 2022 (Aspire), sections 3.1 to 3.2 and appendices C to F;
-what Aspire leaves open (sizes of batches that are read at once, the two encoders of sentences) is as in the settings
-that its authors published (github.com/allenai/aspire, `config/models_config`).
+details that Aspire leaves open (sizes of batches that are read at once, the two encoders of sentences) are as in the
+settings that its authors published (github.com/allenai/aspire, `config/models_config`).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from annot.base.names import check_name
 from annot.formats.json_lines import in_words
 
 Of = Literal["triplets", "cocited papers", "cocited contexts", "cloze"]
-"""What its examples are made from."""
+"""Source of the examples."""
 Reads = Literal["document", "sentence", "context"]
 """A paper as one vector, a text as one vector, or a paper as the vectors of its sentences."""
 Loss = Literal["triplet", "softmax"]
@@ -27,7 +27,7 @@ Distance = Literal["vector", "context aligned", "abstract aligned", "single", "t
 two; the minimum of transport, entropy and all; <D, A> over attention weights."""
 
 MOST = 10**9
-"""No number of a setting is larger, so that what it asks for ends."""
+"""Largest number that a setting may have, so that a training ends."""
 Count = Annotated[int, Field(ge=1, le=MOST)]
 Share = Annotated[float, Field(ge=0, le=MOST)]
 Above = Annotated[float, Field(ge=1e-6, le=MOST)]
@@ -35,7 +35,7 @@ Above = Annotated[float, Field(ge=1e-6, le=MOST)]
 
 @dataclass(frozen=True, slots=True)
 class RecipeSettings:
-    """How a training goes."""
+    """Settings of a training."""
 
     batch: Count
     """Examples of one step of the optimiser."""
@@ -48,11 +48,11 @@ class RecipeSettings:
     loss: Loss
     margin: Share = 1.0
     check_every: Annotated[int, Field(ge=0, le=MOST)] = 0
-    """Steps between two looks at the dev examples, where the state is kept, too; 0: ten looks an epoch."""
+    """Steps between two looks at the dev examples, when the state is saved too; 0: ten looks an epoch."""
     patience: Count = 5
     """Looks without a lower dev loss after which the training ends."""
     temperature: Above = 0.5
-    """Of Aspire's weights of sentences."""
+    """Temperature of Aspire's weights of sentences."""
     entropy: Above = 20.0
     """Lambda of Aspire's transport."""
     seed: int = 0
@@ -60,26 +60,26 @@ class RecipeSettings:
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """How one system is trained."""
+    """Recipe for training one system."""
 
     system: str
     of: Of
     reads: Reads
     distances: tuple[Distance, ...]
-    """Whose losses are summed."""
+    """Distances whose losses are summed."""
     ranks_by: Distance
-    """What dev examples are measured with: the distance that the system ranks with."""
+    """Distance for dev examples: the one that the system ranks with."""
     start: str
-    """The system whose weights it starts from."""
+    """System whose weights it starts from."""
     settings: RecipeSettings
     examples: int | None = None
-    """How many are drawn; None: all."""
+    """Number of examples that are drawn; None: all."""
     two_towers: bool = False
-    """Whether queries and positives have an encoder each; that of the queries is kept."""
+    """True if queries and positives have an encoder each; that of the queries is kept."""
 
     @property
     def aligned(self) -> bool:
-        """Whether it needs another encoder, of sentences, to align by."""
+        """True if it needs another encoder, of sentences, to align by."""
         return bool({"context aligned", "abstract aligned"} & set(self.distances))
 
 
@@ -116,18 +116,18 @@ SPECTER-CoCite is read from the last one."""
 _SETTINGS = TypeAdapter(RecipeSettings)
 
 
-def recipe_of(system: str, **given: object) -> Recipe:
-    """How a system is trained, with these settings instead of its own, as numbers or as they are typed.
+def recipe_of(system: str, **changes: object) -> Recipe:
+    """Recipe of a system with these settings instead of its own, as numbers or as they are typed.
 
-    Raises InputError with the near name, or when settings have no such value or do not go together.
+    Raises InputError with the near name, or when a value is not allowed or settings contradict each other.
     """
     check_name(system, tuple(RECIPES), what="system to train")
     recipe = RECIPES[system]
-    own = asdict(recipe.settings)
-    for name in given:
-        check_name(name, tuple(own), what="setting")
+    defaults = asdict(recipe.settings)
+    for name in changes:
+        check_name(name, tuple(defaults), what="setting")
     try:
-        settings = _SETTINGS.validate_python({**own, **given})
+        settings = _SETTINGS.validate_python({**defaults, **changes})
     except ValidationError as error:
         raise InputError(f"{system}: cannot be trained with these settings", faults=in_words(error)) from None
     if settings.loss == "softmax" and (recipe.reads == "context" or recipe.of == "triplets"):
