@@ -83,9 +83,9 @@ def chosen(name: str, choice: str) -> dict[str, Any]:
 def test_what_is_filled_in_is_labels_and_nothing_else(what: str) -> None:
     (sent,) = task()["predictions"]
     ours = Prediction(1, sent["model_version"], None, tuple(sent["result"]))
-    assert is_prediction_of_ours(ours, labels=LABELS)
-    assert is_prediction_of_ours(ours._replace(result=()), labels=LABELS)
-    assert not is_prediction_of_ours(PREFILLED[what](ours), labels=LABELS)
+    assert is_prediction_of_ours(ours, screen="judge", labels=LABELS)
+    assert is_prediction_of_ours(ours._replace(result=()), screen="judge", labels=LABELS)
+    assert not is_prediction_of_ours(PREFILLED[what](ours), screen="adjudicate", labels=LABELS)
 
 
 @pytest.mark.parametrize("facet", FACETS)

@@ -19,6 +19,13 @@ SENTENCE_LABEL = "sentence_label"
 SETTLED_BY = "settled_by"
 """Adjudication only: why the two differ, in one key."""
 
+REASON_NEEDED, CAUSE_NEEDED, CAUSE_MISSING = "reason_needed", "cause_needed", "cause_missing"
+"""Adjudication only, seen by nobody: the first two are filled in on a task whose grades are far apart, and the second
+is gone while the adjudicator cannot judge. The third is required until a cause is given. Each has its name as its only
+choice: equal values on one screen uncheck each other."""
+NEEDED_COMMENT = "needed_comment"
+"""The adjudicator's comment where it has to be given: Label Studio requires one box always, or never."""
+
 PUBLISHED = "published without your name"
 """What the screens say of what is written on them, where it goes into a release."""
 
