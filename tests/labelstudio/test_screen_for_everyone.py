@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from annot.labelstudio.screens import screen_of
-from annot.labelstudio.tasks import adjudicate_task
+from annot.labelstudio.tasks import adjudicate_task, reasoned_task
 from browsing import Screen, judging, open_screen, stored, tab_to
 from fixtures_studio import Studio, written
 from labelling_texts import CANDIDATE, LABELS, LAYOUT, QUERY, SCALE, long_text, opinion, task
@@ -197,3 +197,52 @@ def test_nobody_needs_to_undo_or_to_leave(studio: Studio, signed_in: Any, wide: 
         assert not screen.page.locator(".a-labels .lsf-label").first.is_visible()
         screen.page.click(".a-cand p:nth-child(1) .htx-highlight")
         screen.page.locator(".a-labels .lsf-label").first.wait_for()
+
+
+def test_grades_far_apart_are_settled_with_a_cause_and_a_reason(studio: Studio, signed_in: Any) -> None:
+    far, near = (
+        adjudicate_task(task(n), [opinion(1, None, None), opinion(grade, None, None)], scale_names=SCALE)
+        for n, grade in ((1, 3), (2, 2))
+    )
+    unjudgeable = adjudicate_task(task(3), [opinion(0, None, None), opinion(3, None, None)], scale_names=SCALE)
+    project = judging(studio, [reasoned_task(far), near, reasoned_task(unjudgeable)], screen=ADJUDICATE)
+
+    def refused(screen: Screen) -> str:
+        screen.press("Control+Enter")
+        warning = screen.page.locator(".ant-modal-confirm-content")
+        warning.wait_for()
+        said = warning.inner_text()
+        screen.press("Escape")
+        warning.wait_for(state="detached")
+        return said
+
+    def write(screen: Screen, words: str) -> None:
+        screen.page.locator(".a-comment input:visible").fill(words)
+        screen.press("Enter")
+        screen.page.locator(".a-comment [data-testid=textarea-regions]", has_text=words).wait_for()
+
+    with open_screen(studio, signed_in, project, (1280, 720)) as screen:
+        for key in ("4", "5", "6"):
+            screen.press(key)
+        assert len(radios(screen, GRADES)) == 10, "what asks for them is seen and read out by nobody"
+        screen.choose("2", "2")
+        assert "why they differ" in refused(screen)
+        screen.choose("s", "slip")
+        assert "the reason" in refused(screen)
+        write(screen, "Both count.")
+        screen.submit()
+        screen.choose("1", "1")
+        screen.choose("k", "another aspect of the facet")
+        write(screen, "Not the dogs.")
+        screen.submit()
+        # Who cannot judge need not know why the two differ.
+        screen.choose("c", "cannot judge")
+        screen.choose("f", "outside my field")
+        assert "the reason" in refused(screen)
+        write(screen, "No hunter.")
+        screen.submit_last()
+    assert [(answer.grade, answer.settled_by, answer.comment) for answer in stored(studio, project)] == [
+        (2, "slip", "Both count."),
+        (1, "another aspect of the facet", "Not the dogs."),
+        (None, None, "No hunter."),
+    ]
