@@ -24,13 +24,13 @@ from annot.judging.exchange.findings import (
     of_accounts,
     of_markers,
     of_project,
+    rushed_of,
 )
 from annot.judging.exchange.rounds import ANSWERS, PARTS, own_tasks
 from annot.judging.exchange.sending import counting
 from annot.judging.exchange.server_projects import changed_by_hand
 from annot.judging.exchange.servers import isolated, on_servers
 from annot.judging.exchange.shown import changed_tasks
-from annot.judging.rushed import rushed_of
 from annot.labelstudio.gateway import Gateway
 from annot.labelstudio.studio_records import IN_WORDS
 from annot.labelstudio.task_lint import is_prediction_of_ours
