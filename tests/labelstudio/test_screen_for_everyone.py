@@ -23,7 +23,14 @@ JUDGE, ADJUDICATE = (
 )
 TEXTS = {"query": long_text(QUERY, 12), "candidate": long_text(CANDIDATE, 12)}
 GRADES = ["0 Irrelevant", "1 Related", "2 Similar", "3 Near-identical", "Cannot judge c"]
-CAUSES = ["another aspect of the facet k", "facet label wrong w", "context needed d", "slip s", "guideline gap g"]
+CAUSES = [
+    "another aspect of the facet k",
+    "facet label wrong w",
+    "context needed d",
+    "slip s",
+    "guideline gap g",
+    "none of these z",
+]
 LINES_IN_VIEW = """() => {
     const top = document.querySelector('.a-grades').getBoundingClientRect().bottom;
     const bottom = document.querySelector('.lsf-bottombar').getBoundingClientRect().top;
@@ -224,7 +231,7 @@ def test_grades_far_apart_are_settled_with_a_cause_and_a_reason(studio: Studio, 
     with open_screen(studio, signed_in, project, (1280, 720)) as screen:
         for key in ("4", "5", "6"):
             screen.press(key)
-        assert len(radios(screen, GRADES)) == 10, "what asks for them is seen and read out by nobody"
+        assert len(radios(screen, GRADES)) == 11, "what asks for them is seen and read out by nobody"
         screen.choose("2", "2")
         assert "why they differ" in refused(screen)
         screen.choose("s", "slip")
