@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from annot.labelstudio.screens import screen_of
+from annot.labelstudio.studio_records import project_url
 from annot.labelstudio.tasks import adjudicate_task, reasoned_task
 from browsing import Screen, judging, open_screen, stored, tab_to
 from fixtures_studio import Studio, written
@@ -204,6 +205,20 @@ def test_nobody_needs_to_undo_or_to_leave(studio: Studio, signed_in: Any, wide: 
         assert not screen.page.locator(".a-labels .lsf-label").first.is_visible()
         screen.page.click(".a-cand p:nth-child(1) .htx-highlight")
         screen.page.locator(".a-labels .lsf-label").first.wait_for()
+
+
+def test_the_link_of_an_answered_pair_opens_it_whole(studio: Studio, signed_in: Any) -> None:
+    project = judging(studio, [task(1), task(2)], screen=JUDGE)
+    with open_screen(studio, signed_in, project, (1280, 720)) as screen:
+        screen.choose("3", "3")
+        screen.submit()
+        with studio.gateway() as gateway:
+            (answered,) = [there.task_id for there in gateway.tasks_of(project) if there.annotations]
+        screen.page.goto(f"{project_url(studio.url, project)}?task={answered}")
+        screen.page.wait_for_selector('.annot input[name="3"]:checked', state="attached")
+        assert screen.progress.startswith("1 of ")
+        assert screen.boxes["grades"]["top"] > 48
+        assert screen.boxes["comment"]["bottom"] <= screen.page.locator(".lsf-bottombar").bounding_box()["y"]
 
 
 def test_grades_far_apart_are_settled_with_a_cause_and_a_reason(studio: Studio, signed_in: Any) -> None:
