@@ -116,7 +116,8 @@ def test_grades_are_given_and_sent_by_tab_and_space(studio: Studio, signed_in: A
     project = judging(studio, [task(1), task(2)], screen=JUDGE)
     with open_screen(studio, signed_in, project) as screen:
         tab_to(screen.page, ".a-comment input")
-        for place in ("cand", "query"):
+        # The dots of a column's marked sentences come before its text.
+        for place in ("cand", "cand", "query", "query"):
             screen.press("Tab")
             assert screen.focus == place
         tab_to(screen.page, '.a-grades input[name="2"]')
@@ -205,6 +206,25 @@ def test_nobody_needs_to_undo_or_to_leave(studio: Studio, signed_in: Any, wide: 
         assert not screen.page.locator(".a-labels .lsf-label").first.is_visible()
         screen.page.click(".a-cand p:nth-child(1) .htx-highlight")
         screen.page.locator(".a-labels .lsf-label").first.wait_for()
+
+
+def test_arrows_go_from_one_marked_sentence_to_the_next(studio: Studio, signed_in: Any) -> None:
+    texts = {"query": long_text(QUERY, 40), "candidate": long_text(CANDIDATE, 40)}
+    project = judging(studio, [task(1, **texts)], screen=JUDGE)
+    places = """() => {
+        const column = document.querySelector('.a-cand .a-text'), top = column.getBoundingClientRect().top;
+        return [...column.querySelectorAll('p.a-hit')].map(p => p.getBoundingClientRect().top - top); }"""
+    with open_screen(studio, signed_in, project, (1280, 720)) as screen:
+        screen.strike("c", alt=True)
+        screen.press("Shift+Tab")
+        first = screen.page.evaluate(places)[0]
+        assert 0 <= first < 40
+        for passed in (1, 2, 3):
+            screen.press("ArrowDown")
+            at_same_place = f"({places})()[{passed}] < 40 && ({places})()[{passed}] >= 0"
+            screen.page.wait_for_function(at_same_place)
+            assert screen.page.evaluate(places)[passed] == pytest.approx(first, abs=2)
+        screen.choose("1", "1")
 
 
 def test_the_link_of_an_answered_pair_opens_it_whole(studio: Studio, signed_in: Any) -> None:
