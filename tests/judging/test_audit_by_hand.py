@@ -111,7 +111,7 @@ def test_a_task_may_have_labels_filled_in_once(ws: Workspace, monkeypatch: pytes
         lambda one, screen, labels: one.score is None and one.model_version == LABELS_FROM,
     )
     server: Any = Server(filled_in=given)
-    assert audits._filled_in(ws, server, 7) == {2, 3, 4}
+    assert audits._filled_in(ws, server, PROJECT) == {2, 3, 4}
 
 
 @pytest.mark.parametrize(
