@@ -91,7 +91,7 @@ class Crew:
             rng = generator(self._seed, "settles", name, *asked.pair)
             if rng.random() >= share:
                 return None
-            why = controls.DIFFERENCES[int(rng.integers(len(controls.DIFFERENCES)))].value
+            why = controls.DIFFERENCES[int(rng.integers(len(controls.DIFFERENCES) - 1))].value
             person = next(one for one in ADJUDICATORS if one.name == name)
             relevance = self._truth(queries[asked.query_id], asked.doc_id)
             answer = person.settle(*asked.pair, relevance=relevance, grades=given[asked.pair], seed=self._seed)

@@ -23,7 +23,7 @@ from annot.base.settings.sections import TERM_AND_EMBEDDING_METHODS
 from annot.corpus.corpus_facts import current_sha256
 from annot.demo import packaged
 from annot.formats.trec import read_run
-from annot.judging.trial_answers import AGREED
+from annot.judging.trial_answers import NO_REASONS
 from annot.pools.pool_design import DesignOverrides
 from annot.publishing.release.questions import answer_sheet, questions
 from annot.steps import assessor as assessors
@@ -223,8 +223,9 @@ def give_reasons(folder: Path) -> None:
     """A sentence in place of the words of the draw, so that the gold pairs may be sent."""
     path = folder / "training" / "gold.tsv"
     lines = path.read_text(encoding="utf-8").splitlines()
-    told = [f"{line.removesuffix(AGREED)}both say so" if line.endswith(f"\t{AGREED}") else line for line in lines]
-    path.write_text("".join(f"{line}\n" for line in told), encoding="utf-8")
+    cells = [line.rsplit("\t", 1) for line in lines]
+    told = [f"{pair}\t{'both say so' if why in NO_REASONS else why}\n" for pair, why in cells]
+    path.write_text("".join(told), encoding="utf-8")
     annot_done("train", "gold", "training/gold.tsv", folder=folder)
 
 

@@ -72,14 +72,15 @@ def test_facets_of_one_paper_are_one_unit_as_if_they_were_one_query() -> None:
             )
         ],
         lambda one: [severities(one, level=LEVEL)[0].severity.interval],
-        lambda one: [pace.too_fast.interval for pace in paces(one, fence=3.0, level=LEVEL)],
     ):
         for ours, merged, queries in zip(figures(of_facets), figures(as_papers), figures(alone), strict=True):
             assert (ours.low, ours.high) == pytest.approx((merged.low, merged.high))
             assert "6 query papers" in ours.method
             assert "12 queries" in queries.method
             assert (ours.low, ours.high) != pytest.approx((queries.low, queries.high), rel=0.001)
-    of_paper, of_times = (paces(one, fence=3.0, level=LEVEL)[0].median_interval for one in (of_facets, alone))
+    of_paper, of_times = (
+        paces(one, rushed={}, fence=3.0, level=LEVEL)[0].median_interval for one in (of_facets, alone)
+    )
     assert of_paper.method == "sign test over 6 query papers"
     assert of_times.method == "order statistics"
     assert of_paper.high - of_paper.low > 1.5 * (of_times.high - of_times.low)

@@ -106,10 +106,12 @@ def filled_in(task: int, *, score: float | None = None, by: str = LABELS_FROM) -
 def test_a_task_may_have_labels_filled_in_once(ws: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
     given = [filled_in(1), filled_in(2), filled_in(2), filled_in(3, score=0.9), filled_in(4, by="a model")]
     monkeypatch.setattr(
-        audits, "is_prediction_of_ours", lambda one, labels: one.score is None and one.model_version == LABELS_FROM
+        audits,
+        "is_prediction_of_ours",
+        lambda one, screen, labels: one.score is None and one.model_version == LABELS_FROM,
     )
     server: Any = Server(filled_in=given)
-    assert audits._filled_in(ws, server, 7) == {2, 3, 4}
+    assert audits._filled_in(ws, server, PROJECT) == {2, 3, 4}
 
 
 @pytest.mark.parametrize(

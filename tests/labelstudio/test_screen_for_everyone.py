@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 from annot.labelstudio.screens import screen_of
-from annot.labelstudio.tasks import adjudicate_task
+from annot.labelstudio.studio_records import project_url
+from annot.labelstudio.tasks import adjudicate_task, reasoned_task
 from browsing import Screen, judging, open_screen, stored, tab_to
 from fixtures_studio import Studio, written
 from labelling_texts import CANDIDATE, LABELS, LAYOUT, QUERY, SCALE, long_text, opinion, task
@@ -23,7 +24,14 @@ JUDGE, ADJUDICATE = (
 )
 TEXTS = {"query": long_text(QUERY, 12), "candidate": long_text(CANDIDATE, 12)}
 GRADES = ["0 Irrelevant", "1 Related", "2 Similar", "3 Near-identical", "Cannot judge c"]
-CAUSES = ["another aspect of the facet k", "facet label wrong w", "context needed d", "slip s", "guideline gap g"]
+CAUSES = [
+    "another aspect of the facet k",
+    "facet label wrong w",
+    "context needed d",
+    "slip s",
+    "guideline gap g",
+    "none of these z",
+]
 LINES_IN_VIEW = """() => {
     const top = document.querySelector('.a-grades').getBoundingClientRect().bottom;
     const bottom = document.querySelector('.lsf-bottombar').getBoundingClientRect().top;
@@ -108,7 +116,8 @@ def test_grades_are_given_and_sent_by_tab_and_space(studio: Studio, signed_in: A
     project = judging(studio, [task(1), task(2)], screen=JUDGE)
     with open_screen(studio, signed_in, project) as screen:
         tab_to(screen.page, ".a-comment input")
-        for place in ("cand", "query"):
+        # The dots of a column's marked sentences come before its text.
+        for place in ("cand", "cand", "query", "query"):
             screen.press("Tab")
             assert screen.focus == place
         tab_to(screen.page, '.a-grades input[name="2"]')
@@ -197,3 +206,85 @@ def test_nobody_needs_to_undo_or_to_leave(studio: Studio, signed_in: Any, wide: 
         assert not screen.page.locator(".a-labels .lsf-label").first.is_visible()
         screen.page.click(".a-cand p:nth-child(1) .htx-highlight")
         screen.page.locator(".a-labels .lsf-label").first.wait_for()
+
+
+def test_arrows_go_from_one_marked_sentence_to_the_next(studio: Studio, signed_in: Any) -> None:
+    texts = {"query": long_text(QUERY, 40), "candidate": long_text(CANDIDATE, 40)}
+    project = judging(studio, [task(1, **texts)], screen=JUDGE)
+    places = """() => {
+        const column = document.querySelector('.a-cand .a-text'), top = column.getBoundingClientRect().top;
+        return [...column.querySelectorAll('p.a-hit')].map(p => p.getBoundingClientRect().top - top); }"""
+    with open_screen(studio, signed_in, project, (1280, 720)) as screen:
+        screen.strike("c", alt=True)
+        screen.press("Shift+Tab")
+        first = screen.page.evaluate(places)[0]
+        assert 0 <= first < 40
+        for passed in (1, 2, 3):
+            screen.press("ArrowDown")
+            at_same_place = f"({places})()[{passed}] < 40 && ({places})()[{passed}] >= 0"
+            screen.page.wait_for_function(at_same_place)
+            assert screen.page.evaluate(places)[passed] == pytest.approx(first, abs=2)
+        screen.choose("1", "1")
+
+
+def test_the_link_of_an_answered_pair_opens_it_whole(studio: Studio, signed_in: Any) -> None:
+    project = judging(studio, [task(1), task(2)], screen=JUDGE)
+    with open_screen(studio, signed_in, project, (1280, 720)) as screen:
+        screen.choose("3", "3")
+        screen.submit()
+        with studio.gateway() as gateway:
+            (answered,) = [there.task_id for there in gateway.tasks_of(project) if there.annotations]
+        screen.page.goto(f"{project_url(studio.url, project)}?task={answered}")
+        screen.page.wait_for_selector('.annot input[name="3"]:checked', state="attached")
+        assert screen.progress.startswith("1 of ")
+        assert screen.boxes["grades"]["top"] > 48
+        assert screen.boxes["comment"]["bottom"] <= screen.page.locator(".lsf-bottombar").bounding_box()["y"]
+
+
+def test_grades_far_apart_are_settled_with_a_cause_and_a_reason(studio: Studio, signed_in: Any) -> None:
+    far, near = (
+        adjudicate_task(task(n), [opinion(1, None, None), opinion(grade, None, None)], scale_names=SCALE)
+        for n, grade in ((1, 3), (2, 2))
+    )
+    unjudgeable = adjudicate_task(task(3), [opinion(0, None, None), opinion(3, None, None)], scale_names=SCALE)
+    project = judging(studio, [reasoned_task(far), near, reasoned_task(unjudgeable)], screen=ADJUDICATE)
+
+    def refused(screen: Screen) -> str:
+        screen.press("Control+Enter")
+        warning = screen.page.locator(".ant-modal-confirm-content")
+        warning.wait_for()
+        said = warning.inner_text()
+        screen.press("Escape")
+        warning.wait_for(state="detached")
+        return said
+
+    def write(screen: Screen, words: str) -> None:
+        screen.page.locator(".a-comment input:visible").fill(words)
+        screen.press("Enter")
+        screen.page.locator(".a-comment [data-testid=textarea-regions]", has_text=words).wait_for()
+
+    with open_screen(studio, signed_in, project, (1280, 720)) as screen:
+        for key in ("4", "5", "6"):
+            screen.press(key)
+        assert len(radios(screen, GRADES)) == 11, "what asks for them is seen and read out by nobody"
+        screen.choose("2", "2")
+        assert "why they differ" in refused(screen)
+        screen.choose("s", "slip")
+        assert "the reason" in refused(screen)
+        write(screen, "Both count.")
+        screen.submit()
+        screen.choose("1", "1")
+        screen.choose("k", "another aspect of the facet")
+        write(screen, "Not the dogs.")
+        screen.submit()
+        # Who cannot judge need not know why the two differ.
+        screen.choose("c", "cannot judge")
+        screen.choose("f", "outside my field")
+        assert "the reason" in refused(screen)
+        write(screen, "No hunter.")
+        screen.submit_last()
+    assert [(answer.grade, answer.settled_by, answer.comment) for answer in stored(studio, project)] == [
+        (2, "slip", "Both count."),
+        (1, "another aspect of the facet", "Not the dogs."),
+        (None, None, "No hunter."),
+    ]

@@ -11,7 +11,15 @@ import pytest
 from annot.base.errors import LeakError
 from annot.labelstudio.studio_records import Prediction
 from annot.labelstudio.task_lint import is_prediction_of_ours, lint_tasks, named_in
-from annot.labelstudio.tasks import adjudicate_task, facets_task, feedback_task, full_text_task, returned_task
+from annot.labelstudio.tasks import (
+    LABELS_FROM,
+    adjudicate_task,
+    facets_task,
+    feedback_task,
+    full_text_task,
+    reasoned_task,
+    returned_task,
+)
 from labelling_texts import CANDIDATE, FACETS, LABELS, QUERY, SCALE, opinion, task, text
 
 PRIVATE = ("specter", "abs_tfidf", "a1", "ann@example.org")
@@ -83,9 +91,9 @@ def chosen(name: str, choice: str) -> dict[str, Any]:
 def test_what_is_filled_in_is_labels_and_nothing_else(what: str) -> None:
     (sent,) = task()["predictions"]
     ours = Prediction(1, sent["model_version"], None, tuple(sent["result"]))
-    assert is_prediction_of_ours(ours, labels=LABELS)
-    assert is_prediction_of_ours(ours._replace(result=()), labels=LABELS)
-    assert not is_prediction_of_ours(PREFILLED[what](ours), labels=LABELS)
+    assert is_prediction_of_ours(ours, screen="judge", labels=LABELS)
+    assert is_prediction_of_ours(ours._replace(result=()), screen="judge", labels=LABELS)
+    assert not is_prediction_of_ours(PREFILLED[what](ours), screen="adjudicate", labels=LABELS)
 
 
 @pytest.mark.parametrize("facet", FACETS)
@@ -112,6 +120,19 @@ def test_an_adjudicator_sees_opinions_and_an_assessor_does_not() -> None:
     lint_tasks([made], screen="adjudicate", labels=LABELS, private=PRIVATE)
     with pytest.raises(LeakError):
         lint_tasks([made], screen="judge", labels=LABELS, private=PRIVATE)
+
+
+def test_that_grades_are_far_apart_is_marked_only_beside_the_grades() -> None:
+    shown = reasoned_task(adjudicate_task(task(), [opinion(1, None, None), opinion(3, None, None)], scale_names=SCALE))
+    lint_tasks([shown], screen="adjudicate", labels=LABELS, private=PRIVATE)
+    for screen in ("judge", "full-text", "feedback"):
+        with pytest.raises(LeakError):
+            lint_tasks([shown], screen=screen, labels=LABELS, private=PRIVATE)
+    with pytest.raises(LeakError):
+        lint_tasks([reasoned_task(task())], screen="adjudicate", labels=LABELS, private=PRIVATE)
+    ours = Prediction(1, LABELS_FROM, None, tuple(shown["predictions"][0]["result"]))
+    assert is_prediction_of_ours(ours, screen="adjudicate", labels=LABELS)
+    assert not is_prediction_of_ours(ours, screen="judge", labels=LABELS)
 
 
 def test_a_comment_may_hold_any_word() -> None:

@@ -96,7 +96,7 @@ def test_beside_facets_a_pair_judged_whole_has_no_causes_and_no_labels_of_a_face
     project = judging(studio, tasks, screen=OF_FACETS)
     with open_screen(studio, signed_in, project, (1280, 720), text=PLAIN) as screen:
         causes = screen.page.locator(".a-differences .ant-radio-wrapper:visible").all_inner_texts()
-        assert [cause.split()[0] for cause in causes] == ["context", "slip", "guideline"]
+        assert [cause.split()[0] for cause in causes] == ["context", "slip", "guideline", "none"]
         assert not screen.page.locator(".a-labels").is_visible()
         assert not screen.page.locator(".a-facet h4").first.is_visible()
 

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
+from annot.publishing.so_far import write_pages
 from annot.steps import browse, datasheet, meeting, report
 from annot.study.workspace import Workspace
 from axe_playwright_python.sync_playwright import Axe
 from command_line import annot_done
 from study_stages import copied, published
+from worlds import world
 
 pytestmark = pytest.mark.browser
 
@@ -64,6 +67,24 @@ def test_no_serious_fault_is_found_on_a_page(
     page.evaluate(UNFOLD)
     page.evaluate(SHORTEN)
     assert faults(page) == []
+    context.close()
+
+
+@pytest.mark.parametrize(("scheme", "width"), SCREENS)
+def test_no_serious_fault_is_found_on_the_pages_of_what_people_decided(
+    tmp_path: Path, chromium: Any, scheme: str, width: int
+) -> None:
+    with world("settled", tmp_path / "study") as settled:
+        write_pages(settled.ws, now=datetime.now(UTC))
+        pages = sorted((settled.ws.cache / "people").glob("*/*.html"))
+    assert [page.parent.name for page in pages] == ["a1", "a2", "j1"]
+    context = chromium.new_context(viewport={"width": width, "height": 844}, color_scheme=scheme)
+    page = context.new_page()
+    for path in pages[1:]:
+        page.goto(path.as_uri())
+        assert page.evaluate("document.documentElement.scrollWidth") == width, path.name
+        assert page.locator("td a[href]").count() > 0
+        assert faults(page) == []
     context.close()
 
 

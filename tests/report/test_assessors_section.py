@@ -47,6 +47,8 @@ def looked(*, settled: bool = True, policy: str = "drop") -> Looked:
         policy=policy,
         missing=(AskedAndGraded("a1", 303, 300), AskedAndGraded("a2", 300, 300)),
         order="the order of the plan",
+        rushed={"a1": [("q", "d")]},
+        reading_limit=1.0,
         fence=3.0,
         level=0.95,
         seed=13,

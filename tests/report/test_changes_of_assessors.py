@@ -6,7 +6,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from annot.base.stats.values import Interval, Share, Undefined
+from annot.base.stats.values import Interval, Undefined
 from annot.measuring.diagnosis.drift import Drift, Measure
 from annot.publishing.report.document import Table
 from annot.publishing.report.sections import assessors
@@ -23,7 +23,15 @@ def drift(who: str, measure: Measure, detectable: float | Undefined = NO, **chan
 
 
 def looked(*drifts: Drift, **changes: Any) -> Any:
-    usual = {"drifts": drifts, "streaks": (), "paces": (), "power": 0.8, "order": "the plan's order", "fence": 3.0}
+    usual = {
+        "drifts": drifts,
+        "streaks": (),
+        "paces": (),
+        "power": 0.8,
+        "order": "the plan's order",
+        "fence": 3.0,
+        "reading_limit": 1.0,
+    }
     return SimpleNamespace(**(usual | changes))
 
 
@@ -104,15 +112,15 @@ def work(**changes: Any) -> dict[str, Table]:
 
 def test_a_pace_is_shown_of_those_who_were_timed() -> None:
     between = Interval(10.0, 30.0, 0.95, "bootstrap")
-    share = Share(1, 8, 0.125, Interval(0.0, 0.5, 0.95, "Wilson"))
     timed = SimpleNamespace(
         assessor="a1", n=8, median=20.26, median_interval=between, q1=11.11, q3=33.33, winsorised=22.22, n_slow=2,
-        too_fast=share, rule="below 2 s",
+        too_fast=(("q1", "d1"),),
     )  # fmt: skip
     found = work(paces=[SimpleNamespace(n=0), timed])
     (row,) = found["pace"].rows
-    assert [str(cell) for cell in row] == ["a1", "8", "20 [10, 30]", "11.1", "33.3", "22.2", "2", "1", "12% [0, 50]"]
+    assert [str(cell) for cell in row] == ["a1", "8", "20 [10, 30]", "11.1", "33.3", "22.2", "2", "1"]
     assert "3 robust widths" in found["pace"].caption
+    assert "less than 1.0 s" in found["pace"].caption
     assert "pace" not in work(paces=[SimpleNamespace(n=0)])
 
 

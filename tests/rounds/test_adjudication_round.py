@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import pytest
 from annot.base.errors import InputError
+from annot.judging.exchange.audit import audit
 from annot.labelstudio.tasks import opinions_in, pair_key
 from annot.steps import returns
 from annot.store.database import open_store
+from annot.store.shown import record_versions, version
+from annot.study import guidelines
 from annot.study.outcome import ChangedAnswer, changed_after_adjudication
+from annot.study.shown_contents import screen_content
 from studio_in_memory import Killed
+from study_stages import quietly, set_in
 from worlds import PEOPLE, Pair, World, result
 
 
@@ -185,3 +190,50 @@ def test_a_decision_that_is_gone_counts_until_it_is_accepted(settled: World) -> 
     assert len(settled.grades()) == 10
     settled.pull("adjudication", accept_deletions=True)
     assert settled.outcome.open == tuple(settled.disputed)
+
+
+def with_needs(world: World) -> set[str]:
+    """The keys of j1's tasks that need a cause and a reason."""
+    keys = {number: key for key, number in world.tasks("j1", "adjudicate").items()}
+    filled_in = [one for one in world.studio.predictions.values() if one["task"] in keys]
+    needs = {(one["task"], region["from_name"]) for one in filled_in for region in one["result"]}
+    both = [{keys[task] for task, name in needs if name == need} for need in ("reason_needed", "cause_needed")]
+    assert both[0] == both[1]
+    return both[0]
+
+
+def test_grades_two_apart_need_a_cause_and_a_reason_and_grades_one_apart_do_not(judged: World) -> None:
+    far, near = judged.disputed
+    (given,) = judged.studio.annotations_on(judged.tasks("a2")[pair_key(*near)])
+    judged.studio.change(given["id"], result(2))
+    judged.pull()
+    judged.push("adjudication")
+    assert with_needs(judged) == {pair_key(*far)}
+    assert audit(judged.ws, advance=quietly).findings == ()
+    # The other way round: a grade that changes makes another task of the dispute.
+    (given,) = judged.studio.annotations_on(judged.tasks("a2")[pair_key(*far)])
+    judged.studio.change(given["id"], result(2))
+    judged.pull()
+    judged.push("adjudication")
+    assert with_needs(judged) == set()
+
+
+def test_an_adjudicator_who_may_not_see_the_grades_is_not_told_that_they_are_far_apart(judged: World) -> None:
+    set_in(judged.folder, {"adjudication": {"ratings": "hidden"}})
+    judged.push("adjudication")
+    assert with_needs(judged) == set()
+
+
+def test_a_screen_that_was_sent_before_is_not_asked_for_what_it_does_not_have(judged: World) -> None:
+    inputs, now = guidelines.screen_inputs(judged.ws, "adjudicate"), guidelines.screen(judged.ws, "adjudicate")
+    earlier = now.replace("reason_needed", "another_choice")
+    assert earlier != now
+    with judged.ws.writing() as session:
+        body = screen_content("adjudicate", earlier, inputs)
+        record_versions(session, [version("screen", "adjudicate", body, since="2031-03-14T09:00:00.000Z", why=None)])
+    judged.push("adjudication")
+    assert with_needs(judged) == set()
+    judged.push("adjudication", new_screen=True)
+    assert with_needs(judged) == set(), "what is there stays open as it is"
+    judged.judge("j1", dict.fromkeys(judged.disputed, 2), "adjudicate")
+    assert judged.pull("adjudication").open == 0

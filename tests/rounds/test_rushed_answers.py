@@ -9,11 +9,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 from annot.base.records import Adjudication, Judgement
-from annot.judging.rushed import reading_limit, rushed_of, too_fast
+from annot.judging.exchange.findings import rushed_of
+from annot.measuring.measured import assessors_of
 from annot.publishing.report.words import sentences
 from annot.steps import pull
 from annot.steps.status import status
 from annot.study.outcome import outcome_of
+from annot.study.rushed import reading_limit, too_fast
+from annot.study.snapshot import read_snapshot
 from annot.study.workspace import Workspace
 from small_study import FirstPairs, Small
 from study_answers import record
@@ -99,7 +102,10 @@ def test_status_and_its_page_count_them_and_nothing_is_dropped(tmp_path: Path) -
         "ten times each are no median yet"
     )
     assert told.endswith("p2-method d00; p2-method d01")
-    assert {("p2-method", "d00"), ("p2-method", "d01")} <= {one.pair for one in outcome(ws).everything if one.counts}
+    held = {("p2-method", "d00"), ("p2-method", "d01")}
+    assert held <= {one.pair for one in outcome(ws).everything if one.counts}
+    paces = {pace.assessor: {*pace.too_fast} for pace in assessors_of(read_snapshot(ws)).paces}
+    assert paces == {"a1": held, "a2": set()}, "the report has the same rule"
 
 
 def outcome(ws: Workspace):  # type: ignore[no-untyped-def]

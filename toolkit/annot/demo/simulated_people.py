@@ -168,7 +168,7 @@ def settling_people(ws: Workspace, *, seed: int, truth: Relevance) -> dict[str, 
     """The adjudicator by name, and how they settle the disputes that there are now."""
     known = _known(ws)
     remarks = REMARKS[ws.settings.kind]
-    causes = DIFFERENCES if ws.settings.faceted else DIFFERENCES_OF_WHOLES
+    *causes, _ = DIFFERENCES if ws.settings.faceted else DIFFERENCES_OF_WHOLES
     with ws.reading() as session:
         disputes = {dispute.pair: dispute for dispute in outcome_of(session, ws.settings).settlement.disputed}
 

@@ -11,6 +11,7 @@ from sqlmodel import Session
 from annot.base.records import Decision, Judgement, Query, nested
 from annot.base.stats.values import Estimate, Interval, Undefined, rounding
 from annot.judging.trials.draws import Pair, Verdict, batches_of, verdict
+from annot.labelstudio.controls import DIFFERENCES, DIFFERENCES_OF_WHOLES
 from annot.measuring.agreement.coefficients import HEADLINE
 from annot.measuring.agreement.pooled import Between, agreement_between
 from annot.store import people, trials
@@ -26,6 +27,9 @@ TOO_LATE = "train-after-feedback"
 """The source of answers that were changed once the gold grade could be seen; kept, and never looked at."""
 AGREED = "the assessors agreed"
 """The reason that a drawn gold pair has until somebody writes one, unless an assessor wrote a comment."""
+NO_REASONS = frozenset(("", AGREED, *(cause.value for cause in (*DIFFERENCES, *DIFFERENCES_OF_WHOLES))))
+"""What a drawn gold pair may have that explains no grade: nothing, these words, or a cause that an adjudicator chose
+by its key."""
 GATE = "kappa_quadratic"
 FIGURES = (GATE, *HEADLINE)
 NO_GRADE = "no grade"

@@ -177,7 +177,8 @@ def _judgement(results: list[dict[str, Any]], grades: Sequence[int], flags: list
 
 
 def _comment(results: list[dict[str, Any]]) -> str | None:
-    texts = [text.strip() for text in _given(results, controls.COMMENT, "text") if isinstance(text, str)]
+    written = (text for name in (controls.COMMENT, controls.NEEDED_COMMENT) for text in _given(results, name, "text"))
+    texts = [text.strip() for text in written if isinstance(text, str)]
     return " ".join(filter(None, texts)) or None
 
 

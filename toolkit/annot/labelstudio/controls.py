@@ -19,6 +19,13 @@ SENTENCE_LABEL = "sentence_label"
 SETTLED_BY = "settled_by"
 """Adjudication only: why the two differ, in one key."""
 
+REASON_NEEDED, CAUSE_NEEDED, CAUSE_MISSING = "reason_needed", "cause_needed", "cause_missing"
+"""Adjudication only, seen by nobody: the first two are filled in on a task whose grades are far apart, and the second
+is gone while the adjudicator cannot judge. The third is required until a cause is given. Each has its name as its only
+choice: equal values on one screen uncheck each other."""
+NEEDED_COMMENT = "needed_comment"
+"""The adjudicator's comment where it has to be given: Label Studio requires one box always, or never."""
+
 PUBLISHED = "published without your name"
 """What the screens say of what is written on them, where it goes into a release."""
 
@@ -64,14 +71,16 @@ DIFFERENCES = (
     Keyed("context needed", "d"),
     Keyed("slip", "s"),
     Keyed("guideline gap", "g"),
+    Keyed("none of these", "z"),
 )
-"""Why two assessors differ. In CSFCube they had most often seen another aspect of the facet. No key is a letter
-by which an assessor is called on the screen."""
+"""Why two assessors differ; the last, as grades far apart need a cause. In CSFCube they had most often seen another
+aspect of the facet. No key is a letter by which an assessor is called on the screen."""
 DIFFERENCES_OF_WHOLES = (
     Keyed("topic read differently", "k"),
     Keyed("document unclear", "d"),
     Keyed("slip", "s"),
     Keyed("guideline gap", "g"),
+    Keyed("none of these", "z"),
 )
 """The same where no facet is judged."""
 
@@ -96,5 +105,6 @@ def label_keys(labels: Sequence[str]) -> tuple[Keyed, ...]:
             if label not in keys and free:
                 keys[label] = free[0]
                 taken.add(free[0])
-    # The alphabet is enough for 15 labels.
-    return tuple(Keyed(label, keys.get(label, "shift+a")) for label in labels)
+    # The alphabet is enough for 14 labels.
+    spare = iter(ascii_lowercase)
+    return tuple(Keyed(label, keys.get(label) or f"shift+{next(spare)}") for label in labels)

@@ -86,7 +86,8 @@ def check_predictions(xml: str, tasks: Sequence[Payload]) -> None:
     first: dict[tuple[Any, ...], tuple[str, Payload]] = {}
     for task in tasks:
         for region in (one for prediction in task["predictions"] for one in prediction["result"]):
-            like = (region["from_name"], region["to_name"], region["type"], *region["value"]["labels"])
+            chosen = region["value"].get("labels") or region["value"]["choices"]
+            like = (region["from_name"], region["to_name"], region["type"], *chosen)
             first.setdefault(like, (task["data"][KEY], region))
     interface: Any = LabelInterface(xml)
     faults = [

@@ -110,6 +110,22 @@ class _Prediction(_Closed):
     result: list[_Region]
 
 
+class _Chosen(_Closed):
+    choices: list[Literal["reason_needed", "cause_needed"]]
+
+
+class _Need(_Closed):
+    id: str
+    from_name: Literal["reason_needed", "cause_needed"]
+    to_name: Literal["pair"]
+    type: Literal["choices"]
+    value: _Chosen
+
+
+class _DisputedPrediction(_Prediction):
+    result: list[_Region | _Need]  # type: ignore[assignment]
+
+
 class _Data(_Closed):
     pair_id: str = Field(pattern=r"^[^/]+/[^/]+(/[2-9])?$")
     facet: str
@@ -159,6 +175,14 @@ class _JudgeTask(_Closed):
 
 class _DisputedTask(_JudgeTask):
     data: _DisputedData
+    predictions: list[_DisputedPrediction] = []  # type: ignore[assignment]
+
+    @model_validator(mode="after")
+    def _needs_tell_of_grades_that_are_shown(self) -> _DisputedTask:
+        needs = any(isinstance(region, _Need) for filled_in in self.predictions for region in filled_in.result)
+        if needs and not self.data.__pydantic_extra__:
+            raise ValueError("found a mark of grades far apart on a task that shows no grades")
+        return self
 
 
 class _FullTextTask(_JudgeTask):
@@ -201,13 +225,14 @@ def written_on(task: Payload) -> Iterator[str]:
     yield from map(html.unescape, _WHY.findall(data["pair_html"]))
 
 
-def is_prediction_of_ours(prediction: Prediction, *, labels: Sequence[str]) -> bool:
-    """Whether what is filled in on a task is labels of sentences and nothing else: no grade, score or other words."""
+def is_prediction_of_ours(prediction: Prediction, *, screen: Screen, labels: Sequence[str]) -> bool:
+    """Whether only labels of sentences are filled in on a task, and for an adjudicator that a reason is needed: no
+    grade, score or other words."""
     if prediction.model_version != LABELS_FROM or prediction.score is not None:
         return False
     told = {"model_version": prediction.model_version, "result": [*prediction.result]}
     try:
-        _Prediction.model_validate(told, context=labels)
+        (_DisputedPrediction if screen == "adjudicate" else _Prediction).model_validate(told, context=labels)
     except ValidationError:
         return False
     return True

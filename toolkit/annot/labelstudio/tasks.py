@@ -24,7 +24,7 @@ from annot.labelstudio.columns import (
     whole_pair,
     words_of,
 )
-from annot.labelstudio.controls import SENTENCE_LABEL, TEXT
+from annot.labelstudio.controls import CAUSE_NEEDED, REASON_NEEDED, SENTENCE_LABEL, TEXT
 from annot.labelstudio.studio_records import KEY, Payload
 
 LABELS_FROM = "sentence-labels"
@@ -131,6 +131,16 @@ def adjudicate_task(
     grades = {letter: opinion.grade for letter, opinion in by_letter.items() if opinion.grade is not None}
     marked = task["data"]["pair_html"] + (gave(grades) if grades else "")
     return {**task, "data": {**task["data"], **shown, "pair_html": marked}}
+
+
+def reasoned_task(task: dict[str, Any]) -> dict[str, Any]:
+    """`task` (of `adjudicate_task`), of grades far apart: it is sent only with a cause and a reason."""
+    filled_in = [region for prediction in task["predictions"] for region in prediction["result"]]
+    filled_in += [
+        {"id": name, "from_name": name, "to_name": TEXT, "type": "choices", "value": {"choices": [name]}}
+        for name in (REASON_NEEDED, CAUSE_NEEDED)
+    ]
+    return {**task, "predictions": [{"model_version": LABELS_FROM, "result": filled_in}]}
 
 
 def full_text_task(

@@ -179,6 +179,8 @@ def assessors_of(snapshot: Snapshot) -> Looked:
         policy=settings.judging.missing,
         missing=_asked(outcome, counting),
         order=_order(panel, elsewhere=elsewhere),
+        rushed={name: pairs for (name, round), pairs in snapshot.rushed.pairs.items() if round == "judge"},
+        reading_limit=snapshot.rushed.limit,
         fence=settings.forecast.fence,
         level=settings.agreement.level,
         seed=settings.seed,

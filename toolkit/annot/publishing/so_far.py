@@ -18,7 +18,6 @@ from annot.base.names import moment_of
 from annot.base.records import WHOLE, Adjudication, Asked, Assessor, Judgement, grouped
 from annot.base.stats.medians import winsorised
 from annot.base.templating import render
-from annot.judging.rushed import BESIDE, answers_of
 from annot.labelstudio.studio_records import project_url
 from annot.labelstudio.tasks import opinion_text
 from annot.measuring.forecast.hours import HOUR
@@ -27,6 +26,7 @@ from annot.store import people, projects, trials
 from annot.store.papers import find_papers
 from annot.store.queries import read_queries, read_topics
 from annot.study.outcome import Outcome, outcome_of, texts_of
+from annot.study.rushed import BESIDE, answers_of
 from annot.study.workspace import Workspace, write_file
 
 FOLDER = "people"

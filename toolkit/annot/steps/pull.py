@@ -13,10 +13,10 @@ from annot.base.errors import AnnotError, BusyError, MissingInput, StudioError
 from annot.base.names import counted
 from annot.base.records import Advance
 from annot.judging.exchange.collecting import Seen
+from annot.judging.exchange.findings import rushed_of
 from annot.judging.exchange.recording import Pulled, pull_round
 from annot.judging.exchange.rounds import NO_WISHES, Round, Wishes
 from annot.judging.rounds import ROUNDS, check_wishes, round_of
-from annot.judging.rushed import rushed_of
 from annot.publishing.so_far import write_pages
 from annot.store import projects
 from annot.study.outcome import outcome_of

@@ -113,7 +113,7 @@ def status(ws: Workspace) -> Status:
         outcome, rushed = stage.outcome, tuple[str, ...]()
         if outcome.everything:
             # Only once there are answers.
-            from annot.judging.rushed import rushed_of
+            from annot.judging.exchange.findings import rushed_of
 
             rushed = tuple(map(str, rushed_of(session, outcome)))
         return Status(

@@ -15,6 +15,7 @@ from annot.judging.trial_answers import (
     AGREED,
     FIGURES,
     HIDDEN,
+    NO_REASONS,
     TRAIN,
     Probed,
     TrainedAssessor,
@@ -125,7 +126,7 @@ def make(ws: Workspace, file: Path | None, *, dry_run: bool) -> GoldSet:
         pairs=len(made),
         by_facet=dict(sorted(Counter(known[one.query_id].facet for one in made).items())),
         by_grade=dict(sorted(Counter(one.grade for one in made).items())),
-        without_reason=sum(one.why in ("", AGREED) for one in made),
+        without_reason=sum(one.why.strip() in NO_REASONS for one in made),
         added=len({one.pair for one in made} - {one.pair for one in standing}),
         path=path,
     )

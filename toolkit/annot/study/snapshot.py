@@ -32,6 +32,7 @@ from annot.store.shown import (
 from annot.study.adjudication import Pair
 from annot.study.made import States, states_of
 from annot.study.outcome import Outcome, outcome_from, texts_of
+from annot.study.rushed import NONE_RUSHED, Rushed, rushed_pairs
 from annot.study.shown_versions import VersionNumbers, Versions, by_part
 from annot.study.workspace import Workspace
 
@@ -80,6 +81,8 @@ class Snapshot:
     """The versions of scale, facets, guidelines and screens that were sent."""
     displays: dict[Judgement, Display] = field(default_factory=dict)
     """Display of the task of each judgement when it was given, if it is known."""
+    rushed: Rushed = NONE_RUSHED
+    """Pairs that were answered faster than anyone can read."""
     states: States = field(default_factory=dict)
     """Fingerprints that show whether outputs are out of date."""
 
@@ -206,6 +209,16 @@ def snapshot_of(session: Session, ws: Workspace) -> Snapshot:
     texts = texts_of(session)
     bodies = display_parts(session, (sourced.shown_sha256 for sourced in judged))
     displays = {sourced.record: bodies[sourced.shown_sha256] for sourced in judged if sourced.shown_sha256 in bodies}
+    outcome = outcome_from(
+        assignments,
+        answers,
+        adjudications.read_current(session),
+        read_returned(session),
+        asked=ws.settings.adjudication.asked,
+        drawn=plan,
+        accepted=read_accepted(session),
+        texts=texts.values(),
+    )
     return Snapshot(
         ws=ws,
         label_origins=facet_labels.count_by_origin(session),
@@ -215,16 +228,8 @@ def snapshot_of(session: Session, ws: Workspace) -> Snapshot:
         people=people.read_assessors(session),
         plan=plan,
         assignments=assignments,
-        outcome=outcome_from(
-            assignments,
-            answers,
-            adjudications.read_current(session),
-            read_returned(session),
-            asked=ws.settings.adjudication.asked,
-            drawn=plan,
-            accepted=read_accepted(session),
-            texts=texts.values(),
-        ),
+        outcome=outcome,
+        rushed=rushed_pairs(session, outcome),
         judged_texts=texts,
         text_versions=text_versions(session),
         flagged=tuple(answer for answer in answers if answer.flags),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from annot.base.errors import MissingInput
@@ -23,13 +24,13 @@ from annot.judging.exchange.findings import (
     of_accounts,
     of_markers,
     of_project,
+    rushed_of,
 )
 from annot.judging.exchange.rounds import ANSWERS, PARTS, own_tasks
 from annot.judging.exchange.sending import counting
 from annot.judging.exchange.server_projects import changed_by_hand
 from annot.judging.exchange.servers import isolated, on_servers
 from annot.judging.exchange.shown import changed_tasks
-from annot.judging.rushed import rushed_of
 from annot.labelstudio.gateway import Gateway
 from annot.labelstudio.studio_records import IN_WORDS
 from annot.labelstudio.task_lint import is_prediction_of_ours
@@ -249,7 +250,7 @@ def audited_project(
             if line.kept:
                 kept.add(pair_key(*asked))
     tasks, may_stand = gateway.pull(project.remote_id), {**own, **known}
-    filled_in = _filled_in(ws, gateway, project.remote_id)
+    filled_in = _filled_in(ws, gateway, project)
     beside = "" if project.round in ANSWERS else f" ({PARTS[project.round].title})"
     return Audited(
         person=f"{project.assessor}{beside}",
@@ -274,12 +275,15 @@ def _in_words(names: Iterable[str]) -> list[str]:
     return sorted(IN_WORDS.get(name, name) for name in names)
 
 
-def _filled_in(ws: Workspace, gateway: Gateway, remote_id: int) -> set[int]:
+def _filled_in(ws: Workspace, gateway: Gateway, project: Project) -> set[int]:
     """The tasks on which something is filled in that was never sent: a grade, say, or labels of two authors."""
-    found = gateway.predictions(remote_id)
-    often = Counter(one.task_id for one in found)
-    labels = ws.settings.labels.names
-    return {one.task_id for one in found if often[one.task_id] > 1 or not is_prediction_of_ours(one, labels=labels)}
+    assert project.remote_id is not None
+    predictions = gateway.predictions(project.remote_id)
+    often = Counter(prediction.task_id for prediction in predictions)
+    is_ours = partial(is_prediction_of_ours, screen=PARTS[project.round].screen, labels=ws.settings.labels.names)
+    return {
+        prediction.task_id for prediction in predictions if often[prediction.task_id] > 1 or not is_ours(prediction)
+    }
 
 
 def _lines(ws: Workspace, project: Project) -> Lines:

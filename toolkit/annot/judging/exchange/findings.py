@@ -11,10 +11,14 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from sqlmodel import Session
+
 from annot.base.names import counted
 from annot.base.records import Asked, grouped
 from annot.labelstudio.annotations import id_of
 from annot.labelstudio.studio_records import Payload, PulledTask
+from annot.study.outcome import Outcome
+from annot.study.rushed import rushed_pairs
 
 FAST_ANSWERS = 3
 """So many answers of one person that came too fast are no slip any more."""
@@ -108,6 +112,17 @@ class AuditFinding:
         more = f", and {len(self.pairs) - SHOWN} more" if len(self.pairs) > SHOWN else ""
         shown = f": {'; '.join(self.pairs[:SHOWN])}{more}" if self.pairs else ""
         return f"{self.what}{shown}{f' (last on {self.last})' if self.last else ''}"
+
+
+def rushed_of(session: Session, outcome: Outcome) -> tuple[AuditFinding, ...]:
+    """Everyone's answers and decisions that came too fast, by pseudonym."""
+    limit, projects = rushed_pairs(session, outcome)
+    fast = grouped((name, " ".join(pair)) for (name, _), pairs in projects.items() for pair in pairs)
+    more = f" (under {limit:.1f} s; they count)"
+    return tuple(
+        AuditFinding("too fast", TOO_FAST.of(name, len(pairs), more), len(pairs), TOO_FAST.do, tuple(pairs))
+        for name, pairs in fast.items()
+    )
 
 
 def of_accounts(

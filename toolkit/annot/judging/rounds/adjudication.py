@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 
 from annot.base.errors import MissingInput
@@ -16,11 +17,13 @@ from annot.judging.exchange.rounds import PARTS, Afterwards, Prepared, Round, Wi
 from annot.judging.exchange.sending import GRADE_CHANGED, TEXT_CORRECTED
 from annot.judging.text_decisions import waiting_in_words, waiting_pairs
 from annot.labelstudio.annotations import Reading
-from annot.labelstudio.tasks import adjudicate_task
+from annot.labelstudio.controls import REASON_NEEDED
+from annot.labelstudio.tasks import adjudicate_task, reasoned_task
 from annot.store import adjudications, people, projects
 from annot.store.projects import Project
 from annot.study.adjudication import (
     WIDE,
+    Dispute,
     Pair,
     assign_adjudicators,
     queue,
@@ -57,6 +60,7 @@ class AdjudicationRound(Round):
             told = waiting_in_words(session)
             shown = partial(next_versions, ws, session, why=wishes.changed, new_screen=wishes.new_screen)
             outgoing, new, notes = shown(outgoing_of(ws))
+        outgoing = [_asking_for_reasons(person_tasks) for person_tasks in outgoing]
         notes += [*_waiting(outcome, outgoing), *told]
         return Prepared(outgoing, notes, is_made=bool(outgoing), new_versions=new)
 
@@ -136,6 +140,14 @@ def outgoing_of(ws: Workspace) -> list[Outgoing]:
         }
         found.append(Outgoing(form, person, tasks, opinions=opinions, ended=withdrawn))
     return found
+
+
+def _asking_for_reasons(outgoing: Outgoing) -> Outgoing:
+    """The same; grades far apart need a cause and a reason, unless the screen was sent before it could ask for them."""
+    if f'name="{REASON_NEEDED}"' not in outgoing.form.label_config:
+        return outgoing
+    far = [asked for asked, said in outgoing.opinions.items() if Dispute(*asked.pair, tuple(said)).gap >= WIDE]
+    return replace(outgoing, tasks={**outgoing.tasks, **{asked: reasoned_task(outgoing.tasks[asked]) for asked in far}})
 
 
 def _why_ended(pair: Pair, outcome: Outcome, settles: str | None, person: str) -> str:

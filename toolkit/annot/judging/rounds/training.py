@@ -16,9 +16,9 @@ from annot.judging.exchange.outgoing import Outgoing, form_of, material_of, task
 from annot.judging.exchange.recording import RecordedProject, record_beside
 from annot.judging.exchange.rounds import PARTS, Afterwards, Prepared, Round, Wishes
 from annot.judging.trial_answers import (
-    AGREED,
     FEEDBACK,
     HIDDEN,
+    NO_REASONS,
     TOO_LATE,
     TRAIN,
     by_person,
@@ -154,7 +154,7 @@ def _refuse_placeholders(golden: Iterable[Gold]) -> None:
     faults = [
         f"training/gold.tsv: {one.query_id} {one.doc_id}: the reason is {one.why!r}"
         for one in golden
-        if one.why.strip() == AGREED
+        if one.why.strip() in NO_REASONS
     ]
     if faults:
         raise InputError(

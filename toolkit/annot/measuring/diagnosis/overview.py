@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 from annot.base.stats.power import POWER
@@ -49,6 +49,8 @@ class Looked:
     diagnosed: Diagnosed
     order: str
     """In words, what order of judging streaks and drifts follow."""
+    reading_limit: float
+    """Seconds in which nobody can read a pair."""
     fence: float
     """Robust widths of the log times from their median beyond which a time is idling."""
     power: float
@@ -66,11 +68,13 @@ def look(
     policy: str,
     missing: tuple[AskedAndGraded, ...],
     order: str,
+    rushed: Mapping[str, Collection[tuple[str, str]]],
+    reading_limit: float,
     fence: float,
     level: float,
     seed: int,
 ) -> Looked:
-    """Look at the panel and the repeats. topics: the topic of each query."""
+    """Look at the panel and the repeats. topics: the topic of each query. rushed: as of `paces`."""
     return Looked(
         diagnosed=Diagnosed(
             scale=panel.scale,
@@ -84,9 +88,10 @@ def look(
             self_consistency=matrices.self_consistency(repeats, widest=panel.widest, level=level, topics=topics),
         ),
         order=order,
+        reading_limit=reading_limit,
         fence=fence,
         power=POWER,
-        paces=paces(panel, fence=fence, level=level),
+        paces=paces(panel, rushed=rushed, fence=fence, level=level),
         streaks=streaks(panel, seed=seed),
         drifts=drifts(panel, fence=fence),
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,29 +11,17 @@ import numpy.typing as npt
 
 from annot.base.names import counted, verb
 from annot.base.stats.arrays import Array, Integers
-from annot.base.stats.clustered import clusters_of, share
+from annot.base.stats.clustered import clusters_of
 from annot.base.stats.medians import fences, median_of_clusters, winsorised
 from annot.base.stats.seeding import generator
 from annot.base.stats.significance import holm
-from annot.base.stats.values import Interval, Share, Undefined, Value
+from annot.base.stats.values import Interval, Undefined, Value
 from annot.measuring.diagnosis.contrasts import ALPHA
 from annot.measuring.diagnosis.panel import Panel
 
 FEWEST_TIMES = 5
-TOO_FAST_SECONDS, TOO_FAST_SHARE = 3.0, 0.2
-"""A judgement is too fast below so many seconds, or below this share of the assessors' median."""
 PERMUTATIONS, RARE = 2_000, 20
 """Orders drawn at a time, until the observed run has come up so often, or as many as all the tests need."""
-
-
-@dataclass(frozen=True, slots=True)
-class Fast:
-    """A judgement given faster than the rule allows."""
-
-    query_id: str
-    doc_id: str
-    seconds: float
-    grade: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,10 +40,8 @@ class Pace:
     fences: tuple[float, float] | None
     n_slow: int
     """Times beyond the upper fence: idling, not work."""
-    too_fast: Share
-    fast: tuple[Fast, ...]
-    """Fastest first."""
-    rule: str
+    too_fast: tuple[tuple[str, str], ...]
+    """Pairs (query, document) that were answered faster than anyone can read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,39 +69,33 @@ class Streak:
     """Runs so long that one like it somewhere would come up by chance less often than alpha, over all assessors."""
 
 
-def paces(panel: Panel, *, fence: float, level: float) -> tuple[Pace, ...]:
+def paces(
+    panel: Panel, *, rushed: Mapping[str, Collection[tuple[str, str]]], fence: float, level: float
+) -> tuple[Pace, ...]:
     """Each assessor's time a pair.
 
-    fence: robust widths of the log times from their median beyond which a time is idling (`durations.fences`). Too fast
-    is below a share of the median over assessors of their median times: a yardstick that one hasty assessor cannot
-    bend. The interval of the median is that of order statistics, by the binomial distribution (Conover 1999, Practical
-    Nonparametric Statistics, 3.2).
+    rushed: by assessor, the pairs that were answered faster than anyone can read (`annot.study.rushed`). fence: robust
+    widths of the log times from their median beyond which a time is idling (`durations.fences`). The interval of the
+    median is that of order statistics, by the binomial distribution (Conover 1999, Practical Nonparametric Statistics,
+    3.2).
     """
     timed = [places[panel.seconds[places] > 0] for places in panel.in_order]
-    medians = [float(np.median(panel.seconds[places])) for places in timed if len(places)]
-    bound = max(TOO_FAST_SECONDS, TOO_FAST_SHARE * float(np.median(medians or [TOO_FAST_SECONDS])))
     return tuple(
-        _pace(panel, name, places, fence, bound, level) for name, places in zip(panel.assessors, timed, strict=True)
+        _pace(panel, name, places, rushed.get(name, ()), fence, level)
+        for name, places in zip(panel.assessors, timed, strict=True)
     )
 
 
-def _pace(panel: Panel, assessor: str, timed: Integers, fence: float, bound: float, level: float) -> Pace:
+def _pace(
+    panel: Panel, assessor: str, timed: Integers, rushed: Collection[tuple[str, str]], fence: float, level: float
+) -> Pace:
     times, pairs = panel.seconds[timed], panel.pair[timed]
-    rule = (
-        f"faster than {bound:.1f} s (the larger of {TOO_FAST_SECONDS:g} s and {TOO_FAST_SHARE:g} times the assessors' "
-        "median)"
-    )
-    fast = [
-        Fast(
-            panel.query_ids[panel.pair[at]], panel.doc_ids[panel.pair[at]], float(seconds), panel.scale[panel.grade[at]]
-        )
-        for seconds, at in sorted(zip(times[times < bound], timed[times < bound], strict=True))
-    ]
-    flagged = share(times < bound, panel.query[pairs], level=level, topics=panel.paper[pairs])
+    judged = ((panel.query_ids[pair], panel.doc_ids[pair]) for pair in pairs)
+    too_fast = tuple(pair for pair in judged if pair in rushed)
     if len(times) < FEWEST_TIMES:
         has = verb(len(times), "has", "have")
         few = Undefined(f"only {counted(len(times), 'judgement')} {has} a time; {FEWEST_TIMES} are needed")
-        return Pace(assessor, len(times), few, few, few, few, few, None, 0, flagged, tuple(fast), rule)
+        return Pace(assessor, len(times), few, few, few, few, few, None, 0, too_fast)
     low, high = fences(times, fence)
     q1, median, q3 = (float(x) for x in np.quantile(times, [0.25, 0.5, 0.75]))
     return Pace(
@@ -127,9 +108,7 @@ def _pace(panel: Panel, assessor: str, timed: Integers, fence: float, bound: flo
         winsorised=float(winsorised(times, fence=fence).mean()),
         fences=(low, high),
         n_slow=int((times > high).sum()),
-        too_fast=flagged,
-        fast=tuple(fast),
-        rule=rule,
+        too_fast=too_fast,
     )
 
 

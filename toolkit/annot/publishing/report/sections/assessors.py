@@ -206,11 +206,10 @@ def _work(looked: Looked) -> Iterator[Table]:
                 Column("Q3", lambda one: Number(one.q3, SECONDS)),
                 Column("Mean", lambda one: Number(one.winsorised, SECONDS)),
                 Column("Idle", lambda one: one.n_slow),
-                Column("Too fast", lambda one: one.too_fast.count),
-                Column("Share too fast", lambda one: measured(one.too_fast, SHARE)),
+                Column("Too fast", lambda one: len(one.too_fast)),
             ],
             fence=looked.fence,
-            rule=timed[0].rule,
+            limit=looked.reading_limit,
         )
     yield _table(
         "streaks",

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from operator import itemgetter
 from statistics import median_high
+from typing import NamedTuple
 
 from sqlmodel import Session
 
 from annot.base.names import moment_of
 from annot.base.records import Adjudication, Judgement, grouped
-from annot.judging.exchange.findings import TOO_FAST, AuditFinding
 from annot.store import trials
 from annot.store.projects import StoredRound
 from annot.study.adjudication import Pair
@@ -36,21 +36,26 @@ def answers_of(session: Session, outcome: Outcome) -> list[tuple[StoredRound, Ju
     return [(round, answer) for round, answer in answers if answer.counts]
 
 
-def rushed_of(session: Session, outcome: Outcome) -> tuple[AuditFinding, ...]:
-    """Everyone's answers and decisions that came too fast, by pseudonym."""
+class Rushed(NamedTuple):
+    """The pairs that were answered too fast."""
+
+    limit: float
+    """Seconds in which nobody can read a pair."""
+    pairs: Mapping[tuple[str, str], tuple[Pair, ...]]
+    """Of each person and round."""
+
+
+NONE_RUSHED = Rushed(FLOOR_SECONDS, {})
+
+
+def rushed_pairs(session: Session, outcome: Outcome) -> Rushed:
+    """Everyone's answers and decisions that came too fast."""
     projects: dict[tuple[str, str], Sequence[Judgement | Adjudication]] = {
         **grouped(((answer.assessor, round), answer) for round, answer in answers_of(session, outcome)),
         **grouped(((ruling.adjudicator, "adjudicate"), ruling) for ruling in outcome.rulings),
     }
-    limit = reading_limit(own for (_, round), own in projects.items() if round == "judge")
-    fast = grouped(
-        (name, " ".join(pair)) for (name, _), own in sorted(projects.items()) for pair in too_fast(own, limit)
-    )
-    more = f" (under {limit:.1f} s; they count)"
-    return tuple(
-        AuditFinding("too fast", TOO_FAST.of(name, len(pairs), more), len(pairs), TOO_FAST.do, tuple(pairs))
-        for name, pairs in fast.items()
-    )
+    limit = reading_limit(answers for (_, round), answers in projects.items() if round == "judge")
+    return Rushed(limit, {project: too_fast(answers, limit) for project, answers in sorted(projects.items())})
 
 
 def reading_limit(by_person: Iterable[Iterable[Judgement | Adjudication]]) -> float:
