@@ -132,13 +132,15 @@ def pool_grades(
         for doc_id, value in judged.items()
         if value not in scale
     ]
-    for doc_id in doc_ids:
-        if not 0 < pi[doc_id] <= 1:
-            faults.append(f"{doc_id}: found probability {pi[doc_id]:g}, expected above 0, at most 1")
-        if pi[doc_id] >= 1 and doc_id not in judged:
-            faults.append(f"{doc_id}: drawn for certain, but it has no grade")
-        if predicted is not None and doc_id not in predicted:
-            faults.append(f"{doc_id}: no prediction")
+    faults += [
+        f"{doc_id}: found probability {chance:g}, expected above 0, at most 1"
+        for doc_id, chance in sorted(pi.items())
+        if not 0 < chance <= 1
+    ]
+    certain = [doc_id for doc_id in doc_ids if pi[doc_id] >= 1]
+    faults += [f"{doc_id}: drawn for certain, but it has no grade" for doc_id in certain if doc_id not in judged]
+    if predicted is not None:
+        faults += [f"{doc_id}: no prediction" for doc_id in doc_ids if doc_id not in predicted]
     if faults:
         raise InputError(f"{query_id}: its sample cannot be used", faults=faults)
     known = np.array([doc_id in judged for doc_id in doc_ids], dtype=np.bool_)[:, None]
