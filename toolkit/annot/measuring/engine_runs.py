@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from annot.base.errors import InputError, MissingInput
 from annot.base.names import check_name
@@ -45,13 +45,6 @@ class ImportedRanking:
     metadata: dict[str, Any]
 
 
-class TakenIn(NamedTuple):
-    """Rankings by query paper, and the summary of the import."""
-
-    rankings: dict[str, Ranking]
-    told: ImportedRanking
-
-
 def take_in(
     ws: Workspace,
     file: Path,
@@ -62,7 +55,7 @@ def take_in(
     duplicates: str | None,
     distances: bool,
     dry_run: bool,
-) -> TakenIn:
+) -> tuple[dict[str, Ranking], ImportedRanking]:
     """Store the run in `file` as the ranking of `method`; the same file again changes nothing.
 
     meta: its metadata, else what the head of the file says. foreign: `drop` leaves out topics that are no query and
@@ -122,7 +115,7 @@ def take_in(
         path=ranking_file(ws, method),
         metadata=metadata,
     )
-    return TakenIn(matched.rankings, summary)
+    return matched.rankings, summary
 
 
 def _check_method(ws: Workspace, method: str) -> None:

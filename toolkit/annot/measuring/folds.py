@@ -28,8 +28,8 @@ def grouped_folds(
     facets so far. Raises InputError for fewer topics than folds.
     """
     first = {query.topic_id: query.topic_id for query in queries}
-    for topic_id_a, topic_id_b in sorted(copies):
-        representative, replaced = sorted((first[topic_id_a], first[topic_id_b]))
+    for topic_a, topic_b in sorted(copies):
+        representative, replaced = sorted((first[topic_a], first[topic_b]))
         first = {topic_id: representative if current == replaced else current for topic_id, current in first.items()}
     by_topic = grouped((first[query.topic_id], query) for query in sorted(queries, key=lambda query: query.query_id))
     if count < 2 or len(by_topic) < count:
@@ -44,10 +44,8 @@ def grouped_folds(
     fold_of: dict[str, int] = {}
     for topic_id in topics:
         facets = [query.facet for query in by_topic[topic_id]]
-        fold = min(
-            range(count),
-            key=lambda number: (sum(facets_in[number][facet] for facet in facets), facets_in[number].total(), number),
-        )
+        load = [sum(counts[facet] for facet in facets) for counts in facets_in]
+        fold = min(range(count), key=lambda number: (load[number], facets_in[number].total(), number))
         facets_in[fold].update(facets)
         fold_of |= {query.query_id: fold for query in by_topic[topic_id]}
     return tuple(tuple(sorted(name for name, fold in fold_of.items() if fold == number)) for number in range(count))
@@ -127,10 +125,7 @@ def refuse_leaks(leaks: Leaks, *, where: str) -> None:
     faults += [
         f"{query_id} {doc_id}: this judged pair is in both training and test" for query_id, doc_id in leaks.pairs
     ]
-    faults += [
-        f"{topic_id_a} and {topic_id_b}: {100 * share:.0f}% of the text is the same"
-        for topic_id_a, topic_id_b, share in leaks.near_duplicates
-    ]
+    faults += [f"{a} and {b}: {100 * share:.0f}% of the text is the same" for a, b, share in leaks.near_duplicates]
     if faults:
         hint = f"draw folds that keep {called().unit}s and their near-copies together: `annot query folds --redraw`"
         raise LeakError(f"{where}: training and test overlap", faults=faults, hint=hint)
@@ -139,9 +134,7 @@ def refuse_leaks(leaks: Leaks, *, where: str) -> None:
 def near_copies(topics: Mapping[str, Paper | Topic]) -> tuple[tuple[str, str], ...]:
     """Pairs of these topics whose texts are nearly the same."""
     return tuple(
-        (topic_id_a, topic_id_b)
-        for topic_id_a, topic_id_b, _ in _near_duplicates(topics, topics, topics)
-        if topic_id_a < topic_id_b
+        (topic_a, topic_b) for topic_a, topic_b, _ in _near_duplicates(topics, topics, topics) if topic_a < topic_b
     )
 
 
@@ -149,14 +142,14 @@ def _near_duplicates(
     left: Iterable[str], right: Iterable[str], topics: Mapping[str, Paper | Topic]
 ) -> Iterable[tuple[str, str, float]]:
     pieces_of = {topic_id: _pieces(topics[topic_id]) for topic_id in sorted(right) if topic_id in topics}
-    holding = grouped((piece, topic_id_b) for topic_id_b, pieces in pieces_of.items() for piece in pieces)
-    for topic_id_a in sorted(left):
-        pieces_a = _pieces(topics[topic_id_a]) if topic_id_a in topics else frozenset()
-        common = Counter(topic_id_b for piece in pieces_a for topic_id_b in holding.get(piece, ()))
-        for topic_id_b in sorted(common):
-            share = common[topic_id_b] / (len(pieces_a) + len(pieces_of[topic_id_b]) - common[topic_id_b])
+    holding = grouped((piece, topic_b) for topic_b, pieces in pieces_of.items() for piece in pieces)
+    for topic_a in sorted(left):
+        pieces_a = _pieces(topics[topic_a]) if topic_a in topics else frozenset()
+        common = Counter(topic_b for piece in pieces_a for topic_b in holding.get(piece, ()))
+        for topic_b in sorted(common):
+            share = common[topic_b] / (len(pieces_a) + len(pieces_of[topic_b]) - common[topic_b])
             if share >= NEAR:
-                yield topic_id_a, topic_id_b, share
+                yield topic_a, topic_b, share
 
 
 def _pieces(topic: Paper | Topic) -> frozenset[tuple[str, ...]]:

@@ -26,7 +26,7 @@ from annot.measuring.evaluation.comparisons import Restated, ToppedUp, restated_
 from annot.measuring.evaluation.evaluated import CHANCE, PRIMARY, Evaluated, of_runs
 from annot.measuring.evaluation.graded_pools import GradedPools, JudgedWhole
 from annot.measuring.evaluation.measures import CONVENTIONS
-from annot.measuring.sampled_study import drawn_pairs, sampled_pools, with_cost
+from annot.measuring.sampled_study import drawn_pairs, with_cost
 from annot.pools.pair_sample import refuse_zero
 from annot.pools.pooling import Version, came_in, versions_of
 from annot.study.adjudication import Pair
@@ -219,7 +219,7 @@ def graded_pools(snapshot: Snapshot, qrels: tuple[Qrel, ...], *, unfinished: boo
     """
     if snapshot.sample is None:
         return JudgedWhole(qrels, snapshot.outcome.judgements)
-    return sampled_pools(snapshot, qrels, unfinished=unfinished)
+    return drawn_pairs(snapshot, qrels, unfinished=unfinished).pools
 
 
 def evaluation_of(

@@ -107,15 +107,13 @@ def worth_of(
     def compared(answered: Mapping[Pair, list[int | None]]) -> Worth:
         return worth(asked.name, asked.model, answered, judged, declined=declined & answered.keys(), related=related)
 
-    worth_of_all, others = compared(answers), _by_other_versions(snapshot, shown)
+    overall, others = compared(answers), _by_other_versions(snapshot, shown)
     if not others:
-        return worth_of_all
+        return overall
     within = compared({pair: grades for pair, grades in answers.items() if pair not in others})
-    pairs, enough = worth_of_all.n_compared - within.n_compared, within.n_compared >= FEWEST_PAIRS
+    pairs, enough = overall.n_compared - within.n_compared, within.n_compared >= FEWEST_PAIRS
     what = tuple(name for part, name in VERSIONED.items() if any(part in parts for parts in others.values()))
-    return replace(
-        worth_of_all, other_versions=OtherVersions(what, pairs, within.n_compared, within if enough else None)
-    )
+    return replace(overall, other_versions=OtherVersions(what, pairs, within.n_compared, within if enough else None))
 
 
 def _by_other_versions(snapshot: Snapshot, shown: Mapping[Pair, Display]) -> dict[Pair, set[str]]:
@@ -126,10 +124,11 @@ def _by_other_versions(snapshot: Snapshot, shown: Mapping[Pair, Display]) -> dic
     """
     others: dict[Pair, set[str]] = {}
     for judgement in (*snapshot.outcome.of_answered_pairs, *snapshot.outcome.current):
-        of_model, of_person = shown.get(judgement.pair, {}), snapshot.displays.get(judgement, {})
-        if parts := {
-            part for part in VERSIONED if part in of_model and of_model[part] != of_person.get(part, of_model[part])
-        }:
+        asked_on, judged_on = shown.get(judgement.pair, {}), snapshot.displays.get(judgement, {})
+        parts = {
+            part for part in VERSIONED if part in asked_on and asked_on[part] != judged_on.get(part, asked_on[part])
+        }
+        if parts:
             others.setdefault(judgement.pair, set()).update(parts)
     return others
 
@@ -142,9 +141,7 @@ def runs_of_family(patterns: Iterable[str], tags: Iterable[str], on_record: Iter
     systems = {run.tag: run.system for run in on_record}
     names = {tag: (tag, systems.get(tag, tag)) for tag in tags}
     return {
-        tag
-        for tag, names_of_run in names.items()
-        if any(fnmatchcase(name, pattern) for name in names_of_run for pattern in patterns)
+        tag for tag, both in names.items() if any(fnmatchcase(name, pattern) for name in both for pattern in patterns)
     }
 
 

@@ -82,13 +82,6 @@ class DrawnPairs(NamedTuple):
         )
 
 
-def sampled_pools(
-    snapshot: Snapshot, qrels: Iterable[Qrel], *, unfinished: bool = False, queries: Collection[str] | None = None
-) -> SampledPools:
-    """Sampled pools. The arguments are those of `drawn_pairs`."""
-    return drawn_pairs(snapshot, qrels, unfinished=unfinished, queries=queries).pools
-
-
 def drawn_pairs(
     snapshot: Snapshot,
     qrels: Iterable[Qrel],
@@ -110,15 +103,12 @@ def drawn_pairs(
     if snapshot.ws.settings.sample.predict == "ranker" and len({snapshot.topics[query_id] for query_id in pi}) > 1:
         pairs = sample_of(snapshot).pairs
         fused = {
-            query_id: {doc_id: pairs[query_id, doc_id].rank for doc_id in pi_of_query}
-            for query_id, pi_of_query in pi.items()
+            query_id: {doc_id: pairs[query_id, doc_id].rank for doc_id in chances} for query_id, chances in pi.items()
         }
-        ranking_features = features_of(snapshot, fused, without=without)
-        predictions = by_rankings = predicted(judged, ranking_features, snapshot.topics, highest=highest)
+        by_ranks = features_of(snapshot, fused, without=without)
+        predictions = by_rankings = predicted(judged, by_ranks, snapshot.topics, highest=highest)
         if label is not None:
-            predictions = with_opinions(
-                by_rankings, judged, ranking_features, label.said, snapshot.topics, highest=highest
-            )
+            predictions = with_opinions(by_rankings, judged, by_ranks, label.said, snapshot.topics, highest=highest)
     relevant_from = snapshot.ws.settings.evaluation.relevant_from
     return DrawnPairs(pi, judged, predictions, highest, label, by_rankings, snapshot.topics, relevant_from)
 
@@ -162,12 +152,7 @@ def _judged(
                 drawn[query_id].append(doc_id)
                 if pair.pair in graded:
                     judged[query_id][doc_id] = graded[pair.pair]
-    open_pairs = [
-        (query_id, doc_id)
-        for query_id, members in drawn.items()
-        for doc_id in members
-        if doc_id not in judged[query_id]
-    ]
+    open_pairs = [(name, doc_id) for name, doc_ids in drawn.items() for doc_id in doc_ids if doc_id not in judged[name]]
     if open_pairs and not unfinished:
         raise InputError(
             f"{counted(len(open_pairs), 'drawn pair')} without a final grade, expected one for each",
@@ -195,32 +180,20 @@ def features_of(
     without: leave out the ranks of this method. Documents that came under the sample later, or before it, have ranks
     among themselves: then all of the query are ranked together again.
     """
-    pools = {query_id: snapshot.pools[snapshot.topics[query_id]] for query_id in fused}
     ranks = {topic_id: ranks_on_record(pool) for topic_id, pool in snapshot.pools.items()}
     methods = sorted({method for by_method in ranks.values() for method in by_method} - {without})
-    left = {
-        topic_id: {name: ranks[topic_id][name] for name in ranks[topic_id] if name != without} for topic_id in ranks
-    }
     sample = snapshot.sample
     batches = {(pair.query_id, pair.batch) for pair in sample.pairs.values()} if sample else set()
     several = {query_id for query_id, count in Counter(query_id for query_id, _ in batches).items() if count > 1}
-    fused = {
-        query_id: {
-            doc_id: place.rank for doc_id, place in frozen_ranks(left[pools[query_id].topic_id], ranks_of_query).items()
-        }
-        if without is not None or query_id in several
-        else ranks_of_query
-        for query_id, ranks_of_query in fused.items()
-    }
-    return {
-        query_id: features(
-            ranks[pools[query_id].topic_id],
-            ranks_of_query,
-            methods=methods,
-            cited={entry.doc_id for entry in pools[query_id].entries if entry.drawn.method == CITED != without},
-        )
-        for query_id, ranks_of_query in fused.items()
-    }
+    known = {}
+    for query_id, fusion in fused.items():
+        pool = snapshot.pools[snapshot.topics[query_id]]
+        if without is not None or query_id in several:
+            others = {method: docs for method, docs in ranks[pool.topic_id].items() if method != without}
+            fusion = {doc_id: place.rank for doc_id, place in frozen_ranks(others, fusion).items()}
+        cited = {entry.doc_id for entry in pool.entries if entry.drawn.method == CITED != without}
+        known[query_id] = features(ranks[pool.topic_id], fusion, methods=methods, cited=cited)
+    return known
 
 
 def with_cost(

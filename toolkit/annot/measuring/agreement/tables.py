@@ -5,8 +5,9 @@ Each coefficient is summarised over the queries of a group, with intervals over 
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -113,27 +114,63 @@ def group_agreement(
 
     topics: the topic of each query, by its id; None takes the queries as independent.
     """
-    queries, counts_of_queries = zip(*members, strict=True)
-    topics_of_queries = None if topics is None else [topics[query.query_id] for query in queries]
-    between, with_final = _pooled(queries, counts_of_queries, topics_of_queries)
+    queries, counted_queries = zip(*members, strict=True)
+    group = _Group(queries, None if topics is None else [topics[query.query_id] for query in queries], scale, level)
+    between, with_final = _pooled(queries, counted_queries, group.topics)
     unsettled = not_settled(members)
     if unsettled is not None:
-        names = [query.query_id for query, counts_of_query in members if not_settled([(query, counts_of_query)])]
+        names = [query.query_id for query, counts in members if not_settled([(query, counts)])]
         unsettled = Undefined(f"{unsettled.reason}, on {_first_names(names)}", unsettled.in_general)
+    return GroupAgreement(
+        name=name,
+        n_queries=len(queries),
+        n_pairs=sum(query.n_pairs for query in queries),
+        n_missing=sum(query.n_missing for query in queries),
+        prevalence={grade: sum(query.prevalence[grade] for query in queries) for grade in scale},
+        before={name: group.summary(name, [query.before[name] for query in queries], between) for name in coefficients},
+        after={
+            name: group.summary(name, [query.after[name] for query in queries], with_final, blocked=unsettled)
+            for name in coefficients
+        },
+        disputed=group.shares([query.disputed for query in queries]),
+        overruled=group.shares([query.overruled for query in queries], blocked=unsettled),
+        not_settled=unsettled,
+        agreed_by_policy=sum(query.agreed_by_policy for query in queries),
+        n_unjudgeable=sum(query.n_unjudgeable for query in queries),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Group:
+    """Queries that are summarised together. `blocked` is the reason why they have no figure, whatever each one has."""
+
+    queries: Sequence[QueryAgreement]
+    topics: Sequence[str] | None
+    scale: Sequence[int]
+    level: float | None
 
     def summary(
-        coefficient: str, values: Sequence[Value], pooled: PooledCounts | PooledTables, blocked: Undefined | None
+        self,
+        coefficient: str,
+        values: Sequence[Value],
+        pooled: PooledCounts | PooledTables,
+        blocked: Undefined | None = None,
     ) -> Summary:
-        """Summarise one coefficient of all queries; `blocked` is the reason why the group has no figure, whatever its
-        queries have.
-        """
-        numbers = np.full(len(queries), np.nan) if blocked else _numbers(values)
+        """Summary of one coefficient."""
+        numbers = np.full(len(values), np.nan) if blocked else _numbers(values)
         has_value = ~np.isnan(numbers)
-        defined = numbers[has_value]
-        why = blocked or _why_no_summary(len(defined), len(queries))
+        defined, topics = numbers[has_value], self._topics_of(has_value)
+        why = blocked or _why_no_summary(len(defined), len(values))
         q1, median, q3 = [why] * 3 if why else map(float, np.quantile(defined, [0.25, 0.5, 0.75]))
-        pooled_value = blocked or pooled.value(coefficient, scale)
+        pooled_value = blocked or pooled.value(coefficient, self.scale)
         least, most = ends_of(coefficient)
+        intervals: dict[str, Interval | Undefined] | None = None
+        if self.level is not None:
+            intervals = {
+                "median": why or median_interval(defined, level=self.level, topics=topics),
+                "mean": why or mean_interval(defined, level=self.level, least=least, most=most, topics=topics),
+                "pooled": interval_of(pooled, pooled_value, coefficient, self.scale, level=self.level),
+            }
         return Summary(
             median=median,
             mean=why or float(defined.mean()),
@@ -141,47 +178,42 @@ def group_agreement(
             q3=q3,
             pooled=pooled_value,
             n_queries=len(defined),
-            n_undefined=len(queries) - len(defined),
-            n_pairs=sum(query.n_pairs for query, counts in zip(queries, has_value, strict=True) if counts),
-            n_pairs_pooled=0 if blocked else sum(query.n_pairs for query in queries),
-            undefined=_reasons(queries, values),
-            intervals=None
-            if level is None
-            else {
-                "median": why
-                or median_interval(defined, level=level, topics=_topics_with_value(topics_of_queries, has_value)),
-                "mean": why
-                or mean_interval(
-                    defined,
-                    level=level,
-                    least=least,
-                    most=most,
-                    topics=_topics_with_value(topics_of_queries, has_value),
-                ),
-                "pooled": interval_of(pooled, pooled_value, coefficient, scale, level=level),
-            },
+            n_undefined=len(values) - len(defined),
+            n_pairs=sum(query.n_pairs for query in itertools.compress(self.queries, has_value)),
+            n_pairs_pooled=0 if blocked else sum(query.n_pairs for query in self.queries),
+            undefined=self._reasons(values),
+            intervals=intervals,
         )
 
-    return GroupAgreement(
-        name=name,
-        n_queries=len(queries),
-        n_pairs=sum(query.n_pairs for query in queries),
-        n_missing=sum(query.n_missing for query in queries),
-        prevalence={grade: sum(query.prevalence[grade] for query in queries) for grade in scale},
-        before={
-            coefficient: summary(coefficient, [query.before[coefficient] for query in queries], between, None)
-            for coefficient in coefficients
-        },
-        after={
-            coefficient: summary(coefficient, [query.after[coefficient] for query in queries], with_final, unsettled)
-            for coefficient in coefficients
-        },
-        disputed=_shares(queries, [query.disputed for query in queries], None, level, topics_of_queries),
-        overruled=_shares(queries, [query.overruled for query in queries], unsettled, level, topics_of_queries),
-        not_settled=unsettled,
-        agreed_by_policy=sum(query.agreed_by_policy for query in queries),
-        n_unjudgeable=sum(query.n_unjudgeable for query in queries),
-    )
+    def shares(self, shares: Sequence[PairShare], blocked: Undefined | None = None) -> ShareSummary:
+        """Summary of a share of each query."""
+        values = [share.value for share in shares]
+        numbers = _numbers(values)
+        has_value = ~np.isnan(numbers)
+        defined, topics = numbers[has_value], self._topics_of(has_value)
+        count, of = sum(share.count for share in shares), sum(share.of for share in shares)
+        hits, sizes = _effective_counts(shares)
+        why = blocked or (None if len(defined) else IN_NONE)
+        intervals: dict[str, Interval | Undefined] | None = None
+        if self.level is not None:
+            intervals = {
+                "pooled": blocked or share_of_counts(hits, sizes, level=self.level, topics=self.topics).interval,
+                "mean": why or mean_interval(defined, level=self.level, least=0, most=1, topics=topics),
+            }
+        return ShareSummary(
+            pooled=PairShare(count, of, why or sum(hits) / sum(sizes)),
+            mean=why or float(defined.mean()),
+            n_queries=0 if blocked else len(defined),
+            undefined=self._reasons(values),
+            intervals=intervals,
+        )
+
+    def _topics_of(self, chosen: Mask) -> list[str] | None:
+        return None if self.topics is None else list(itertools.compress(self.topics, chosen))
+
+    def _reasons(self, values: Sequence[Value]) -> dict[str, str]:
+        pairs = zip(self.queries, values, strict=True)
+        return {query.query_id: value.reason for query, value in pairs if isinstance(value, Undefined)}
 
 
 def _pooled(
@@ -220,36 +252,6 @@ def _why_no_summary(defined: int, queries: int) -> Undefined | None:
     return None
 
 
-def _shares(
-    queries: Sequence[QueryAgreement],
-    shares: Sequence[PairShare],
-    unsettled: Undefined | None,
-    level: float | None,
-    topics: Sequence[str] | None,
-) -> ShareSummary:
-    values = [share.value for share in shares]
-    numbers = _numbers(values)
-    has_value = ~np.isnan(numbers)
-    defined = numbers[has_value]
-    count, of = sum(share.count for share in shares), sum(share.of for share in shares)
-    hits, sizes = _effective_counts(shares)
-    why = unsettled or (None if len(defined) else IN_NONE)
-    intervals: dict[str, Interval | Undefined] | None = None
-    if level is not None:
-        intervals = {
-            "pooled": unsettled or share_of_counts(hits, sizes, level=level, topics=topics).interval,
-            "mean": why
-            or mean_interval(defined, level=level, least=0, most=1, topics=_topics_with_value(topics, has_value)),
-        }
-    return ShareSummary(
-        pooled=PairShare(count, of, why or sum(hits) / sum(sizes)),
-        mean=why or float(defined.mean()),
-        n_queries=0 if unsettled else len(defined),
-        undefined=_reasons(queries, values),
-        intervals=intervals,
-    )
-
-
 def _effective_counts(shares: Sequence[PairShare]) -> tuple[list[float], list[float]]:
     """Hits and pairs of each query; sampled ones are scaled to their effective number (Kish 1965)."""
     sums = [
@@ -263,20 +265,8 @@ def _effective_counts(shares: Sequence[PairShare]) -> tuple[list[float], list[fl
     return [hits * scale for hits, *_ in sums], [size * scale for _, size, _ in sums]
 
 
-def _topics_with_value(topics: Sequence[str] | None, has_value: Mask) -> list[str] | None:
-    return None if topics is None else [paper for paper, has in zip(topics, has_value, strict=True) if has]
-
-
 def _numbers(values: Sequence[Value]) -> Array:
     return np.array([np.nan if isinstance(value, Undefined) else value for value in values])
-
-
-def _reasons(queries: Sequence[QueryAgreement], values: Sequence[Value]) -> dict[str, str]:
-    return {
-        query.query_id: value.reason
-        for query, value in zip(queries, values, strict=True)
-        if isinstance(value, Undefined)
-    }
 
 
 def _first_names(names: Sequence[str]) -> str:

@@ -93,10 +93,8 @@ def random_grades(cell: QueryRatings, *, n: int, seed: int, topic: str) -> tuple
 def _grading(name: str, cells: Sequence[QueryRatings], chosen: Sequence[Mask]) -> Grading:
     """Grading from the answers in `chosen`: of each query shape (M, N) with one true a column at most."""
     answered = [mask.any(axis=0) for mask in chosen]
-    complete = np.array([position for position, pairs in enumerate(answered) if pairs.all()], dtype=np.int64)
-    partly = np.array(
-        [position for position, pairs in enumerate(answered) if pairs.any() and not pairs.all()], dtype=np.int64
-    )
+    some, every = (np.array([test(pairs) for pairs in answered], dtype=np.bool_) for test in (np.any, np.all))
+    complete, partly = np.flatnonzero(every), np.flatnonzero(some & ~every)
     rows = [np.where(mask, cell.ratings, 0.0).sum(axis=0) for cell, mask in zip(cells, chosen, strict=True)]
     ungraded = sum(int(np.isnan(rows[position]).sum()) for position in complete)
     return Grading(name, tuple(np.nan_to_num(row).astype(np.int8) for row in rows), complete, partly, ungraded)
@@ -287,24 +285,22 @@ def _compare(
     settings: EffectSettings,
 ) -> GradingComparison:
     queries = np.intersect1d(first.queries, second.queries)
-    values_of_first, values_of_second = (by_name[grading.name][:, queries] for grading in (first, second))
+    both = [by_name[grading.name][:, queries] for grading in (first, second)]
     pairs = list(itertools.combinations(range(len(tags)), 2))
-    topics_of_both = [topics[position] for position in queries]
-    by_first, by_second = (
-        differences_between(values, topics_of_both, pairs, settings) for values in (values_of_first, values_of_second)
-    )
+    topic_ids = [topics[position] for position in queries]
+    by_first, by_second = (differences_between(values, topic_ids, pairs, settings) for values in both)
     under = {first.name: by_first, second.name: by_second}
     swaps = [
         _swap(position, (tags[a], tags[b]), under, settings)
         for position, (a, b) in enumerate(pairs)
         if by_first.ways[position] * by_second.ways[position] < 0
     ]
-    tau = tau_b_of_rows(means_of(values_of_first)[None, :], means_of(values_of_second)[None, :])[0]
+    tau = tau_b_of_rows(*(means_of(values)[None, :] for values in both))[0]
     return GradingComparison(
         first=first.name,
         second=second.name,
         n_queries=len(queries),
-        means={first.name: _best_first(values_of_first, tags), second.name: _best_first(values_of_second, tags)},
+        means={name: _best_first(values, tags) for name, values in zip(under, both, strict=True)},
         n_run_pairs=len(pairs),
         tau=no_tau(len(tags)) if np.isnan(tau) else float(tau),
         reversed_pairs=len(swaps),

@@ -91,17 +91,10 @@ def guideline_gaps(compared: SharedPairs) -> tuple[GuidelineGap, ...]:
                 continue
             n_either = int((has_either & in_facet).sum())
             expected = n_either * float(hits[queries[~inside]].sum() / times[queries[~inside]].sum())
-            gap = GuidelineGap(
-                facet,
-                panel.scale[low],
-                panel.scale[high],
-                int((has_both & in_facet).sum()),
-                expected,
-                n_either,
-                test.p,
-                (),
-            )
-            candidates.append((gap, max(test.p, test.least), has_both & in_facet))
+            among = has_both & in_facet
+            grades = panel.scale[low], panel.scale[high]
+            gap = GuidelineGap(facet, *grades, int(among.sum()), expected, n_either, test.p, ())
+            candidates.append((gap, max(test.p, test.least), among))
     corrected = holm([p for _, p, _ in candidates])
     clear = [
         replace(gap, p_value=p, examples=tuple(sorted(_hard(panel, among), key=order_of_hard)[:EXAMPLES]))

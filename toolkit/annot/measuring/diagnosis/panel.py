@@ -15,6 +15,7 @@ from annot.base.records import Assignment, Decision, Judgement
 from annot.base.stats.arrays import Array, Integers, Mask
 
 NO_GRADE = -1
+Pair = tuple[str, str]
 
 
 @dataclass(frozen=True)
@@ -101,17 +102,14 @@ def panel_of(
     """
     decided = {decision.pair: decision for decision in decisions}
     counting = first_judgements(judgements, decided.values(), facets, grades=scale)
-    graded = sorted(
-        (judgement for judgement in counting if judgement.grade is not None),
-        key=lambda judgement: (judgement.query_id, judgement.doc_id, judgement.assessor),
-    )
+    graded = [judgement for judgement in counting if judgement.grade is not None]
+    graded.sort(key=lambda judgement: (judgement.pair, judgement.assessor))
     place = {grade: position for position, grade in enumerate(scale)}
     number = {name: position for position, name in enumerate(sorted({judgement.assessor for judgement in graded}))}
     row = {pair: position for position, pair in enumerate(dict.fromkeys(judgement.pair for judgement in graded))}
     who = np.array([number[judgement.assessor] for judgement in graded], dtype=np.int64)
-    undated = {judgement.assessor for judgement in graded if judgement.judged_at is None}
-    timed = np.array([by_clock and name not in undated for name in number], dtype=np.bool_)
-    decisions_of_pairs = [decided.get(pair) for pair in row]
+    timed = _timed(graded, number) & by_clock
+    final, adjudicated = _final(decided, row, scale)
     unsettled = set(open_pairs)
     return Panel(
         assessors=tuple(number),
@@ -126,14 +124,25 @@ def panel_of(
         seconds=np.array([judgement.lead_time or np.nan for judgement in graded], dtype=np.float64),
         in_order=_in_order(graded, assignments, who, timed),
         by_clock=timed,
-        final=np.array(
-            [NO_GRADE if decision is None else place[decision.grade] for decision in decisions_of_pairs], dtype=np.int64
-        ),
-        adjudicated=np.array(
-            [decision is not None and decision.origin == "adjudicated" for decision in decisions_of_pairs],
-            dtype=np.bool_,
-        ),
+        final=final,
+        adjudicated=adjudicated,
         open=np.array([pair in unsettled for pair in row], dtype=np.bool_),
+    )
+
+
+def _timed(graded: Sequence[Judgement], names: Iterable[str]) -> Mask:
+    """Assessors whose judgements all have a time, shape (M,)."""
+    undated = {judgement.assessor for judgement in graded if judgement.judged_at is None}
+    return np.array([name not in undated for name in names], dtype=np.bool_)
+
+
+def _final(decided: Mapping[Pair, Decision], pairs: Iterable[Pair], scale: Sequence[int]) -> tuple[Integers, Mask]:
+    """Place of the final grade of each pair in the scale, -1 without one, and the pairs that a person settled."""
+    place = {grade: position for position, grade in enumerate(scale)}
+    decisions = [decided.get(pair) for pair in pairs]
+    final = np.array([place[decision.grade] if decision else NO_GRADE for decision in decisions], dtype=np.int64)
+    return final, np.array(
+        [decision is not None and decision.origin == "adjudicated" for decision in decisions], np.bool_
     )
 
 
@@ -141,20 +150,14 @@ def _in_order(
     graded: Sequence[Judgement], assignments: Iterable[Assignment], who: Integers, timed: Mask
 ) -> tuple[Integers, ...]:
     position = {
-        (planned.query_id, planned.doc_id, planned.assessor): planned.position
-        for planned in assignments
-        if planned.occasion == FIRST
+        (planned.pair, planned.assessor): planned.position for planned in assignments if planned.occasion == FIRST
     }
 
     def turn(index: int) -> tuple[int, str, int, int]:
         judgement = graded[index]
         moment = judgement.judged_at or "" if timed[who[index]] else ""
-        return (
-            int(who[index]),
-            moment,
-            position.get((judgement.query_id, judgement.doc_id, judgement.assessor), sys.maxsize),
-            index,
-        )
+        planned = position.get((judgement.pair, judgement.assessor), sys.maxsize)
+        return int(who[index]), moment, planned, index
 
     order = np.array(sorted(range(len(graded)), key=turn), dtype=np.int64)
     return tuple(np.split(order, np.cumsum(np.bincount(who, minlength=len(timed)))[:-1]))

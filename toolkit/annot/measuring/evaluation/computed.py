@@ -75,16 +75,13 @@ def expected_by_query(ties: Mapping[str, Ties], graded: Grades, selection: Measu
     values: dict[str, Values] = {}
     others: dict[str, None] = {}
     for query_id, grades in graded.items():
-        groups = tuple(tuple(grades.get(doc.doc_id, 0) for doc in group) for group in ties[query_id])
-        ties_of_query = tied(groups, grades.values(), selection.relevant_from)
+        docs = ties[query_id]
+        groups = tuple(tuple(grades.get(doc.doc_id, 0) for doc in group) for group in docs)
+        tie = tied(groups, grades.values(), selection.relevant_from)
         values[query_id] = {}
         for name in selection.names:
             match = JUDGED_AT.fullmatch(name)
-            value = (
-                _judged(ties[query_id], grades, int(match[1]))
-                if match
-                else expected(selection.convention, name, ties_of_query)
-            )
+            value = _judged(docs, grades, int(match[1])) if match else expected(selection.convention, name, tie)
             if value is None:
                 others[name] = None
             else:
@@ -176,12 +173,9 @@ def expected(convention: str, name: str, ties: Tied) -> float | None:
     if member is None:
         return None
     family, k = member
-    closed_form = NOT_LINEAR.get(family.kind)
-    return (
-        float(COMPUTED[family.kind](ties, family, k)[0])
-        if closed_form is None
-        else closed_form(ties, relevant_of(ties, family)[0])
-    )
+    if closed_form := NOT_LINEAR.get(family.kind):
+        return closed_form(ties, relevant_of(ties, family)[0])
+    return float(COMPUTED[family.kind](ties, family, k)[0])
 
 
 def _average_precision(ties: Tied, relevant: float) -> float:
@@ -240,18 +234,17 @@ def through_ir_measures(run: Run, graded: Grades, *, names: Sequence[str], relev
     """
     import ir_measures
 
-    names_by_measure = {_measure_named(name, relevant_from): name for name in names}
+    name_of = {_measure_named(name, relevant_from): name for name in names}
     scores = {
         query_id: {doc.doc_id: float(len(docs) - rank) for rank, doc in enumerate(as_trec_eval(docs))}
         for query_id, docs in run.items()
         if docs
     }
     values = {query_id: dict.fromkeys(names, 0.0) for query_id in graded}
-    if scores and names_by_measure:
-        for metric in ir_measures.iter_calc(
-            list(names_by_measure), {key: dict(grades) for key, grades in graded.items()}, scores
-        ):
-            values[metric.query_id][names_by_measure[metric.measure]] = float(metric.value)
+    if scores and name_of:
+        judged = {query_id: dict(grades) for query_id, grades in graded.items()}
+        for metric in ir_measures.iter_calc(list(name_of), judged, scores):
+            values[metric.query_id][name_of[metric.measure]] = float(metric.value)
     return values
 
 

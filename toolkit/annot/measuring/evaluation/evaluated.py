@@ -136,7 +136,6 @@ def of_runs(
     AVERAGES. seed: of the tests between runs.
     """
     evaluations: dict[str, dict[str, Evaluation]] = {}
-    facet_names = sorted({facets[query_id] for query_id in graded.query_ids})
     for tag, rankings in runs.items():
         queries = _queries_of(tag, rankings, graded, facets, left_out.get(tag, ()))
         lists = {query_id: ranking for query_id, ranking in rankings.items() if query_id in facets}
@@ -155,12 +154,8 @@ def of_runs(
     ]
     if any(len({len(run[name]) for run in runs.values() if run.get(name)}) > 1 for name in graded.query_ids):
         notes.append(f"{CHANCE}: as long as the longest run; each run is compared with one of its own length")
-    averages = []
-    for facet in [*facet_names, *([TOGETHER] if len(facet_names) > 1 else [])]:
-        members = {query_id for query_id in graded.query_ids if facet in (facets[query_id], TOGETHER)}
-        members, note = _averaged(members, facet, splits, average)
-        notes += [note] if note else []
-        averages.append(average_of(members, facet, _folds(splits, facet), topics, average))
+    averages, left_out_of_folds = _averages({name: facets[name] for name in graded.query_ids}, topics, splits, average)
+    notes += left_out_of_folds
     primary = measures[0] if measures else PRIMARY[conventions[0]]
     tags_of = grouped((systems.get(tag, tag), tag) for tag in runs)
     lines: list[RunMeasures] = []
@@ -168,14 +163,15 @@ def of_runs(
     comparisons: list[RunComparison] = []
     verdicts: list[Verdict] = []
     for convention in conventions:
-        values = {tag: {q.query_id: q.values for q in evaluations[tag][convention].queries} for tag in runs}
         selection = MeasuresAsked(convention, graded.columns(convention, measures), relevant_from)
         one_assessor, best = graded.one_assessor(selection), graded.best_order(selection)
+        chance, longest = _random_orders(runs, graded, selection)
         figures = _Figures(
             convention=convention,
             names=selection.names,
-            values=values,
-            chance=_random_orders(runs, graded, selection),
+            values={tag: _values(evaluations[tag][convention]) for tag in runs},
+            chance=chance,
+            longest=longest,
             best=None if best is None else {query.query_id: query for query in best.queries},
             tags_of=tags_of,
             level=level,
@@ -229,22 +225,36 @@ def _folds(splits: Mapping[str, Mapping[str, tuple[str, ...]]], facet: str) -> M
     return splits.get("all" if facet == TOGETHER else facet, {})
 
 
-def _averaged(
-    members: set[str], facet: str, splits: Mapping[str, Mapping[str, tuple[str, ...]]], average: str
-) -> tuple[set[str], str]:
-    """Queries of a facet that are averaged, and a note if some are left out. Raises InputError if none is left."""
-    folds = _folds(splits, facet)
-    if average == "dev":
-        members = members & set(folds.get(DEV_FOLD, ()))
-        if not members:
-            hint = "use `--average plain`" if splits else "draw folds with `annot query folds`"
-            raise InputError(f"{_on(facet)}no query is in a development fold on record", hint=hint)
-    if average == "test" and (untested := members - in_test_folds(members, folds)):
-        left = counted(len(untested), "query")
-        return members - untested, (
-            f"{_on(facet)}leaves out {left} outside the test folds; `--average plain` takes all"
-        )
-    return members, ""
+def _averages(
+    facets: Mapping[str, str],
+    topics: Mapping[str, str] | None,
+    splits: Mapping[str, Mapping[str, tuple[str, ...]]],
+    average: str,
+) -> tuple[list[Average], list[str]]:
+    """Averages over each facet, then together, and a note for each that leaves queries out.
+
+    Raises InputError if one has no queries in a development fold.
+    """
+    averages, notes = [], []
+    names = sorted({*facets.values()})
+    for facet in [*names, *([TOGETHER] if len(names) > 1 else [])]:
+        folds = _folds(splits, facet)
+        members = {query_id for query_id in facets if facet in (facets[query_id], TOGETHER)}
+        if average == "dev":
+            members &= set(folds.get(DEV_FOLD, ()))
+            if not members:
+                hint = "use `--average plain`" if splits else "draw folds with `annot query folds`"
+                raise InputError(f"{_on(facet)}no query is in a development fold on record", hint=hint)
+        if average == "test" and (untested := members - in_test_folds(members, folds)):
+            members -= untested
+            left = counted(len(untested), "query")
+            notes.append(f"{_on(facet)}leaves out {left} outside the test folds; `--average plain` takes all")
+        averages.append(average_of(members, facet, folds, topics, average))
+    return averages, notes
+
+
+def _values(evaluation: Evaluation) -> Values:
+    return {query.query_id: query.values for query in evaluation.queries}
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,8 +265,10 @@ class _Figures:
     names: Sequence[str]
     values: Mapping[str, Values]
     """Values by run, then query."""
-    chance: Mapping[str | None, Values]
-    """Values of a random order by run, cut at its length; at None, cut at the length of the longest."""
+    chance: Mapping[str, Values]
+    """Values of a random order by run, cut at its length."""
+    longest: Values
+    """Values of a random order that is cut at the length of the longest run."""
     best: Mapping[str, QueryMeasures] | None
     """Best order of each query; None if it is not known."""
     tags_of: Mapping[str, Sequence[str]]
@@ -305,18 +317,18 @@ class _Figures:
         tags_on = self.tags_on(average)
         lines = [self.line(system, [self.values[tag] for tag in tags], average) for system, tags in tags_on.items()]
         sums_and_chance = {
-            system: (self._sums(tags, average, measure), self._chance_sums(tags, average, measure))
+            system: (self._sums(self.values, tags, average, measure), self._sums(self.chance, tags, average, measure))
             for system, tags in tags_on.items()
         }
         reach = average.reach(self.best, measure)
         lines = _beside_chance(lines, sums_and_chance, average, reach, level=self.level, seed=self.seed)
-        return [*lines, self.line(CHANCE, [self.chance[None]], average)]
+        return [*lines, self.line(CHANCE, [self.longest], average)]
 
     def comparisons(self, average: Average, measure: str) -> tuple[tuple[RunComparison, ...], Verdict]:
         """Comparison of all systems on `measure`."""
         return compare_runs(
             average.facet,
-            {system: self._sums(tags, average, measure) for system, tags in self.tags_on(average).items()},
+            {system: self._sums(self.values, tags, average, measure) for system, tags in self.tags_on(average).items()},
             average.sizes(),
             reach=average.reach(self.best, measure),
             unit=average.unit,
@@ -326,11 +338,8 @@ class _Figures:
             seed=self.seed,
         )
 
-    def _sums(self, tags: Sequence[str], average: Average, measure: str) -> Array:
-        return average.sums(_means([self.values[tag] for tag in tags], average, measure))
-
-    def _chance_sums(self, tags: Sequence[str], average: Average, measure: str) -> Array:
-        return average.sums(_means([self.chance[tag] for tag in tags], average, measure))
+    def _sums(self, values: Mapping[str, Values], tags: Sequence[str], average: Average, measure: str) -> Array:
+        return average.sums(_means([values[tag] for tag in tags], average, measure))
 
 
 def _means(runs: Sequence[Values], average: Average, name: str) -> dict[str, float]:
@@ -340,17 +349,16 @@ def _means(runs: Sequence[Values], average: Average, name: str) -> dict[str, flo
 
 def _random_orders(
     runs: Mapping[str, Mapping[str, Ranking]], graded: GradedPools, selection: MeasuresAsked
-) -> dict[str | None, Values]:
-    """Measures of a random order of all that the runs rank: by run, cut at its length, and at None at the longest."""
-    lengths: dict[str | None, dict[str, int]] = {
-        tag: {query_id: len(run.get(query_id, ())) for query_id in graded.query_ids} for tag, run in runs.items()
-    }
-    lengths[None] = {
-        query_id: max((of_run[query_id] for of_run in lengths.values()), default=0) for query_id in graded.query_ids
-    }
-    cuts = {cut for of_run in lengths.values() for cut in of_run.items()}
-    values = graded.chance(ranked_by_any(runs.values()), cuts, selection)
-    return {tag: {cut[0]: values[cut] for cut in of_run.items()} for tag, of_run in lengths.items()}
+) -> tuple[dict[str, Values], Values]:
+    """Measures of a random order of all that the runs rank: by run, cut at its length, and at that of the longest."""
+    cuts_of = {tag: [(name, len(run.get(name, ()))) for name in graded.query_ids] for tag, run in runs.items()}
+    longest = [(name, max((len(run.get(name, ())) for run in runs.values()), default=0)) for name in graded.query_ids]
+    all_cuts = {cut for cuts in (longest, *cuts_of.values()) for cut in cuts}
+    values = graded.chance(ranked_by_any(runs.values()), all_cuts, selection)
+    return (
+        {tag: {cut[0]: values[cut] for cut in cuts} for tag, cuts in cuts_of.items()},
+        {cut[0]: values[cut] for cut in longest},
+    )
 
 
 def _beside_chance(

@@ -152,9 +152,7 @@ def certainty(
     for redraw in range(measured.redraws):
         grades = filled.grades(redraw) if filled.incomplete else first
         drawn = {name: _drawn(grades[name], pi[name], measured.seed, name, redraw) for name in names}
-        empty += sum(
-            max(grades_of_query.values(), default=0) < measured.relevant_from for grades_of_query in drawn.values()
-        )
+        empty += sum(max(known.values(), default=0) < measured.relevant_from for known in drawn.values())
         if measured.predict and guesses is None:
             # Learned from the first draw alone: the next would teach nearly the same, and learning takes longest.
             guesses = predicted(drawn, judged.features, judged.topics, highest=measured.highest)
@@ -274,19 +272,14 @@ def _drawn(grades: Mapping[str, int], pi: Mapping[str, float], seed: int, name: 
 
 
 def _judged_whole(grades: Grades, measured: Measured) -> dict[str, PoolGrades]:
-    certain = {name: dict.fromkeys(grades_of_query, 1.0) for name, grades_of_query in grades.items()}
+    certain = {name: dict.fromkeys(known, 1.0) for name, known in grades.items()}
     return pools_of(certain, grades, None, highest=measured.highest)
 
 
 def _values(lists: Mapping[str, Lists], grades: Grades, measured: Measured) -> Array:
     """Values of whole pools, shape (queries, S)."""
     pools = _judged_whole(grades, measured)
-    return np.array(
-        [
-            _measured(replace(lists_of_query, grades=pools[name]), measured).values
-            for name, lists_of_query in lists.items()
-        ]
-    )
+    return np.array([_measured(replace(ranked, grades=pools[name]), measured).values for name, ranked in lists.items()])
 
 
 def _measured(lists: Lists, measured: Measured) -> Estimates:

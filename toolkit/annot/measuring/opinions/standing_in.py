@@ -137,7 +137,9 @@ def _tested(
     left_out: dict[str, str] = {}
     tested: dict[str, tuple[float, int]] = {}
     for assessor, person in compared.items():
-        result = p_of(person) if len(person.behind) >= FEWEST_PAIRS else _too_few_pairs(len(person.behind))
+        n = len(person.behind)
+        few = Undefined(f"{n} pairs shared with others, expected {FEWEST_PAIRS} or more")
+        result = p_of(person) if n >= FEWEST_PAIRS else few
         if isinstance(result, Undefined):
             left_out[assessor] = result.reason
         else:
@@ -206,10 +208,6 @@ def _off(grades: Array, ratings: Array, others: Mask) -> Array:
 
 def _mean(values: Array, weights: Array) -> float:
     return float((values * weights).sum() / weights.sum())
-
-
-def _too_few_pairs(n: int) -> Undefined:
-    return Undefined(f"{n} pairs shared with others, expected {FEWEST_PAIRS} or more")
 
 
 def _below(off: float, variance: float, n: int) -> float:

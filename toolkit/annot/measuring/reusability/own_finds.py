@@ -9,7 +9,7 @@ finds would hide a part of the loss, and lift the other systems by as much.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -115,16 +115,9 @@ def losses(
     queries = sorted({query_id for query_id, _ in relevant})
     runs: dict[str, Run] = {}
     for method, own_finds in finds.items():
-        run = {query_id: rankings[method].get(topics[query_id], ()) for query_id in queries if method in rankings}
-        runs[method] = run or {query_id: _best(qrels, query_id) for query_id in queries}
+        runs[method] = _run_of(rankings.get(method), qrels, topics, queries)
         runs[method + UNJUDGED] = _without_grades(runs[method], own_finds, topics)
-    if estimating is None:
-        scored = score(runs)
-    else:
-        scored = {}
-        for method in finds:
-            both = {name: runs[name] for name in (method, method + UNJUDGED)}
-            scored |= estimating.score_without(method)(both)
+    scored = _scored(runs, finds, score, estimating)
     by_query = {run: np.array([values[query_id] for query_id in queries]) for run, values in scored.items()}
     mean = {run: float(values.mean()) for run, values in by_query.items()}
     ranked = [method for method in finds if method in rankings]
@@ -151,8 +144,8 @@ def losses(
                 alone_relevant=max(0, round(math.fsum(relevant[pair] for pair in pairs))),
                 score=mean[method],
                 without=mean[without],
-                rank=1 + sum(other > mean[method] for other in others) if method in rankings else None,
-                rank_without=1 + sum(other > mean[without] for other in others) if method in rankings else None,
+                rank=_rank(mean[method], others) if method in rankings else None,
+                rank_without=_rank(mean[without], others) if method in rankings else None,
                 tau=_tau(method, ranked, mean),
                 loss=loss,
                 interval=interval,
@@ -161,6 +154,27 @@ def losses(
             )
         )
     return tuple(sorted(results, key=lambda result: (-result.loss, result.method)))
+
+
+def _run_of(
+    by_topic: Run | None, qrels: Sequence[Qrel], topics: Mapping[str, str], queries: Sequence[str]
+) -> dict[str, Ranking]:
+    """Run with a method's ranking of each topic, or with the best order of the judged documents if it has none."""
+    if by_topic is None:
+        return {query_id: _best(qrels, query_id) for query_id in queries}
+    return {query_id: by_topic.get(topics[query_id], ()) for query_id in queries}
+
+
+def _scored(
+    runs: Mapping[str, Run], methods: Iterable[str], score: Score, estimating: Estimating | None
+) -> Mapping[str, Mapping[str, float]]:
+    if estimating is None:
+        return score(runs)
+    scored: dict[str, Mapping[str, float]] = {}
+    for method in methods:
+        both = {name: runs[name] for name in (method, method + UNJUDGED)}
+        scored |= estimating.score_without(method)(both)
+    return scored
 
 
 def _without_grades(run: Run, own_finds: frozenset[Pair], topics: Mapping[str, str]) -> Run:
@@ -172,6 +186,10 @@ def _without_grades(run: Run, own_finds: frozenset[Pair], topics: Mapping[str, s
         )
         for query_id, ranking in run.items()
     }
+
+
+def _rank(score: float, others: Sequence[float]) -> int:
+    return 1 + sum(other > score for other in others)
 
 
 def _tau(method: str, ranked: Sequence[str], mean: Mapping[str, float]) -> Value:

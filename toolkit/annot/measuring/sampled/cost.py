@@ -33,7 +33,7 @@ def scatter(estimates: Mapping[str, float], topics: Mapping[str, str]) -> float 
 def by_opinion(
     name: str,
     model: str,
-    with_opinion: Mapping[str, SampledEvaluation],
+    joint: Mapping[str, SampledEvaluation],
     alone: Mapping[str, SampledEvaluation],
     measure: str,
     topics: Mapping[str, str],
@@ -43,17 +43,14 @@ def by_opinion(
 ) -> ByOpinion:
     """Effect of an opinion on the intervals.
 
-    with_opinion, alone: by run, with the opinion and with the rankings alone. pairs: that it helps to predict;
+    joint, alone: by run, with the opinion and with the rankings alone. pairs: that it helps to predict;
     other_texts: those of them that are judged on another version of a text than the model read.
     """
-    both = [_values(values, measure) for values in (with_opinion, alone)]
-    levels = [tuple(scatter(values[tag], topics) for values in both) for tag in with_opinion]
+    both = [_values(values, measure) for values in (joint, alone)]
+    levels = [tuple(scatter(values[tag], topics) for values in both) for tag in joint]
     differences = [
-        tuple(
-            scatter({query_id: values[run][query_id] - values[other_run][query_id] for query_id in values[run]}, topics)
-            for values in both
-        )
-        for run, other_run in combinations(with_opinion, 2)
+        tuple(scatter({name: values[a][name] - values[b][name] for name in values[a]}, topics) for values in both)
+        for a, b in combinations(joint, 2)
     ]
     return ByOpinion(
         name=name,
@@ -62,24 +59,18 @@ def by_opinion(
         difference=_wider_by(differences),
         level=_wider_by(levels),
         other_texts=other_texts,
-        means={
-            tag: (values.evaluation.mean[measure], alone[tag].evaluation.mean[measure])
-            for tag, values in with_opinion.items()
-        },
+        means={tag: (run.evaluation.mean[measure], alone[tag].evaluation.mean[measure]) for tag, run in joint.items()},
     )
 
 
 def _wider_by(variances: Iterable[tuple[float | None, ...]]) -> float | None:
-    ratios = [
-        math.sqrt(with_opinion / alone) - 1 for with_opinion, alone in variances if with_opinion is not None and alone
-    ]
+    ratios = [math.sqrt(joint / alone) - 1 for joint, alone in variances if joint is not None and alone]
     return median(ratios) if ratios else None
 
 
-def _values(evaluations: Mapping[str, SampledEvaluation], measure: str) -> dict[str, dict[str, float]]:
+def _values(runs: Mapping[str, SampledEvaluation], measure: str) -> dict[str, dict[str, float]]:
     return {
-        tag: {query.query_id: query.values[measure] for query in run.evaluation.queries}
-        for tag, run in evaluations.items()
+        tag: {query.query_id: query.values[measure] for query in run.evaluation.queries} for tag, run in runs.items()
     }
 
 
