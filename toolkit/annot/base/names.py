@@ -135,9 +135,9 @@ def counted(n: int, name: str, plural: str = "") -> str:
     return f"{n:,} {name}"
 
 
-def verb(n: int, one: str, many: str) -> str:
+def verb(n: int, singular: str, many: str) -> str:
     """Verb that follows a number of things: `{{ n | counted("pair") }} {{ n | verb("lacks", "lack") }} a grade`."""
-    return one if n == 1 else many
+    return singular if n == 1 else many
 
 
 class Called(NamedTuple):

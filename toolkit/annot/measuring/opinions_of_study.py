@@ -33,12 +33,12 @@ def judged_of(snapshot: Snapshot, runs: Mapping[str, Mapping[str, Ranking]]) -> 
     """Grades of people so far, and the runs whose systems rank for every topic, in the order that is evaluated."""
     outcome, settings = snapshot.outcome, snapshot.ws.settings
     convention, measure = primary_of(settings)
-    found = family_of(convention, measure)
-    assert found is not None
+    member = family_of(convention, measure)
+    assert member is not None
     weights = None
     if snapshot.sample is not None:
-        weights = {one.pair: 1.0 for one in outcome.of_answered_pairs} | {
-            pair: 1 / one.probability for pair, one in snapshot.sample.pairs.items() if one.drawn
+        weights = {judgement.pair: 1.0 for judgement in outcome.of_answered_pairs} | {
+            pair: 1 / judgement.probability for pair, judgement in snapshot.sample.pairs.items() if judgement.drawn
         }
     queries = ratings_of(
         outcome.of_answered_pairs,
@@ -66,7 +66,7 @@ def judged_of(snapshot: Snapshot, runs: Mapping[str, Mapping[str, Ranking]]) -> 
         ),
         rule=FavourRule(
             measure,
-            *found,
+            *member,
             least=LEAST,
             tolerance=settings.agreement.tolerated_favour,
             level=settings.agreement.level,

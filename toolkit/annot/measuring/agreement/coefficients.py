@@ -123,9 +123,9 @@ def of_tables(name: str, tables: Array, grades: Sequence[int], *, many: bool) ->
     return np.where(has_value, values, 0.0), np.where(has_value, sizes, 0.0)
 
 
-def rests_on_most(part: float, whole: float) -> bool:
+def rests_on_most(part: float, total: float) -> bool:
     """True if the figure of a part may represent the whole."""
-    return bool(2 * part > whole)
+    return bool(2 * part > total)
 
 
 COEFFICIENTS: dict[str, Coefficient] = {name: partial(coefficient, name) for name in (*OF_TABLES, *OF_COUNTS)}

@@ -41,21 +41,21 @@ class PooledTables:
 
         Only two who met in a unit have another table without it.
         """
-        whole = self.summed()
-        many = len(whole) > 2
-        met, position = np.unique(self.clusters.of[self.query] * len(whole) + self.two, return_inverse=True)
-        unit, two = np.divmod(met, max(1, len(whole)))
+        tables = self.summed()
+        many = len(tables) > 2
+        met, position = np.unique(self.clusters.of[self.query] * len(tables) + self.two, return_inverse=True)
+        unit, two = np.divmod(met, max(1, len(tables)))
         table_in_unit = np.zeros((len(met), *self.tables.shape[1:]))
         np.add.at(table_in_unit, position, self.tables)
-        values, sizes = of_tables(name, whole, grades, many=many)
-        values_left, sizes_left = of_tables(name, np.round(whole[two] - table_in_unit, NO_DUST), grades, many=many)
+        values, sizes = of_tables(name, tables, grades, many=many)
+        values_left, sizes_left = of_tables(name, np.round(tables[two] - table_in_unit, NO_DUST), grades, many=many)
 
         def without(values_of_two: Array, left: Array) -> Array:
             """Sum over every two without each unit. left: of two who met in it."""
             return np.asarray(values_of_two.sum() + np.bincount(unit, left - values_of_two[two], self.clusters.n))
 
         sums, used = without(values * sizes, values_left * sizes_left), np.round(without(sizes, sizes_left), NO_DUST)
-        shared = np.round(whole.sum() - np.bincount(unit, table_in_unit.sum(axis=(-1, -2)), self.clusters.n), NO_DUST)
+        shared = np.round(tables.sum() - np.bincount(unit, table_in_unit.sum(axis=(-1, -2)), self.clusters.n), NO_DUST)
         result = np.full(self.clusters.n, np.nan)
         np.divide(sums, used, out=result, where=2 * used > shared)
         return result

@@ -28,7 +28,7 @@ class ErrorCase(NamedTuple):
     error: Error
     grade: int
     rank: int | None
-    """From 1; None if the run leaves a relevant document out."""
+    """Rank from 1; None if the run leaves a relevant document out."""
 
 
 def error_cases(

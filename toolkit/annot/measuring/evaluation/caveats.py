@@ -1,4 +1,4 @@
-"""What a reader of the figures of runs must know, a sentence each; a list of names once for all runs that share it."""
+"""Sentences that a reader of the figures of runs needs; queries are named once for all runs that share them."""
 
 from __future__ import annotations
 
@@ -33,22 +33,22 @@ def caveats(
     *,
     unknown: Mapping[str, int],
     unable: Mapping[str, Sequence[str]],
-    whole: bool,
+    complete: bool,
     some_relevant: bool,
 ) -> Iterator[str]:
     """Sentences about runs, by tag.
 
     unknown: number of queries of the run that are not in the study. unable: the queries that its system cannot rank
-    for. whole: True if all of the pools was judged; a pair that was not drawn is not unjudged. some_relevant: True if a
-    judged document is relevant.
+    for. complete: True if all of the pools was judged; a pair that was not drawn is not unjudged. some_relevant: True
+    if a judged document is relevant.
     """
     for tag, evaluation in evaluations.items():
         missing = sum(len(query.missing) for query in evaluation.queries)
         unjudged = sum(query.unjudged for query in evaluation.queries)
         if missing:
-            left = counted(missing, "judged document") if whole else f"{counted(missing, 'document')} of the pools"
+            left = counted(missing, "judged document") if complete else f"{counted(missing, 'document')} of the pools"
             yield f"{tag}: leaves out {left}"
-        if unjudged and whole:
+        if unjudged and complete:
             yield f"{tag}: ranks {counted(unjudged, 'unjudged document')}; unjudged counts as not relevant"
         elif unjudged:
             yield f"{tag}: ranks {counted(unjudged, 'document')} of no pool; they count as not relevant"
@@ -59,7 +59,7 @@ def caveats(
         ranks = verb(len(tags), "ranks", "rank")
         yield f"{', '.join(tags)}: {ranks} no documents for {_named(queries, f', {score}')}"
     if some_relevant:
-        none = "no document is relevant" if whole else "no drawn document is relevant"
+        none = "no document is relevant" if complete else "no drawn document is relevant"
         for queries, tags in _sharing(
             {tag: evaluation_of_tag.without_relevant for tag, evaluation_of_tag in evaluations.items()}
         ):

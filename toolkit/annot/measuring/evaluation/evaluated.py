@@ -148,7 +148,7 @@ def of_runs(
             {tag: by_convention[conventions[0]] for tag, by_convention in evaluations.items()},
             unknown={tag: len(run.keys() - facets.keys()) for tag, run in runs.items()},
             unable={tag: sorted({*graded.query_ids}.intersection(left_out.get(tag, ()))) for tag in runs},
-            whole=graded.whole,
+            complete=graded.whole,
             some_relevant=graded.highest >= relevant_from,
         )
     ]

@@ -264,11 +264,11 @@ def _shares(tables: Integers) -> Array:
     return np.asarray(tables / tables.sum(axis=1, keepdims=True))
 
 
-def _too_few(query_ids: Sequence[str], topics: Mapping[str, str] | None, what: str) -> Undefined | None:
+def _too_few(query_ids: Sequence[str], topics: Mapping[str, str] | None, suffix: str) -> Undefined | None:
     units = clusters_of(query_ids, [topics[query_id] for query_id in query_ids] if topics else None)
     if not units.n or units.n >= MIN_UNITS:
         return None
-    pilot = f"{units.n} {units.unit if units.n == 1 else plural(units.unit)}{what}"
+    pilot = f"{units.n} {units.unit if units.n == 1 else plural(units.unit)}{suffix}"
     return Undefined(f"a pilot of {pilot} does not show how {plural(units.unit)} differ; {MIN_UNITS} are needed")
 
 

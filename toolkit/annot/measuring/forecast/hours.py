@@ -99,11 +99,11 @@ def speed_of(
     squares = 0.0
     for name, times in times_by_name.items():
         seconds = np.array([time for _, time in times])
-        labels = [at if unit == "judgements" else paper[query_id] for at, (query_id, _) in enumerate(times)]
-        _, at = np.unique(labels, return_inverse=True)
-        n = np.bincount(at)
+        labels = [unit_of if unit == "judgements" else paper[query_id] for unit_of, (query_id, _) in enumerate(times)]
+        _, unit_of = np.unique(labels, return_inverse=True)
+        n = np.bincount(unit_of)
         # How far each unit is from the others, in pairs: units of many pairs say more.
-        logs = np.log(np.bincount(at, weights=seconds) / n)
+        logs = np.log(np.bincount(unit_of, weights=seconds) / n)
         squares += float(((n * (logs - np.average(logs, weights=n))) ** 2).sum())
         means[name], sizes[name] = float(seconds.mean()), n
     freedom = sum(len(n) - 1 for n in sizes.values())

@@ -215,7 +215,7 @@ class RankedPairs:
     ) -> RankedPairs:
         """Place the pairs in the runs; the opinions in `pairs` are not used."""
         names = sorted({pair.query_id for pair in pairs})
-        row_of = {query_id: at for at, query_id in enumerate(names)}
+        row_of = {query_id: position for position, query_id in enumerate(names)}
         rows = [(row_of[pair.query_id], pair.doc_id) for pair in pairs]
         discount, scores = np.zeros((2, len(runs), len(pairs)))
         submitted = np.zeros((len(runs), len(pairs)), dtype=np.bool_)
@@ -223,13 +223,13 @@ class RankedPairs:
         for row, run in enumerate(runs.values()):
             lists = [run.get(query_id, ()) for query_id in names]
             cut[row] = [rule.family.cut(len(docs), rule.k) for docs in lists]
-            ranks = [{doc_id: at for at, doc_id in enumerate(docs)} for docs in lists]
+            ranks = [{doc_id: position for position, doc_id in enumerate(docs)} for docs in lists]
             discounts = [rule.family.discount(max(1, n)) for n in cut[row]]
-            for at, (query, doc_id) in enumerate(rows):
+            for position, (query, doc_id) in enumerate(rows):
                 rank = ranks[query].get(doc_id)
                 if rank is not None:
-                    submitted[row, at], scores[row, at] = True, 1 / (FUSED_AT + rank + 1)
-                    discount[row, at] = discounts[query][rank] if rank < cut[row, query] else 0.0
+                    submitted[row, position], scores[row, position] = True, 1 / (FUSED_AT + rank + 1)
+                    discount[row, position] = discounts[query][rank] if rank < cut[row, query] else 0.0
         final = np.array([pair.final for pair in pairs], dtype=np.int64)
         query_of = np.array([query for query, _ in rows], dtype=np.int64)
         return RankedPairs(

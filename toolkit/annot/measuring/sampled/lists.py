@@ -221,7 +221,7 @@ class Lists:
         mutual = np.where(ties > 1, (1 - first * weight) / np.maximum(1, ties - 1), 0.0)
         hits_before, tied, after = _around(h, weight, first)
         value = (h * (weight * (1 + hits_before) + mutual * (tied - h))).sum(axis=1)
-        each = e * (weight * (1 + hits_before) + after + 2 * mutual * (tied - h))
+        move = e * (weight * (1 + hits_before) + after + 2 * mutual * (tied - h))
         back = np.argsort(order, axis=1, kind="stable")[:, self.grades.uncertain]
         half = self._signs[: len(self._signs) // 2]
         moves = np.empty((len(value), len(self._signs)))
@@ -231,7 +231,7 @@ class Lists:
             )
             both = np.where(first[row, columns][:, None] == first[row, columns], 2 * mutual[row, columns], later)
             both *= np.outer(e[row, columns], e[row, columns]) * ~np.eye(len(columns), dtype=np.bool_)
-            straight, curved = half @ each[row, columns], ((half @ both) * half).sum(axis=1) / 2
+            straight, curved = half @ move[row, columns], ((half @ both) * half).sum(axis=1) / 2
             moves[row] = np.concatenate([curved + straight, curved - straight])
         return _Moving(value, moves, np.zeros(len(value)))
 

@@ -131,14 +131,14 @@ def _of_other_topics(
     """
     names = sorted({topics[query_id] for query_id in known})
     count = min(FOLDS, len(names))
-    fold = {topic: at % count for at, topic in enumerate(names)}
+    fold = {topic: number % count for number, topic in enumerate(names)}
     pairs = [(query_id, doc_id) for query_id in sorted(known) for doc_id in sorted(known[query_id])]
     x = np.array([known[query_id][doc_id] for query_id, doc_id in pairs], dtype=np.float64)
     fold_of = np.array([fold[topics[query_id]] for query_id, _ in pairs])
     grade = np.array([judged.get(query_id, {}).get(doc_id, -1) for query_id, doc_id in pairs])
     values = np.zeros((len(pairs), highest))
-    for at in range(count):
-        others, in_fold = (grade >= 0) & (fold_of != at), fold_of == at
+    for number in range(count):
+        others, in_fold = (grade >= 0) & (fold_of != number), fold_of == number
         if not others.any() or not in_fold.any():
             continue
         middle, spread = x[others].mean(axis=0), x[others].std(axis=0)
