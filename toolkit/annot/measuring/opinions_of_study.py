@@ -124,10 +124,8 @@ def _by_other_versions(snapshot: Snapshot, shown: Mapping[Pair, Display]) -> dic
     """
     others: dict[Pair, set[str]] = {}
     for judgement in (*snapshot.outcome.of_answered_pairs, *snapshot.outcome.current):
-        asked_on, judged_on = shown.get(judgement.pair, {}), snapshot.displays.get(judgement, {})
-        parts = {
-            part for part in VERSIONED if part in asked_on and asked_on[part] != judged_on.get(part, asked_on[part])
-        }
+        prompt, screen = shown.get(judgement.pair, {}), snapshot.displays.get(judgement, {})
+        parts = {part for part in VERSIONED if part in prompt and prompt[part] != screen.get(part, prompt[part])}
         if parts:
             others.setdefault(judgement.pair, set()).update(parts)
     return others
@@ -140,9 +138,8 @@ def runs_of_family(patterns: Iterable[str], tags: Iterable[str], on_record: Iter
     """
     systems = {run.tag: run.system for run in on_record}
     names = {tag: (tag, systems.get(tag, tag)) for tag in tags}
-    return {
-        tag for tag, both in names.items() if any(fnmatchcase(name, pattern) for name in both for pattern in patterns)
-    }
+    patterns = tuple(patterns)
+    return {tag for tag in names if any(fnmatchcase(name, pattern) for name in names[tag] for pattern in patterns)}
 
 
 def _lengths(snapshot: Snapshot, doc_ids: set[str]) -> dict[str, int]:

@@ -232,9 +232,7 @@ def not_settled(queries: Iterable[tuple[QueryAgreement, CountedQuery]]) -> Undef
 
     Undisputed pairs are settled first: alone they would show perfect agreement.
     """
-    numbers = [
-        (query.n_open, query.disputed.count, counted.n_without_final, query.n_pairs) for query, counted in queries
-    ]
+    numbers = [(query.n_open, query.disputed.count, counts.n_without_final, query.n_pairs) for query, counts in queries]
     return _not_settled(*np.sum(numbers, axis=0).tolist())
 
 

@@ -214,10 +214,8 @@ def noise(compared: SharedPairs) -> Contrast:
             contrast.cells[cells] = from_others[cells] - mean_of_query[others].mean()
             contrast.n[assessor] = len(own_queries)
             contrast.units[assessor] = contrast.telling[assessor] = len(np.unique(compared.paper_of[own_queries]))
-            for figures, value in zip(
-                (contrast.mean, contrast.error, contrast.freedom, contrast.p, contrast.least), test, strict=True
-            ):
-                figures[assessor] = value
+            contrast.mean[assessor], contrast.error[assessor] = test.difference, test.error
+            contrast.freedom[assessor], contrast.p[assessor] = test.freedom, test.p
             contrast.least[assessor] = max(test.least, 2 * 0.5 ** contrast.units[assessor])
     return contrast
 
@@ -232,17 +230,15 @@ def _over_queries(compared: SharedPairs, kind: Kind, place: int | None, cells: A
     topics, paper = np.unique(
         who * compared.n_queries + compared.paper_of[compared.cell_query[defined]], return_inverse=True
     )
-    assessor_of_topic = topics // compared.n_queries
+    judge = topics // compared.n_queries
     sizes, totals = np.bincount(paper), sums(paper, values, len(topics))
-    units = np.bincount(assessor_of_topic, minlength=m)
-    telling = np.bincount(assessor_of_topic[np.abs(totals) > ZERO], minlength=m)
+    units = np.bincount(judge, minlength=m)
+    telling = np.bincount(judge[np.abs(totals) > ZERO], minlength=m)
     with np.errstate(invalid="ignore", divide="ignore"):
         total = sums(who, values, m)
         mean = total / n
-        without = (total[assessor_of_topic] - totals) / (n[assessor_of_topic] - sizes)
-        around = sums(
-            assessor_of_topic, (without - (sums(assessor_of_topic, without, m) / units)[assessor_of_topic]) ** 2, m
-        )
+        without = (total[judge] - totals) / (n[judge] - sizes)
+        around = sums(judge, (without - (sums(judge, without, m) / units)[judge]) ** 2, m)
         error: Array = np.sqrt(around * (units - 1) / units)
         t = np.where(telling > 0, mean / error, 0.0)
         sides, t = (1, -t) if kind == "noise" else (2, -np.abs(t))

@@ -162,20 +162,18 @@ def streaks(panel: Panel, *, seed: int) -> tuple[Streak, ...]:
     m = len(panel.assessors)
     runs = [_runs(panel, places) for places in panel.in_order]
     longest = [max(runs_of_assessor, key=lambda run: (run.length, -run.start)) for runs_of_assessor in runs]
-    drawn_lengths = [
+    lengths = [
         _drawn(panel, assessor, run.length, enough=max(PERMUTATIONS, math.ceil(2 * m / ALPHA)), seed=seed)
         for assessor, run in enumerate(longest)
     ]
-    p_values = [_p(lengths, run) for lengths, run in zip(drawn_lengths, longest, strict=True)]
+    p_values = [_p(drawn, run) for drawn, run in zip(lengths, longest, strict=True)]
     results = []
     for assessor, corrected in enumerate(holm(p_values)):
         flagged = [
-            run for run in runs[assessor] if corrected / p_values[assessor] * _p(drawn_lengths[assessor], run) <= ALPHA
+            run for run in runs[assessor] if corrected / p_values[assessor] * _p(lengths[assessor], run) <= ALPHA
         ]
         name, n = panel.assessors[assessor], len(panel.in_order[assessor])
-        results.append(
-            Streak(name, n, longest[assessor], float(drawn_lengths[assessor].mean()), corrected, tuple(flagged))
-        )
+        results.append(Streak(name, n, longest[assessor], float(lengths[assessor].mean()), corrected, tuple(flagged)))
     return tuple(results)
 
 

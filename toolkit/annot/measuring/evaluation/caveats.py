@@ -52,17 +52,13 @@ def caveats(
             yield f"{tag}: ranks {counted(unjudged, 'unjudged document')}; unjudged counts as not relevant"
         elif unjudged:
             yield f"{tag}: ranks {counted(unjudged, 'document')} of no pool; they count as not relevant"
-    for queries, tags in _sharing(
-        {tag: evaluation_of_tag.not_submitted for tag, evaluation_of_tag in evaluations.items()}
-    ):
+    for queries, tags in _sharing({tag: run.not_submitted for tag, run in evaluations.items()}):
         score = verb(len(tags), "so its score there is 0", "so their scores there are 0")
         ranks = verb(len(tags), "ranks", "rank")
         yield f"{', '.join(tags)}: {ranks} no documents for {_named(queries, f', {score}')}"
     if some_relevant:
         none = "no document is relevant" if complete else "no drawn document is relevant"
-        for queries, tags in _sharing(
-            {tag: evaluation_of_tag.without_relevant for tag, evaluation_of_tag in evaluations.items()}
-        ):
+        for queries, tags in _sharing({tag: run.without_relevant for tag, run in evaluations.items()}):
             owners = "" if len(tags) == len(evaluations) else f"{', '.join(tags)}: "
             yield f"{owners}{none} for {_named(queries)}"
     for tag, count in unknown.items():

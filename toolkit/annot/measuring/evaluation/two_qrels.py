@@ -140,20 +140,13 @@ def _topics(
     weights: Mapping[tuple[str, str], float] | None,
 ) -> Iterable[TopicAgreement]:
     for query_id in sorted({query_id for query_id, _ in (*first, *second)}):
-        grades_a, grades_b = (
-            {doc_id: grade for (query_of_pair, doc_id), grade in grades_by_doc.items() if query_of_pair == query_id}
-            for grades_by_doc in (first, second)
-        )
-        both = sorted(grades_a.keys() & grades_b.keys())
-        ratings = np.array(
-            [[grades_by_doc[doc_id] for doc_id in both] for grades_by_doc in (grades_a, grades_b)], dtype=np.float64
-        )
-        pair_weights = (
-            None if weights is None else np.array([weights[query_id, doc_id] for doc_id in both], dtype=np.float64)
-        )
-        thin = None if pair_weights is None else too_thin(pair_weights)
-        kappa, alpha = (thin or value_of(name, ratings, grades, pair_weights) for name in AGREEMENT)
-        yield TopicAgreement(query_id, len(both), len(grades_a) - len(both), len(grades_b) - len(both), kappa, alpha)
+        pairs_a, pairs_b = ({pair for pair in grading if pair[0] == query_id} for grading in (first, second))
+        shared = sorted(pairs_a & pairs_b)
+        ratings = np.array([[grading[pair] for pair in shared] for grading in (first, second)], dtype=np.float64)
+        weighed = None if weights is None else np.array([weights[pair] for pair in shared], dtype=np.float64)
+        thin = None if weighed is None else too_thin(weighed)
+        kappa, alpha = (thin or value_of(name, ratings, grades, weighed) for name in AGREEMENT)
+        yield TopicAgreement(query_id, len(shared), len(pairs_a - pairs_b), len(pairs_b - pairs_a), kappa, alpha)
 
 
 def _changed(by_a: Iterable[RunComparison], by_b: Iterable[RunComparison], facet: str) -> Iterable[ChangedSides]:

@@ -19,8 +19,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from annot.base.stats.arrays import Array, Mask
 from annot.base.stats.clustered import FEWEST_QUERIES, clusters_of, plural
@@ -75,15 +77,19 @@ class StandingIn:
         return None if isinstance(self.omega, Undefined) else self.omega >= ENOUGH
 
 
-@dataclass(frozen=True, slots=True)
-class _Compared:
+class _Compared(NamedTuple):
     """Comparisons of one person with the model, by pair."""
 
     behind: Array
     """Difference W_person - W_model: 1, 0 or -1."""
     as_near: Mask
-    query: tuple[str, ...]
+    query: npt.NDArray[np.str_]
     weights: Array
+
+    @classmethod
+    def joined(cls, parts: Sequence[_Compared]) -> _Compared:
+        """Comparisons on several queries together."""
+        return cls(*map(np.concatenate, zip(*parts, strict=True)))
 
 
 def standing_in(
@@ -100,9 +106,7 @@ def standing_in(
     """
 
     def p_of(person: _Compared) -> tuple[float, int] | Undefined:
-        clusters = clusters_of(
-            person.query, None if topics is None else [topics[query_id] for query_id in person.query]
-        )
+        clusters = clusters_of(person.query, None if topics is None else [topics[name] for name in person.query])
         if clusters.n < FEWEST_QUERIES:
             return Undefined(f"{clusters.n} {plural(clusters.unit)}, expected {FEWEST_QUERIES} or more")
         mean = _mean(person.behind, person.weights)
@@ -167,7 +171,7 @@ def _tested(
 
 def _compared(queries: Sequence[QueryRatings], opinion: Mapping[Pair, int]) -> dict[str, _Compared]:
     """Pairs by person that another person judged too and on which the model has an opinion."""
-    rows_by_assessor: dict[str, list[tuple[float, bool, str, float]]] = {}
+    by_assessor: dict[str, list[_Compared]] = {}
     for query in queries:
         opinions = np.array([opinion.get((query.query_id, doc_id), np.nan) for doc_id in query.doc_ids])
         weights = np.ones(len(opinions)) if query.weights is None else query.weights
@@ -176,25 +180,14 @@ def _compared(queries: Sequence[QueryRatings], opinion: Mapping[Pair, int]) -> d
             others = graded.copy()
             others[row] = False
             comparable = graded[row] & others.any(axis=0) & ~np.isnan(opinions)
-            model, person = (
-                _off(grades, query.ratings, others)[comparable] for grades in (opinions, query.ratings[row])
-            )
+            model = _off(opinions, query.ratings, others)[comparable]
+            person = _off(query.ratings[row], query.ratings, others)[comparable]
             nearer, as_near = person <= model + _SAME, model <= person + _SAME
-            rows_by_assessor.setdefault(assessor, []).extend(
-                zip(
-                    (nearer.astype(np.float64) - as_near).tolist(),
-                    as_near.tolist(),
-                    [query.query_id] * int(comparable.sum()),
-                    weights[comparable].tolist(),
-                    strict=True,
-                )
-            )
-    return {
-        assessor: _Compared(np.array(behind), np.array(as_near), tuple(query), np.array(weights))
-        for assessor, rows in sorted(rows_by_assessor.items())
-        if rows
-        for behind, as_near, query, weights in [zip(*rows, strict=True)]
-    }
+            query_ids = np.full(len(nearer), query.query_id)
+            on_query = _Compared(nearer.astype(np.float64) - as_near, as_near, query_ids, weights[comparable])
+            by_assessor.setdefault(assessor, []).append(on_query)
+    compared = {assessor: _Compared.joined(parts) for assessor, parts in sorted(by_assessor.items())}
+    return {assessor: person for assessor, person in compared.items() if len(person.behind)}
 
 
 _SAME = 1e-9

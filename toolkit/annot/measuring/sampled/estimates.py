@@ -58,12 +58,12 @@ def pools_of(
     faults: list[str] = []
     pools: dict[str, PoolGrades] = {}
     for query_id in sorted(pi):
-        predicted_of_query = None if predicted is None else predicted.get(query_id, {})
+        predictions = None if predicted is None else predicted.get(query_id, {})
         try:
             pools[query_id] = pool_grades(
                 pi[query_id],
                 judged.get(query_id, {}),
-                predicted_of_query,
+                predictions,
                 highest=highest,
                 query_id=query_id,
                 weights=None if weights is None else weights[query_id],
