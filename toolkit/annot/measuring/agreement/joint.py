@@ -105,7 +105,7 @@ def interval(
 ) -> Interval | Undefined:
     """Interval of that coefficient over whole queries.
 
-    topics: shape (Q,), the topic of each, the unit where several queries are of one; None takes them as independent.
+    topics: shape (Q,), the topic of each, the unit if several queries are of one; None takes them as independent.
     """
     n_queries, n_twos = len(tables), units.tables.shape[1]
     times = tables.astype(np.float64)

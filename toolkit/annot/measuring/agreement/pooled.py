@@ -160,7 +160,7 @@ def agreement_between(
     """Compute the coefficients of two gradings.
 
     first, second: the grade of each pair, by query and document. topics: the topic of each query, by its id; None takes
-    the queries as independent. weights: of each pair, 1 / pi where a sample was drawn; None is 1 each.
+    the queries as independent. weights: of each pair, 1 / pi if a sample was drawn; None is 1 each.
     """
     by_query = grouped((pair[0], pair) for pair in sorted(first.keys() & second.keys()))
     if not by_query:

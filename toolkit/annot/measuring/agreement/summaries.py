@@ -133,7 +133,7 @@ class GroupAgreement:
 
 @dataclass(frozen=True, slots=True)
 class AgreementTable:
-    """All agreement figures of a study, with the settings behind them."""
+    """Agreement figures of a study, with the settings behind them."""
 
     missing: str
     """Name of the policy for missing judgements."""

@@ -51,15 +51,15 @@ def agreement_table(
 ) -> AgreementTable:
     """Compute all agreement figures.
 
-    facets: the facet of each `query_id`. grades: the scale, consecutive integers. missing: a name in
-    `ratings.POLICIES`. binarised_at: compute the coefficients on "this grade or higher" instead; None for the scale as
-    it is. level: of the intervals, 0..1; None for no intervals. topics: the topic of each `query_id`; intervals take
-    topics for the units of chance, and queries where this is None. coefficients: names in `COEFFICIENTS`, those wanted.
-    unjudgeable: the pairs (query, document) that were closed because no one could judge them. weights: of each pair
-    (query, document), 1 / pi where a sample was drawn: coefficients then describe the whole pool, and a query whose
-    pairs are worth too few (`LEAST_EFFECTIVE`) has none of its own. The best figure then is the pooled one: means
-    and medians over queries are off by .01 at a third (`benchmarks/sampled_judging.py`). Shares of disputed and
-    overruled pairs describe the pool, too; counts are of what was judged.
+    facets: the facet of each `query_id`. grades: the scale, consecutive integers. missing: a name in `POLICIES`.
+    binarised_at: compute the coefficients on "this grade or higher" instead; None uses the scale as it is. level: of
+    the intervals, 0..1; None for no intervals. topics: the topic of each `query_id`; intervals take topics for the
+    units of chance, and queries if this is None. coefficients: names in `COEFFICIENTS`. unjudgeable: the pairs (query,
+    document) that were closed because no one could judge them. weights: of each pair (query, document), 1 / pi if a
+    sample was drawn: coefficients then describe the whole pool, and a query whose pairs are worth too few
+    (`LEAST_EFFECTIVE`) has none of its own. The best figure then is the pooled one: means and medians over queries are
+    off by .01 at a third (`benchmarks/sampled_judging.py`). Shares of disputed and overruled pairs describe the pool,
+    too; counts are of judged pairs.
 
     Per query: before adjudication the coefficient between the assessors, after it the mean of (each assessor, final
     grade), both on the pairs with two or more grades. After adjudication a query, and a group of queries, has values

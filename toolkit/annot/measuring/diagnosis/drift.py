@@ -72,7 +72,7 @@ class _Tested(NamedTuple):
 def drifts(panel: Panel, *, fence: float) -> tuple[Drift, ...]:
     """Test every assessor and measure for a change, corrected by Holm.
 
-    Speed is the logarithm of the seconds, those beyond the fences (`durations.fences`) pulled in to them.
+    Speed is the logarithm of the seconds, with those beyond the fences pulled in (`annot.base.stats.medians.fences`).
     """
     speed = _speed(panel, fence)
     by_speed = [_tested(panel, assessor, "speed", (), speed) for assessor in range(len(panel.assessors))]

@@ -1,4 +1,4 @@
-"""All judgements of a study side by side, and each next to the others of the same pair."""
+"""Judgements of a study side by side, and each next to the others of the same pair."""
 
 from __future__ import annotations
 

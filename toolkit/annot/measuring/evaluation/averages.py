@@ -7,6 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from annot.base.errors import InputError
+from annot.base.names import called, counted
 from annot.base.stats.arrays import Array
 from annot.base.stats.pseudo_topics import Reach
 from annot.measuring.evaluation.measures import QueryMeasures, mean_over_folds
@@ -18,7 +20,9 @@ TEST_FOLD = "mean over the test fold"
 DEV = "mean over the development fold"
 PLAIN = "mean over queries"
 AVERAGES = ("test", "dev", "plain")
-"""Over the test folds if there are any; over the first development fold, as in CSFCube's release; over all queries."""
+"""Averages over the test folds if there are any; over the first development fold, as in CSFCube's release; over all
+queries.
+"""
 DEV_FOLD = "fold1_dev"
 
 
@@ -85,3 +89,40 @@ def average_of(
     if average == "test" and folds and sorted(query_id for fold in folds for query_id in fold) == list(query_ids):
         return Average(facet, folds, TEST if len(folds) > 1 else TEST_FOLD, topics)
     return Average(facet, (query_ids,), DEV if average == "dev" else PLAIN, topics)
+
+
+def folds_of(splits: Mapping[str, Mapping[str, tuple[str, ...]]], facet: str) -> Mapping[str, tuple[str, ...]]:
+    """Folds of the facet, or of all queries."""
+    return splits.get("all" if facet == TOGETHER else facet, {})
+
+
+def averages_of_facets(
+    facets: Mapping[str, str],
+    topics: Mapping[str, str] | None,
+    splits: Mapping[str, Mapping[str, tuple[str, ...]]],
+    average: str,
+) -> tuple[list[Average], list[str]]:
+    """Averages over each facet, then together, and a note for each that leaves queries out.
+
+    Raises InputError if one has no queries in a development fold.
+    """
+    averages, notes = [], []
+    names = sorted({*facets.values()})
+    for facet in [*names, *([TOGETHER] if len(names) > 1 else [])]:
+        folds = folds_of(splits, facet)
+        members = {query_id for query_id in facets if facet in (facets[query_id], TOGETHER)}
+        if average == "dev":
+            members &= set(folds.get(DEV_FOLD, ()))
+            if not members:
+                hint = "use `--average plain`" if splits else "draw folds with `annot query folds`"
+                raise InputError(f"{_on(facet)}no query is in a development fold on record", hint=hint)
+        if average == "test" and (untested := members - in_test_folds(members, folds)):
+            members -= untested
+            left = counted(len(untested), "query")
+            notes.append(f"{_on(facet)}leaves out {left} outside the test folds; `--average plain` takes all")
+        averages.append(average_of(members, facet, folds, topics, average))
+    return averages, notes
+
+
+def _on(facet: str) -> str:
+    return f"{facet}: " if called().faceted else ""

@@ -8,12 +8,11 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from annot.base.errors import InputError
-from annot.base.names import called, counted
 from annot.base.records import Ranking, grouped
 from annot.base.stats.arrays import Array
 from annot.base.stats.pseudo_topics import Reach, interval_of_mean
 from annot.base.stats.values import Interval, Undefined, rounding
-from annot.measuring.evaluation.averages import DEV_FOLD, TOGETHER, Average, average_of, in_test_folds
+from annot.measuring.evaluation.averages import Average, average_of, averages_of_facets, folds_of
 from annot.measuring.evaluation.caveats import caveats, nothing_relevant
 from annot.measuring.evaluation.chance import ranked_by_any
 from annot.measuring.evaluation.comparisons import (
@@ -154,7 +153,9 @@ def of_runs(
     ]
     if any(len({len(run[name]) for run in runs.values() if run.get(name)}) > 1 for name in graded.query_ids):
         notes.append(f"{CHANCE}: as long as the longest run; each run is compared with one of its own length")
-    averages, left_out_of_folds = _averages({name: facets[name] for name in graded.query_ids}, topics, splits, average)
+    averages, left_out_of_folds = averages_of_facets(
+        {name: facets[name] for name in graded.query_ids}, topics, splits, average
+    )
     notes += left_out_of_folds
     primary = measures[0] if measures else PRIMARY[conventions[0]]
     tags_of = grouped((systems.get(tag, tag), tag) for tag in runs)
@@ -182,7 +183,7 @@ def of_runs(
             lines += figures.lines(averaged, beyond_chance)
             judged = one_assessor.keys() & set(averaged.members)
             if judged:
-                of_judged = average_of(judged, averaged.facet, _folds(splits, averaged.facet), topics, average)
+                of_judged = average_of(judged, averaged.facet, folds_of(splits, averaged.facet), topics, average)
                 ceiling.append(figures.line(ONE_ASSESSOR, [one_assessor], of_judged))
             if convention == conventions[0] and len(figures.tags_on(averaged)) > 1:
                 pairs, verdict = figures.comparisons(averaged, primary)
@@ -219,38 +220,6 @@ def _queries_of(
             faults=[f"found {', '.join(sorted(rankings)[:3])}", f"expected {', '.join(sorted(facets)[:3])}"],
         )
     return queries
-
-
-def _folds(splits: Mapping[str, Mapping[str, tuple[str, ...]]], facet: str) -> Mapping[str, tuple[str, ...]]:
-    return splits.get("all" if facet == TOGETHER else facet, {})
-
-
-def _averages(
-    facets: Mapping[str, str],
-    topics: Mapping[str, str] | None,
-    splits: Mapping[str, Mapping[str, tuple[str, ...]]],
-    average: str,
-) -> tuple[list[Average], list[str]]:
-    """Averages over each facet, then together, and a note for each that leaves queries out.
-
-    Raises InputError if one has no queries in a development fold.
-    """
-    averages, notes = [], []
-    names = sorted({*facets.values()})
-    for facet in [*names, *([TOGETHER] if len(names) > 1 else [])]:
-        folds = _folds(splits, facet)
-        members = {query_id for query_id in facets if facet in (facets[query_id], TOGETHER)}
-        if average == "dev":
-            members &= set(folds.get(DEV_FOLD, ()))
-            if not members:
-                hint = "use `--average plain`" if splits else "draw folds with `annot query folds`"
-                raise InputError(f"{_on(facet)}no query is in a development fold on record", hint=hint)
-        if average == "test" and (untested := members - in_test_folds(members, folds)):
-            members -= untested
-            left = counted(len(untested), "query")
-            notes.append(f"{_on(facet)}leaves out {left} outside the test folds; `--average plain` takes all")
-        averages.append(average_of(members, facet, folds, topics, average))
-    return averages, notes
 
 
 def _values(evaluation: Evaluation) -> Values:
@@ -396,7 +365,3 @@ def _beside_chance(
         )
         for line in lines
     ]
-
-
-def _on(facet: str) -> str:
-    return f"{facet}: " if called().faceted else ""

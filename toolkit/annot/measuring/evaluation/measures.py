@@ -114,7 +114,7 @@ def evaluate(
     """Measure `run` in `convention` (a name in CONVENTIONS).
 
     relevant_from: the smallest grade that counts as relevant in the binary measures. ties: one of TIES. measures: those
-    to compute beside the convention's own (`columns`).
+    to compute besides the convention's own (`columns`).
     Raises InputError for an unknown convention, no qrels, a document submitted twice, or scores that rise down a list
     (as distances do: smaller is better there).
     """

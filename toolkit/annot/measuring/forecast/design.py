@@ -121,7 +121,7 @@ def simulate_design(
     pilot: its judgements, for their times; the design's assessors are taken to be the pilot's, or like them. together:
     of pairs with as many assessors as the design has, or why there are none. settled: the pilot's adjudications, for
     their times. dispute_seconds: of one dispute; None learns them from `settled`. topics: the topic of each query, the
-    unit of chance where several are of one; None takes queries as independent.
+    unit of chance if several are of one; None takes queries as independent.
 
     Each simulated study redraws the pilot (see `redrawing`), draws its queries from it, and each query's pairs from its
     distribution of grades. Tables of the pilot differ by their queries and by chance; the part that is chance is taken

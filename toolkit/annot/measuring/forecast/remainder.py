@@ -79,7 +79,7 @@ def forecast(
 
     judgements: of several revisions the latest counts, and none that carries flags. remaining: judgements still to
     give by assessor, and of `NOBODY`; who has judged and is not named there has none left. now: with a time zone.
-    topics: the topic of each query, the unit of chance where several are of one; None takes queries as independent.
+    topics: the topic of each query, the unit of chance if several are of one; None takes queries as independent.
     An assessor who has not begun is taken to be as fast as the others are on average, and has no date. Without an
     assessor for each judgement, there is no date for all.
     """

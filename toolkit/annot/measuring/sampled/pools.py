@@ -56,11 +56,11 @@ class SampledPools:
         return values
 
     def one_assessor(self, selection: MeasuresAsked) -> dict[str, Values]:
-        """Empty, because no assessor graded the whole pool."""
+        """Values of one assessor: none, because no assessor graded the whole pool."""
         return {}
 
     def best_order(self, selection: MeasuresAsked) -> None:
-        """None, because not all of the relevant documents are known."""
+        """Best order: None, because not all of the relevant documents are known."""
 
     def of(self, query_ids: Collection[str]) -> dict[str, PoolGrades]:
         """Pools of these queries."""
