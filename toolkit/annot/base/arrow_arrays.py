@@ -47,9 +47,8 @@ def strings_of(texts: Iterable[str | None]) -> Any:
     parts: list[Any] = strings if joined.isascii() else [text.encode() for text in strings]
     offsets = np.zeros(len(strings) + 1, dtype=np.int32)
     np.cumsum(np.fromiter(map(len, parts), np.int64, len(parts)), out=offsets[1:])
-    return pa.Array.from_buffers(
-        pa.string(), len(strings), [validity, pa.py_buffer(offsets), pa.py_buffer(joined.encode())]
-    )
+    buffers = [validity, pa.py_buffer(offsets), pa.py_buffer(joined.encode())]
+    return pa.Array.from_buffers(pa.string(), len(strings), buffers)
 
 
 def lists_of(lists: Sequence[Sequence[str] | None]) -> Any:

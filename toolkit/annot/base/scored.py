@@ -31,6 +31,5 @@ def as_trec_eval(scored: Iterable[ScoredDoc]) -> tuple[ScoredDoc, ...]:
     """
     documents = sorted(scored, key=lambda doc: doc.doc_id, reverse=True)
     scores = single_precision(doc.score for doc in documents)
-    return tuple(
-        [documents[position] for position in sorted(range(len(documents)), key=lambda position: -scores[position])]
-    )
+    order = sorted(range(len(documents)), key=lambda position: -scores[position])
+    return tuple([documents[position] for position in order])

@@ -8,6 +8,7 @@ strictness from one to the next. Then the paper is the unit; if each query has a
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -72,10 +73,8 @@ def share_of_counts(
     """Share of observations that are hits. hits, sizes: shape (Q,), of each query. topics: of each query."""
     hits, sizes = np.asarray(hits, dtype=np.float64), np.asarray(sizes, dtype=np.float64)
     not_empty = sizes > 0
-    topics_of_queries = (
-        None if topics is None else [paper for paper, some in zip(topics, not_empty, strict=True) if some]
-    )
-    clusters = clusters_of(np.flatnonzero(not_empty), topics_of_queries)
+    topics = None if topics is None else list(itertools.compress(topics, not_empty))
+    clusters = clusters_of(np.flatnonzero(not_empty), topics)
     return _share(clusters.summed(hits[not_empty]), clusters.summed(sizes[not_empty]), level=level, unit=clusters.unit)
 
 

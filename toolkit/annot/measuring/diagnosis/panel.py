@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -59,10 +60,7 @@ class Panel:
     @cached_property
     def query(self) -> Integers:
         """Shape (N,), the query of each pair by number, in the order of the pairs."""
-        changes = [
-            query_id != next_query_id
-            for query_id, next_query_id in zip(self.query_ids, self.query_ids[1:], strict=False)
-        ]
+        changes = [query_id != following for query_id, following in itertools.pairwise(self.query_ids)]
         return np.concatenate([[0], np.cumsum(changes)]).astype(np.int64)[: len(self.query_ids)]
 
     @cached_property

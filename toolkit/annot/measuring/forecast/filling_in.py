@@ -84,9 +84,7 @@ def filled_in(
     grade = np.array([known[name].get(doc_id, 0) for _, name, doc_id in pairs])
     weights = np.array([1 / drawn_with[name][doc_id] for _, name, doc_id in pairs])
     x = np.array([features[name][doc_id] for _, name, doc_id in pairs], dtype=np.float64)
-    chances = np.stack(
-        [_chances(x, grade >= reached, weights, query, judged) for reached in range(1, highest + 1)], axis=1
-    )
+    chances = np.stack([_chances(x, grade >= least, weights, query, judged) for least in range(1, highest + 1)], axis=1)
     falling = np.minimum.accumulate(chances, axis=1)
     at_least = {name: falling[(query == row) & ~judged] for row, name in enumerate(names)}
     return FilledIn(known, missing, at_least, relevant_from, seed)

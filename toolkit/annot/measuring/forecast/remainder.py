@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -134,9 +135,7 @@ def _notes(
         notes.append(f"{', '.join(borrowing)}: no times yet; assumed to be as fast as the others on average")
     if vacant and timed:
         notes.append("judgements without an assessor: the hours assume a person as fast as the others on average")
-    oldest = max(
-        ages_of([judgement for judgements in by_assessor.values() for judgement in judgements], now), default=math.inf
-    )
+    oldest = max(ages_of([*itertools.chain.from_iterable(by_assessor.values())], now), default=math.inf)
     if min(oldest + 1, rules.window_days) < 7:
         notes.append("the pace comes from less than a week, so it may not include a weekend")
     return tuple(notes)

@@ -266,9 +266,7 @@ def _of_differences(covariances: Array) -> Array:
 
 def _drawn(grades: Mapping[str, int], pi: Mapping[str, float], seed: int, name: str, redraw: int) -> dict[str, int]:
     chances = generator(seed, "drawn again", name, str(redraw)).random(len(grades)).tolist()
-    return {
-        doc_id: grade for (doc_id, grade), chance in zip(grades.items(), chances, strict=True) if chance < pi[doc_id]
-    }
+    return {doc_id: grades[doc_id] for doc_id, chance in zip(grades, chances, strict=True) if chance < pi[doc_id]}
 
 
 def _judged_whole(grades: Grades, measured: Measured) -> dict[str, PoolGrades]:

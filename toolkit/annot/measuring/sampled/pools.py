@@ -50,9 +50,8 @@ class SampledPools:
                 lists = [[ScoredDoc(doc_id, float(-rank)) for rank, doc_id in enumerate(order)] for order in orders]
             runs = {str(number): {query_id: docs} for number, docs in enumerate(lists)}
             evaluations = _estimated(runs, self.of([query_id]), selection, ties="expected").values()
-            values[query_id, length] = {
-                name: fmean(evaluation.mean[name] for evaluation in evaluations) for name in selection.names
-            }
+            means = [evaluation.mean for evaluation in evaluations]
+            values[query_id, length] = {name: fmean(mean[name] for mean in means) for name in selection.names}
         return values
 
     def one_assessor(self, selection: MeasuresAsked) -> dict[str, Values]:

@@ -42,11 +42,11 @@ def features(
     """
     features_of = {}
     for doc_id, rank in fused.items():
-        ranks_of_document = [ranks.get(method, {}).get(doc_id) for method in methods]
+        places = [ranks.get(method, {}).get(doc_id) for method in methods]
         features_of[doc_id] = (
-            *(0.0 if rank_by_method is None else 1 / rank_by_method for rank_by_method in ranks_of_document),
-            *(0.0 if rank_by_method is None else 1 / (10 + rank_by_method) for rank_by_method in ranks_of_document),
-            *(float(rank_by_method is not None) for rank_by_method in ranks_of_document),
+            *(0.0 if place is None else 1 / place for place in places),
+            *(0.0 if place is None else 1 / (10 + place) for place in places),
+            *(float(place is not None) for place in places),
             0.0 if rank is None else math.log(rank),
             0.0 if rank is None else 1 / rank,
             float(rank is not None),
