@@ -21,7 +21,7 @@ import ir_measures
 from annot.base.records import Qrel, Query, Source
 from annot.demo import simulated_people
 from annot.demo.packaged import ADJUDICATOR, CAST
-from annot.formats.irds_module import dataset_id, module_name
+from annot.formats.beir import dataset_id, module_name
 from annot.formats.trec import read_qrels, read_run
 from annot.pools.pool_design import DesignOverrides
 from annot.publishing.release.questions import answer_sheet, questions

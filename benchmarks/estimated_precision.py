@@ -21,11 +21,11 @@ difference between two systems, and its root mean square error. Seeds of the dra
 Measured with 20 redraws of Cranfield and 60 of CSFCube:
 
                               level: bias     rms  diff.: bias    rms
-    Cranfield   33% annot     0.0179   0.0158   0.0097   0.0066
+    Cranfield   33% annot     0.0178   0.0157   0.0098   0.0066
     Cranfield   33% infAP     0.0916   0.0721   0.0337   0.0182
     Cranfield   33% xinfAP    0.0368   0.0341   0.0065   0.0061
     Cranfield   33% statAP    0.0266   0.0216   0.0154   0.0073
-    CSFCube     33% annot     0.0145   0.0193   0.0113   0.0187
+    CSFCube     33% annot     0.0132   0.0187   0.0113   0.0187
     CSFCube     33% infAP     0.0427   0.0467   0.0154   0.0248
     CSFCube     33% xinfAP    0.0323   0.0267   0.0156   0.0163
     CSFCube     33% statAP    0.0114   0.0194   0.0163   0.0210

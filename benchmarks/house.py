@@ -2,7 +2,8 @@
 
 A code line is a line of Python that holds a token of code: no blank line, no comment, no docstring and no docstring of
 an attribute. Tokens are those of such lines, without line ends and indents. Rooms are the names at the top of the
-package.
+package. A record is a class of values: a NamedTuple, a dataclass, a TypedDict or a model of pydantic. Complexity is
+McCabe's as radon counts it, with closures. A circle of modules counts imports in functions and under TYPE_CHECKING.
 """
 
 from __future__ import annotations
@@ -14,14 +15,21 @@ import sys
 import tempfile
 import tokenize
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
+from typing import NamedTuple
 
 SILENT = {
     *(tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT),
     *(tokenize.ENCODING, tokenize.ENDMARKER),
 }
-SMALL, LARGE = 40, 400
+SMALL, LARGE = 40, 600
+COMPLEX, TOO_COMPLEX = 20, 25
+FRAGMENT = ("What", "Whether", "How", "Of", "By", "With", "Which", "That", "Where", "When")
+"""First words of docstrings that are no sentence and no noun."""
+DIALECT = ("what", "stand", "stands", "beside", "nobody", "somebody", "told", "said")
+RECORD_BASES = {"NamedTuple", "BaseModel", "TypedDict", "StrictModel", "Section"}
 
 
 def docstring_lines(tree: ast.Module) -> set[int]:
@@ -59,6 +67,88 @@ def imports_of(tree: ast.Module) -> Iterator[str]:
 def room(dotted: str) -> str:
     """The name at the top of the package that a dotted name is in."""
     return dotted.split(".")[1] if "." in dotted else ""
+
+
+def import_lines(tree: ast.Module) -> int:
+    """Number of lines that imports take."""
+    return sum(
+        (node.end_lineno or node.lineno) - node.lineno + 1
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Import | ast.ImportFrom)
+    )
+
+
+def records(tree: ast.Module) -> Iterator[int]:
+    """Numbers of fields of the records that a module declares."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ClassDef):
+            names = {
+                part.id
+                for part in ast.walk(ast.Tuple([*node.bases, *node.decorator_list]))
+                if isinstance(part, ast.Name)
+            }
+            if names & {*RECORD_BASES, "dataclass"}:
+                yield sum(isinstance(line, ast.AnnAssign) for line in node.body)
+
+
+def bound_names(tree: ast.Module) -> Iterator[str]:
+    """Names that functions bind: arguments, assignments and loops."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+            yield from (argument.arg for argument in ast.walk(node.args) if isinstance(argument, ast.arg))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            yield from (
+                name.id for name in ast.walk(node) if isinstance(name, ast.Name) and isinstance(name.ctx, ast.Store)
+            )
+
+
+def docstrings(tree: ast.Module) -> Iterator[str]:
+    """Every string that is a statement of its own."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
+            yield node.value.value
+
+
+class Function(NamedTuple):
+    """A function or a method, and its cyclomatic complexity."""
+
+    complexity: int
+    name: str
+
+
+def functions(text: str) -> Iterator[Function]:
+    """Functions and methods of a module, with their complexity as radon counts it."""
+    from radon.visitors import ComplexityVisitor
+
+    visitor = ComplexityVisitor.from_code(text)
+    for function in visitor.functions:
+        yield Function(function.complexity, function.name)
+    for record in visitor.classes:
+        yield from (Function(method.complexity, f"{record.name}.{method.name}") for method in record.methods)
+
+
+def circle(trees: Mapping[Path, ast.Module], package: Path) -> list[str]:
+    """Modules that import each other in a circle, in functions and under TYPE_CHECKING too; empty without any."""
+    modules = {_dotted(path, package): tree for path, tree in trees.items()}
+    edges = {
+        module: {other for name in imports_of(tree) if (other := _module_of(name, modules)) and other != module}
+        for module, tree in modules.items()
+    }
+    try:
+        TopologicalSorter(edges).prepare()
+    except CycleError as error:
+        return list(error.args[1])
+    return []
+
+
+def _dotted(path: Path, package: Path) -> str:
+    return ".".join(("annot", *path.relative_to(package).with_suffix("").parts)).removesuffix(".__init__")
+
+
+def _module_of(name: str, modules: Collection[str]) -> str:
+    """The module that an imported name is or is in; empty for the package itself, which imports nothing at once."""
+    module = name if name in modules else name.rpartition(".")[0]
+    return "" if module == "annot" else module
 
 
 def ties(package: Path, trees: dict[Path, ast.Module]) -> dict[tuple[str, str], int]:
@@ -120,7 +210,7 @@ def main() -> None:
         if path.suffix in (".j2", ".toml")
     )
     modules = [path for path in texts if path.name != "__init__.py"]
-    physical = {path: len(texts[path].splitlines()) for path in modules}
+    lines_of = {path: counted[path][0] for path in modules}
     classes: defaultdict[str, list[str]] = defaultdict(list)
     for path, tree in trees.items():
         for node in tree.body:
@@ -138,8 +228,26 @@ def main() -> None:
     print(f"tokens                   {tokens:>8,}")
     print(f"with lines of templates  {code + templates:>8,}")
     print(f"modules                  {len(modules):>8,}")
-    print(f"  below {SMALL} lines         {sum(lines < SMALL for lines in physical.values()):>8,}")
-    print(f"  above {LARGE} lines        {sum(lines > LARGE for lines in physical.values()):>8,}")
+    print(f"  below {SMALL} code lines    {sum(lines < SMALL for lines in lines_of.values()):>8,}")
+    print(f"  above {LARGE} code lines   {sum(lines > LARGE for lines in lines_of.values()):>8,}")
+    imported = sum(map(import_lines, trees.values()))
+    print(f"lines of imports         {imported:>8,}  {imported / code:.1%}")
+    fields = [count for tree in trees.values() for count in records(tree)]
+    print(f"records                  {len(fields):>8,}  with {sum(fields):,} fields")
+    complexities = sorted((function for text in texts.values() for function in functions(text)), reverse=True)
+    print(f"functions above {COMPLEX}       {sum(function.complexity > COMPLEX for function in complexities):>8,}")
+    too_complex = [function for function in complexities if function.complexity > TOO_COMPLEX]
+    print(f"functions above {TOO_COMPLEX}       {len(too_complex):>8,}")
+    for function in too_complex[:20]:
+        print(f"  {function.complexity:>3} {function.name}")
+    print(f"circle of modules        {' - '.join(circle(trees, package)) or 'none':>8}")
+    strings = [string.strip() for tree in trees.values() for string in docstrings(tree)]
+    fragments = sum(string.split(None, 1)[0] in FRAGMENT for string in strings if string)
+    print(f"docstrings               {len(strings):>8,}  of which {fragments:,} begin with {', '.join(FRAGMENT)}")
+    words = Counter(word.strip(".,;:()`").lower() for string in strings for word in string.split())
+    print(f"words in docstrings      {', '.join(f'{word} {words[word]:,}' for word in DIALECT)}")
+    names = Counter(name for tree in trees.values() for name in bound_names(tree))
+    print(f"commonest bound names    {', '.join(f'{name} {count:,}' for name, count in names.most_common(30))}")
     print(f"names at the top         {len(top):>8,}  {' '.join(top)}")
     twice = {name: places for name, places in classes.items() if len(places) > 1}
     print(f"class names in 2 modules {len(twice):>8,}")

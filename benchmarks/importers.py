@@ -31,7 +31,7 @@ AUTHORS = [f"{first}, {initial}." for first in ("Müller", "García", "Li", "Smi
 
 
 class Record(NamedTuple):
-    """What every format has of a paper."""
+    """The fields of a paper that every format has."""
 
     number: int
     title: str
@@ -40,17 +40,17 @@ class Record(NamedTuple):
     doi: str
 
 
-def made(count: int) -> Iterator[Record]:
-    """The same records each time."""
+def made_records(count: int) -> Iterator[Record]:
+    """Made-up records, the same each time."""
     rng = random.Random(13)
     words = ["".join(rng.choices(SYLLABLES, k=rng.randint(1, 4))) for _ in range(20_000)]
     cumulated = list(accumulate(1 / rank for rank in range(1, len(words) + 1)))
     for number in range(1, count + 1):
         sentences = []
         for _ in range(rng.randint(7, 11)):
-            said = rng.choices(words, cum_weights=cumulated, k=rng.randint(14, 28))
-            said.insert(7, rng.choice(RARE))
-            sentences.append(f"{rng.choice(OPENERS)} {' '.join(said)}.")
+            spoken = rng.choices(words, cum_weights=cumulated, k=rng.randint(14, 28))
+            spoken.insert(7, rng.choice(RARE))
+            sentences.append(f"{rng.choice(OPENERS)} {' '.join(spoken)}.")
         if number % 3 == 0:
             sentences[1] = sentences[1].replace(" ", f" {rng.choice(BEYOND_ASCII)} ", 1)
         if number % 10 == 0:
@@ -60,89 +60,92 @@ def made(count: int) -> Iterator[Record]:
         yield Record(number, title, abstract, rng.randint(1990, 2025), f"10.1234/made.{number}")
 
 
-def _ris(one: Record) -> str:
+def _ris(record: Record) -> str:
     authors = "".join(f"AU  - {author}\n" for author in AUTHORS)
-    abstract = f"AB  - {one.abstract}\n" if one.abstract else ""
+    abstract = f"AB  - {record.abstract}\n" if record.abstract else ""
     return (
-        f"TY  - JOUR\nTI  - {one.title}\n{authors}{abstract}PY  - {one.year}/03/01/\nJO  - A journal\nVL  - 7\n"
-        f"SP  - 10\nEP  - 20\nKW  - one\nKW  - another\nDO  - {one.doi}\n"
-        f"UR  - https://example.org/{one.number}\nER  - \n\n"
+        f"TY  - JOUR\nTI  - {record.title}\n{authors}{abstract}PY  - {record.year}/03/01/\nJO  - A journal\nVL  - 7\n"
+        f"SP  - 10\nEP  - 20\nKW  - one\nKW  - another\nDO  - {record.doi}\n"
+        f"UR  - https://example.org/{record.number}\nER  - \n\n"
     )
 
 
-def _bibtex(one: Record) -> str:
-    text = (one.abstract or "").replace("%", r"\%").replace("ü", r"{\"u}")
+def _bibtex(record: Record) -> str:
+    text = (record.abstract or "").replace("%", r"\%").replace("ü", r"{\"u}")
     abstract = f"  abstract = {{{text}}},\n" if text else ""
     return (
-        f"@article{{made{one.number},\n  title = {{{{{one.title}}}}},\n  author = {{{' and '.join(AUTHORS)}}},\n"
-        f"{abstract}  journal = {{A journal}},\n  year = {one.year},\n  month = mar,\n  doi = {{{one.doi}}}\n}}\n\n"
+        f"@article{{made{record.number},\n  title = {{{{{record.title}}}}},\n  author = {{{' and '.join(AUTHORS)}}},\n"
+        f"{abstract}  journal = {{A journal}},\n  year = {record.year},\n  month = mar,\n"
+        f"  doi = {{{record.doi}}}\n}}\n\n"
     )
 
 
-def _medline(one: Record) -> str:
+def _medline(record: Record) -> str:
     def lines(tag: str, text: str) -> str:
-        words, found = text.split(" "), [f"{tag:4}- "]
-        for word in words:
-            if len(found[-1]) + len(word) > 86:
-                found.append("      ")
-            found[-1] += f"{word} "
-        return "".join(f"{line.rstrip()}\n" for line in found)
+        written = [f"{tag:4}- "]
+        for word in text.split(" "):
+            if len(written[-1]) + len(word) > 86:
+                written.append("      ")
+            written[-1] += f"{word} "
+        return "".join(f"{line.rstrip()}\n" for line in written)
 
     authors = "".join(f"FAU - {author}\nAU  - {author}\nAD  - A university, a town\n" for author in AUTHORS)
-    abstract = lines("AB", one.abstract) if one.abstract else ""
+    abstract = lines("AB", record.abstract) if record.abstract else ""
     return (
-        f"PMID- {one.number}\nOWN - NLM\nSTAT- MEDLINE\nDP  - {one.year} Mar\n{lines('TI', one.title)}"
-        f"LID - {one.doi} [doi]\n{abstract}{authors}LA  - eng\nPT  - Journal Article\nJT  - A journal\nSO  - 1-2\n\n"
+        f"PMID- {record.number}\nOWN - NLM\nSTAT- MEDLINE\nDP  - {record.year} Mar\n{lines('TI', record.title)}"
+        f"LID - {record.doi} [doi]\n{abstract}{authors}LA  - eng\nPT  - Journal Article\nJT  - A journal\nSO  - 1-2\n\n"
     )
 
 
-def _pubmed(one: Record) -> str:
+def _pubmed(record: Record) -> str:
     authors = "".join(f"<Author><LastName>{a[:-4]}</LastName><Initials>{a[-2]}</Initials></Author>" for a in AUTHORS)
-    text = escape(one.abstract or "", quote=False)
-    if one.number % 3 == 0 and text:
+    text = escape(record.abstract or "", quote=False)
+    if record.number % 3 == 0 and text:
         middle = text.find(". ", len(text) // 2) + 1
         parts = {"BACKGROUND": text[:middle], "RESULTS": text[middle:].strip()}
-        given = "".join(f'<AbstractText Label="{k}" NlmCategory="{k}">{v}</AbstractText>' for k, v in parts.items())
+        abstract = "".join(f'<AbstractText Label="{k}" NlmCategory="{k}">{v}</AbstractText>' for k, v in parts.items())
     else:
-        given = f"<AbstractText>{text}</AbstractText>"
+        abstract = f"<AbstractText>{text}</AbstractText>"
     return (
-        f'<PubmedArticle><MedlineCitation><PMID Version="1">{one.number}</PMID><Article>'
-        f"<Journal><JournalIssue><PubDate><Year>{one.year}</Year></PubDate></JournalIssue></Journal><ArticleTitle>{one.title}</ArticleTitle>"
-        f"{f'<Abstract>{given}</Abstract>' if text else ''}<AuthorList>{authors}</AuthorList>"
+        f'<PubmedArticle><MedlineCitation><PMID Version="1">{record.number}</PMID><Article>'
+        f"<Journal><JournalIssue><PubDate><Year>{record.year}</Year></PubDate></JournalIssue></Journal><ArticleTitle>{record.title}</ArticleTitle>"
+        f"{f'<Abstract>{abstract}</Abstract>' if text else ''}<AuthorList>{authors}</AuthorList>"
         "</Article></MedlineCitation>"
-        f'<PubmedData><ArticleIdList><ArticleId IdType="doi">{one.doi}</ArticleId></ArticleIdList></PubmedData>'
+        f'<PubmedData><ArticleIdList><ArticleId IdType="doi">{record.doi}</ArticleId></ArticleIdList></PubmedData>'
         "</PubmedArticle>\n"
     )
 
 
-def _openalex(one: Record) -> str:
+def _openalex(record: Record) -> str:
     index: dict[str, list[int]] = {}
-    for at, word in enumerate(one.abstract.split() if one.abstract else ()):
-        index.setdefault(word, []).append(at)
+    for position, word in enumerate(record.abstract.split() if record.abstract else ()):
+        index.setdefault(word, []).append(position)
     return _line(
-        id=f"https://openalex.org/W{one.number}",
-        doi=f"https://doi.org/{one.doi}",
-        title=one.title,
-        publication_year=one.year,
+        id=f"https://openalex.org/W{record.number}",
+        doi=f"https://doi.org/{record.doi}",
+        title=record.title,
+        publication_year=record.year,
         authorships=[{"author": {"display_name": author}} for author in AUTHORS],
-        referenced_works=[f"https://openalex.org/W{one.number + more}" for more in range(1, 21)],
+        referenced_works=[f"https://openalex.org/W{record.number + more}" for more in range(1, 21)],
         abstract_inverted_index=index or None,
     )
 
 
-def _jsonl(one: Record) -> str:
-    return _line(paper_id=f"p{one.number}", title=one.title, abstract=one.abstract, year=one.year, authors=AUTHORS)
+def _jsonl(record: Record) -> str:
+    return _line(
+        paper_id=f"p{record.number}", title=record.title, abstract=record.abstract, year=record.year, authors=AUTHORS
+    )
 
 
 def _line(**fields: object) -> str:
     return json.dumps(fields) + "\n"
 
 
-def _text(of: Callable[[Record], str], begin: str = "", end: str = "") -> Callable[[Path, Iterable[Record]], None]:
+def _text(written: Callable[[Record], str], begin: str = "", end: str = "") -> Callable[[Path, Iterable[Record]], None]:
     def write(path: Path, records: Iterable[Record]) -> None:
         with path.open("w", encoding="utf-8") as file:
             file.write(begin)
-            file.writelines(map(of, records))
+            file.writelines(map(written, records))
             file.write(end)
 
     return write
@@ -150,8 +153,8 @@ def _text(of: Callable[[Record], str], begin: str = "", end: str = "") -> Callab
 
 def _rows(records: Iterable[Record]) -> Iterator[tuple[object, ...]]:
     yield "Authors", "Title", "Year", "DOI", "Abstract"
-    for one in records:
-        yield "; ".join(AUTHORS), one.title, one.year, one.doi, one.abstract or ""
+    for record in records:
+        yield "; ".join(AUTHORS), record.title, record.year, record.doi, record.abstract or ""
 
 
 def _csv(path: Path, records: Iterable[Record]) -> None:
@@ -192,7 +195,7 @@ def main() -> None:
     for name in options.formats or WRITERS:
         with tempfile.TemporaryDirectory() as folder:
             file, study = Path(folder, f"records.{name}"), Path(folder, "study")
-            WRITERS[name](file, made(options.records))
+            WRITERS[name](file, made_records(options.records))
             measured([ANNOT, "init", study])
             settings = study / "annot.toml"
             settings.write_text(settings.read_text().replace("# processes = 2", f"processes = {options.processes}"))

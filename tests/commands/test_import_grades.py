@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from annot.base.errors import InputError
 from annot.base.records import Assessor, Assignment, Qrel, Query
-from annot.formats.relish import read_relish
+from annot.formats.studio_export import read_relish
 from annot.formats.trec import read_qrels
 from annot.pools.selection.sampling import topics_as_papers
 from annot.store.database import open_store

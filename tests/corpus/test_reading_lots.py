@@ -26,7 +26,7 @@ def line(paper_id: str, sentences: list[str], title: str = "A title") -> str:
     return json.dumps({"paper_id": paper_id, "title": title, "abstract": sentences})
 
 
-def read(folder: Path, *lines: str, write: bool = True) -> adding.Brought:
+def read(folder: Path, *lines: str, write: bool = True) -> adding.LotRead:
     path = folder / "papers.jsonl"
     path.write_text("".join(f"{one}\n" for one in lines))
     (folder / "out").mkdir(exist_ok=True)
@@ -62,7 +62,9 @@ def test_a_lot_has_its_good_papers_in_a_file_and_what_cannot_be_read_in_another(
         (0, 3, "no JSON\n"),
         (0, 6, '{"id": 1}'),
     ]
-    ((position, (_, cleaned)),) = brought.cleaned.items()
+    ((position, notes),) = brought.notes.items()
+    assert notes.cleaned is not None
+    _, cleaned = notes.cleaned
     assert position == 2
     assert cleaned is not None
     assert cleaned.paper_id == "c"
@@ -82,7 +84,9 @@ def test_papers_are_read_whatever_number_is_taken_at_once(tmp_path: Path, monkey
     brought = read(tmp_path, *LINES, *LINES[:1], line("d", GOOD))
     assert brought.marks.ids.to_pylist() == ["a", "b", "c", "a", "d"]
     assert len(brought.pieces[0].faults) == 2
-    ((_, (counted_under, cleaned)),) = brought.cleaned.items()
+    (notes,) = brought.notes.values()
+    assert notes.cleaned is not None
+    counted_under, cleaned = notes.cleaned
     assert counted_under
     assert cleaned is None
 
@@ -90,8 +94,9 @@ def test_papers_are_read_whatever_number_is_taken_at_once(tmp_path: Path, monkey
 def test_a_thousand_cleaned_papers_are_written_with_their_texts_and_all_are_counted(tmp_path: Path) -> None:
     dirty = [*GOOD[:2], "Nine &amp; ten eleven twelve."]
     brought = read(tmp_path, *(line(f"p{at}", dirty) for at in range(1_002)), write=False)
-    assert len(brought.cleaned) == 1_002
-    assert sum(one is not None for _, one in brought.cleaned.values()) == 1_000
+    changes = [notes.cleaned for notes in brought.notes.values() if notes.cleaned]
+    assert len(changes) == 1_002
+    assert sum(texts is not None for _, texts in changes) == 1_000
     count = CleaningCount()
     count.take([(("x",), cleaned(f"p{at}")) for at in range(1_001)])
     assert (count.written(tmp_path, "x").written, count.facts) == (1_000, {"x": 1_001})

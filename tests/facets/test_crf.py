@@ -15,12 +15,14 @@ import pytest
 from annot.base.errors import InputError
 from annot.base.settings import Settings
 from annot.corpus.facets.attributes import FEATURE_SET
-from annot.corpus.facets.crf import SHIPPED_MODEL, Labeller, train
-from annot.corpus.facets.training import (
+from annot.corpus.facets.crf import (
+    SHIPPED_MODEL,
     LabelledAbstract,
+    Labeller,
     LabelScores,
     read_labelled,
     score,
+    train,
     without_held_out,
 )
 

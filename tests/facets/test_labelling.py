@@ -21,9 +21,16 @@ from annot.base.errors import InputError
 from annot.base.records import Paper, Source
 from annot.base.settings import Settings
 from annot.corpus.facets.attributes import features
-from annot.corpus.facets.crf import SHIPPED_MODEL, Labeller, read_weights, train, viterbi
+from annot.corpus.facets.crf import (
+    SHIPPED_MODEL,
+    LabelledAbstract,
+    Labeller,
+    read_labelled,
+    read_weights,
+    train,
+    viterbi,
+)
 from annot.corpus.facets.query_sentences import offered_facets
-from annot.corpus.facets.training import LabelledAbstract, read_labelled
 from annot.steps import facets, init
 from annot.store.database import open_store
 from annot.store.facet_labels import FacetLabels, put_corrections, read_labels

@@ -13,8 +13,7 @@ import pytest
 from annot.base.errors import InputError
 from annot.corpus.facets import crf
 from annot.corpus.facets.attributes import features
-from annot.corpus.facets.crf import SETTINGS, Labeller, read_weights, train, viterbi
-from annot.corpus.facets.training import LabelledAbstract
+from annot.corpus.facets.crf import SETTINGS, LabelledAbstract, Labeller, read_weights, train, viterbi
 
 
 def abstract(sentences: tuple[str, ...], labels: tuple[str, ...]) -> LabelledAbstract:

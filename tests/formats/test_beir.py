@@ -11,9 +11,8 @@ from typing import Any
 import pytest
 from annot.base.errors import InputError
 from annot.base.records import WHOLE, Draw, Paper, Pool, PoolEntry, Qrel, Query, Topic
-from annot.formats.beir import Fields, beir_paths, dataset_id, write_beir
+from annot.formats.beir import Fields, beir_paths, dataset_id, module_name, write_beir, write_irds
 from annot.formats.csfcube import Material
-from annot.formats.irds_module import module_name, write_irds
 from demo_collection import demo_material, demo_qrels
 
 

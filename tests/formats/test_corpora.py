@@ -18,8 +18,8 @@ from annot.base.errors import InputError
 from annot.base.records import Paper
 from annot.base.settings import Settings
 from annot.formats.corpora import FORMATS, Broken, Piece, format_named, format_of
-from annot.formats.corpora.acl import anthology_id
 from annot.formats.corpora.semantic_scholar import JOINED, Spreading
+from annot.formats.corpora.xml_papers import anthology_id
 from annot.formats.paper_lines import paper_of_record
 
 LABELS = Settings().labels.names

@@ -12,9 +12,8 @@ from typing import Any
 
 import pytest
 from annot.formats.corpora import tables
-from annot.formats.corpora.columns import paper
 from annot.formats.corpora.cutting import Broken, Head, Piece
-from annot.formats.corpora.tables import CSV, csv_rows
+from annot.formats.corpora.tables import CSV, csv_rows, paper
 
 PAPERS = [
     {"title": 'A "new" method; of, sorts', "abstract": "We look.\n\nThey see | hear.", "year": "2004", "doi": "10.1/a"},

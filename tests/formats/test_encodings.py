@@ -21,9 +21,8 @@ from annot.formats import input_files
 from annot.formats.citation_edges import edge_format, edges_of
 from annot.formats.corpora import FORMATS, Broken, Piece, encoding_in, format_named, format_of
 from annot.formats.judgements_file import read_judgements
-from annot.formats.relish import read_relish
 from annot.formats.spreadsheet import read_error_sheet, read_full_texts, read_gold, read_returned_lines
-from annot.formats.studio_export import ExportKeys, read_export
+from annot.formats.studio_export import ExportKeys, read_export, read_relish
 from annot.formats.submitted_run import read_submitted
 from annot.formats.topics import read_topics
 from annot.formats.trec import read_qrels, read_run

@@ -14,8 +14,9 @@ import pyarrow
 import pyarrow.parquet
 import pytest
 from annot.base.errors import InputError
-from annot.formats.corpora import FORMATS, Piece, format_named, format_of, irds
+from annot.formats.corpora import FORMATS, Piece, format_named, format_of
 from annot.formats.corpora.arxiv import ARXIV
+from annot.formats.corpora.plain import IRDS
 
 LINE = '{"paper_id": "1", "title": "T", "abstract": "A."}'
 XML = '<?xml version="1.0" encoding="UTF-8"?>\n<!-- x --><!DOCTYPE collection SYSTEM "schema.dtd">\n'
@@ -174,5 +175,5 @@ def test_documents_of_a_dataset_are_read_in_one_piece_in_their_order(monkeypatch
     ],
 )
 def test_the_first_text_of_a_document_is_its_abstract(record: dict[str, str], abstract: str | None) -> None:
-    assert irds.paper({"doc_id": "1", **record}) == {"paper_id": "1", "title": None, "abstract": abstract}
-    assert irds.paper({"doc_id": "1", "year": 1999})["year"] == 1999
+    assert IRDS.paper({"doc_id": "1", **record}) == {"paper_id": "1", "title": None, "abstract": abstract}
+    assert IRDS.paper({"doc_id": "1", "year": 1999})["year"] == 1999

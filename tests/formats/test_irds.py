@@ -13,9 +13,8 @@ from types import ModuleType
 import pytest
 from annot.base.errors import InputError
 from annot.base.records import Qrel
-from annot.formats.beir import beir_paths, dataset_id, fields_of, write_beir
+from annot.formats.beir import beir_paths, dataset_id, fields_of, module_name, write_beir, write_irds
 from annot.formats.csfcube import Material
-from annot.formats.irds_module import module_name, write_irds
 from demo_collection import demo_material, demo_qrels
 
 GRADES = ("Irrelevant", "Related", "Similar", "Near-identical")

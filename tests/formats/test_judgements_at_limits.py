@@ -9,7 +9,7 @@ import pytest
 from annot.base.errors import InputError
 from annot.base.records import Judgement
 from annot.formats.judgements_file import FileJudgement, judgement_record, read_judgements, write_judgements
-from annot.formats.relish import read_relish
+from annot.formats.studio_export import read_relish
 
 HEAD = "query,document,assessor,grade"
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 from annot.formats.corpora.cutting import Broken, Head, Piece
-from annot.formats.corpora.headings import parts_of
-from annot.formats.corpora.medline import MEDLINE
+from annot.formats.corpora.sections import parts_of
+from annot.formats.corpora.tagged import MEDLINE
 
 
 def piece(path: Path, text: str | bytes) -> Piece:

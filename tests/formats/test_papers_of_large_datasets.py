@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from annot.base.errors import MOST_FAULTS, InputError
 from annot.base.settings import Settings
-from annot.formats.corpora import Broken, Piece, arxiv, columns, cutting, s2orc
+from annot.formats.corpora import Broken, Piece, arxiv, cutting, tables
 from annot.formats.corpora.cutting import json_records
-from annot.formats.corpora.semantic_scholar import MOST_SHARES, SHARE_BYTES, Spread, Spreading, shares_of
+from annot.formats.corpora.semantic_scholar import MOST_SHARES, S2ORC, SHARE_BYTES, Spread, Spreading, shares_of
 from annot.formats.paper_lines import paper_of_record
 
 LABELS = Settings().labels.names
@@ -38,23 +38,23 @@ def whole(**annotations: Any) -> dict[str, Any]:
 
 
 def test_each_release_of_s2orc_has_the_same_fields() -> None:
-    first = s2orc.paper({"id": "1", "paperAbstract": "A", "outCitations": ["2"], "title": "T"})
+    first = S2ORC.paper({"id": "1", "paperAbstract": "A", "outCitations": ["2"], "title": "T"})
     assert first == {"paper_id": "1", "abstract": "A", "citations": ["2"], "title": "T"}
-    assert s2orc.paper({"paper_id": "1", "metadata": {"title": "T"}}) == {"paper_id": "1", "title": "T"}
+    assert S2ORC.paper({"paper_id": "1", "metadata": {"title": "T"}}) == {"paper_id": "1", "title": "T"}
     places = whole(
         title=[{"start": 0, "end": 8}],
         abstract=json.dumps([{"start": "9", "end": "22"}, {"start": "23", "end": "36"}]),
         bibentry=[{"attributes": {"matched_paper_id": 3}}, {"attributes": None}, {}],
     )
     for name in ("content", "body"):
-        assert s2orc.paper({"corpusid": 1, "year": 2001, name: places}) == {
+        assert S2ORC.paper({"corpusid": 1, "year": 2001, name: places}) == {
             "paper_id": 1,
             "title": "A title.",
             "abstract": "Abstract one.\n\nAbstract two.",
             "year": 2001,
             "citations": [3],
         }
-    assert s2orc.paper({"corpusid": 1, "title": "Given", "body": whole()})["title"] == "Given"
+    assert S2ORC.paper({"corpusid": 1, "title": "Given", "body": whole()})["title"] == "Given"
 
 
 @pytest.mark.parametrize(
@@ -71,7 +71,7 @@ def test_each_release_of_s2orc_has_the_same_fields() -> None:
     ],
 )
 def test_a_record_tells_that_it_is_of_s2orc(record: dict[str, Any], fits: bool) -> None:
-    assert s2orc.S2ORC.fits(record) is fits
+    assert S2ORC.fits(record) is fits
 
 
 def spread(folder: Path, *rows: Any) -> Spread:
@@ -203,12 +203,12 @@ def test_a_line_of_the_longest_length_is_read(tmp_path: Path, monkeypatch: pytes
 
 @pytest.mark.parametrize(
     ("year", "read"),
-    [(2001.0, 2001), (2001.5, 2001.5), (math.nan, None), (" 2001.0 ", "2001"), ("", None), (2001, 2001)],
+    [(2001.0, "2001"), (math.nan, None), (" 2001.0 ", "2001"), ("", None), (2001, "2001"), ("n.d.", "n.d.")],
 )
 def test_a_year_in_a_table_may_have_a_point(year: Any, read: Any) -> None:
-    assert columns.paper({"id": "1", "year": year, "unknown": 1}) == {"paper_id": "1", "year": read}
+    assert tables.paper({"id": "1", "year": year, "unknown": 1}) == {"paper_id": "1", "year": read}
 
 
 def test_ids_in_one_cell_are_parted_by_spaces_semicolons_commas_or_bars() -> None:
     cells = {"id": "1", "citations": " a b;c,d|e; ", "outbound_citations": ["f g"]}
-    assert columns.paper(cells) == {"paper_id": "1", "citations": [*"abcde"], "outbound_citations": ["f g"]}
+    assert tables.paper(cells) == {"paper_id": "1", "citations": [*"abcde"], "outbound_citations": ["f g"]}

@@ -12,8 +12,8 @@ import pytest
 from annot.base.errors import InputError
 from annot.base.records import Paper
 from annot.formats.beir import write_beir
-from annot.formats.corpora import Piece, format_named, format_of, irds
-from annot.formats.corpora.plain import document, paper
+from annot.formats.corpora import Piece, format_named, format_of
+from annot.formats.corpora.plain import IRDS, document, paper
 from annot.formats.paper_lines import document_of_record
 
 TEXT = "Bees dance. They point to flowers."
@@ -108,10 +108,10 @@ def test_beirs_documents_may_lack_title_and_text_and_name_their_document_in_thei
 
 def test_a_passage_of_msmarco_in_ir_datasets_names_its_document() -> None:
     passage = {"doc_id": "msmarco_passage_1", "text": TEXT, "spans": "(0,9)", "msmarco_document_id": "msmarco_doc_00"}
-    assert document_of_record(irds.paper(passage), ()) == Paper(
+    assert document_of_record(IRDS.paper(passage), ()) == Paper(
         "msmarco_passage_1", "", SENTENCES, part_of="msmarco_doc_00"
     )
-    assert irds.paper({"doc_id": "d", "title": "T"}) == {"paper_id": "d", "title": "T", "abstract": None}
+    assert IRDS.paper({"doc_id": "d", "title": "T"}) == {"paper_id": "d", "title": "T", "abstract": None}
 
 
 ROWS = [

@@ -6,11 +6,10 @@ from typing import Any
 
 import pytest
 from annot.formats.cleaning import clean
-from annot.formats.corpora.headings import parts_of
-from annot.formats.corpora.readable_texts import readable
+from annot.formats.corpora.sections import parts_of, readable
 from annot.formats.corpora.tex import with_signs
+from annot.formats.notices import is_retracted
 from annot.formats.paper_lines import document_of_record
-from annot.formats.retractions import is_retracted
 
 MATHML = "<mml:math><mml:msup><mml:mi>x</mml:mi><mml:mn>2</mml:mn></mml:msup><mml:mo>+</mml:mo>{}</mml:math>"
 

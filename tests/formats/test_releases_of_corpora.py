@@ -10,9 +10,10 @@ from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
-from annot.formats.corpora import arxiv, irds, plain, s2orc, semantic_scholar
+from annot.formats.corpora import arxiv, plain, semantic_scholar
 from annot.formats.corpora.cutting import Broken, Piece, json_records
-from annot.formats.corpora.semantic_scholar import SEMANTIC_SCHOLAR, Spreading, joined, shares_of
+from annot.formats.corpora.plain import IRDS
+from annot.formats.corpora.semantic_scholar import S2ORC, SEMANTIC_SCHOLAR, Spreading, joined, shares_of
 
 
 def text_with_places(**changed: Any) -> dict[str, Any]:
@@ -29,16 +30,16 @@ def text_with_places(**changed: Any) -> dict[str, Any]:
 def test_the_abstract_and_title_of_a_whole_text_are_at_their_places(name: str) -> None:
     record = text_with_places()
     record[name] = record.pop("content")
-    assert s2orc.S2ORC.fits(record)
-    assert s2orc.paper(record) == {
+    assert S2ORC.fits(record)
+    assert S2ORC.paper(record) == {
         "paper_id": 3,
         "title": "A title",
         "abstract": "First part.\n\nSecond part.",
         "year": 1999,
         "citations": [5],
     }
-    assert s2orc.paper(record | {"title": "Own"})["title"] == "Own"
-    assert s2orc.paper({"corpusid": 1, name: {}}) == {
+    assert S2ORC.paper(record | {"title": "Own"})["title"] == "Own"
+    assert S2ORC.paper({"corpusid": 1, name: {}}) == {
         **{"paper_id": 1, "title": "", "abstract": "", "year": None, "citations": []}
     }
 
@@ -47,16 +48,16 @@ def test_each_earlier_form_of_s2orc_is_known_by_its_fields() -> None:
     open_corpus = {"id": "x", "paperAbstract": "One.", "outCitations": ["y"], "title": "T"}
     of_2019 = {"paper_id": 7, "metadata": {"title": "T", "abstract": "One."}}
     of_2020 = {"outbound_citations": [], "mag_id": 1}
-    assert s2orc.paper(open_corpus) == {"paper_id": "x", "abstract": "One.", "citations": ["y"], "title": "T"}
-    assert s2orc.paper(of_2019) == {"paper_id": 7, "title": "T", "abstract": "One."}
-    assert s2orc.paper(of_2020) is of_2020
-    assert all(map(s2orc.S2ORC.fits, (open_corpus, of_2019, of_2020)))
+    assert S2ORC.paper(open_corpus) == {"paper_id": "x", "abstract": "One.", "citations": ["y"], "title": "T"}
+    assert S2ORC.paper(of_2019) == {"paper_id": 7, "title": "T", "abstract": "One."}
+    assert S2ORC.paper(of_2020) is of_2020
+    assert all(map(S2ORC.fits, (open_corpus, of_2019, of_2020)))
     others: list[Mapping[str, Any]] = [
         {"outbound_citations": []},
         {"metadata": {"year": 1}},
         {"corpusid": 1, "content": ""},
     ]
-    assert not any(map(s2orc.S2ORC.fits, [*others, {"content": {}}, {"metadata": "title"}]))
+    assert not any(map(S2ORC.fits, [*others, {"content": {}}, {"metadata": "title"}]))
 
 
 def test_the_year_of_a_preprint_is_that_of_its_first_version() -> None:
@@ -74,12 +75,12 @@ def test_the_year_of_a_preprint_is_that_of_its_first_version() -> None:
 
 
 def test_a_document_of_a_dataset_has_its_first_text_as_abstract() -> None:
-    assert irds.paper({"doc_id": "1", "abstract": "", "text": "T", "body": "B", "year": 1999}) == {
+    assert IRDS.paper({"doc_id": "1", "abstract": "", "text": "T", "body": "B", "year": 1999}) == {
         **{"paper_id": "1", "title": None, "abstract": "T", "year": 1999}
     }
-    assert irds.paper({"doc_id": "1", "title": "x", "body": "B"}) == {"paper_id": "1", "title": "x", "abstract": "B"}
-    assert irds.paper({"doc_id": "1"})["abstract"] is None
-    assert irds.IRDS.by_name
+    assert IRDS.paper({"doc_id": "1", "title": "x", "body": "B"}) == {"paper_id": "1", "title": "x", "abstract": "B"}
+    assert IRDS.paper({"doc_id": "1"})["abstract"] is None
+    assert IRDS.by_name
 
 
 def entries(path: Path, text: str) -> list[tuple[int, Any]]:

@@ -13,8 +13,8 @@ import pytest
 import rispy
 from annot.formats.corpora import tagged
 from annot.formats.corpora.cutting import Broken, Head, Piece
-from annot.formats.corpora.readable_texts import readable
-from annot.formats.corpora.ris import RIS
+from annot.formats.corpora.sections import readable
+from annot.formats.corpora.tagged import RIS
 
 
 def piece(path: Path, text: str | bytes, encoding: str = "utf-8") -> Piece:

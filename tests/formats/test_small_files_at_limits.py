@@ -14,10 +14,10 @@ from annot.base.errors import Faults, InputError
 from annot.base.records import Query
 from annot.formats.cleaning import Cleaned, CleanedCounts, Way, clean, counts_of, ways
 from annot.formats.corpora import Broken, Piece, format_of
-from annot.formats.corpora.acl import anthology_id
-from annot.formats.corpora.acl import records as acl_records
 from annot.formats.corpora.cutting import json_records
-from annot.formats.corpora.irds import paper as irds_paper
+from annot.formats.corpora.plain import irds_paper
+from annot.formats.corpora.xml_papers import acl_records as acl_records
+from annot.formats.corpora.xml_papers import anthology_id
 from annot.formats.json_lines import Strict, read_models, read_objects
 from annot.formats.matches import Match, match_lines, read_matches
 from annot.formats.paper_text import paper_of

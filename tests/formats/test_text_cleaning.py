@@ -67,6 +67,9 @@ def test_ordinary_text_is_only_folded(text: str) -> None:
     ("found", "meant"),
     [
         ("A &amp; B &#239; &quot;x&quot; &amp;lt;", 'A & B ï "x" <'),
+        # Abstracts as journals' pages on OJS and NCBI's eSummary have them, and as their readers see them.
+        ("(p &amp;lt; 0.05) and socio &amp;ndash; demographic", "(p < 0.05) and socio – demographic"),
+        ("Genes, &lt;i&gt;VLDLR&lt;/i&gt; and others", "Genes, VLDLR and others"),
         ("(1 + &epsis;) and &NA; AT&T R&D; x", "(1 + &epsis;) and &NA; AT&T R&D; x"),
         ("rumor dynamicsâ\x80\x94volume", "rumor dynamics—volume"),
         ("Dijkstra\x92s", "Dijkstra’s"),

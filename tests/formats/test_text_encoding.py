@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 from annot.base.errors import InputError
-from annot.formats.corpora import text_encoding
-from annot.formats.corpora.cutting import Broken
-from annot.formats.corpora.text_encoding import encoding_of, not_utf8, text_of
+from annot.formats import input_files
+from annot.formats.corpora.cutting import Broken, not_utf8
+from annot.formats.input_files import encoding_of, text_of
 
 POLISH = "Zażółć gęślą jaźń — naïve “café”, Müller & Søn, 中文 𝒳\n"
 WESTERN = "naïve “café” – Müller, Søn, €5…\n"
@@ -81,7 +81,7 @@ def test_a_character_cut_off_at_the_end_is_a_broken_place(tmp_path: Path) -> Non
 def test_where_a_character_is_cut_in_two_by_reading_does_not_matter(
     tmp_path: Path, chunk: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(text_encoding, "_CHUNK", chunk)
+    monkeypatch.setattr(input_files, "_CHUNK", chunk)
     assert encoding_of(file_of(tmp_path, (POLISH * 3).encode(), f"good{chunk}")) == "utf-8"
     assert encoding_of(file_of(tmp_path, POLISH.encode() + b"\xe9\n", f"one{chunk}")) == "utf-8"
     assert encoding_of(file_of(tmp_path, b"abc " * 9 + b"\xe9t\xe9", f"no{chunk}")) == "windows-1252"
@@ -105,7 +105,7 @@ def test_line_ends_are_those_asked_for(tmp_path: Path) -> None:
 def test_a_file_without_line_ends_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pack: Callable[[bytes], bytes]
 ) -> None:
-    monkeypatch.setattr(text_encoding, "LONGEST_LINE", 10)
+    monkeypatch.setattr(input_files, "LONGEST_LINE", 10)
     path = file_of(tmp_path, pack(b"123456789\n1234567890\n"))
     with text_of(path) as text:
         assert next(text) == "123456789\n"

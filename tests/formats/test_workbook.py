@@ -14,8 +14,8 @@ from xml.sax.saxutils import escape
 import openpyxl
 import pytest
 from annot.base.errors import InputError
-from annot.formats.corpora.columns import paper
 from annot.formats.corpora.cutting import Broken, Head, Piece
+from annot.formats.corpora.tables import paper
 from annot.formats.corpora.workbook import WORKBOOK, records
 from openpyxl.worksheet.formula import ArrayFormula
 

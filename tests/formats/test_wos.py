@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from annot.formats.corpora import format_of
 from annot.formats.corpora.cutting import Broken, Piece
-from annot.formats.corpora.wos import WOS
+from annot.formats.corpora.tagged import WOS
 
 FILE = """\
 \ufeffFN Clarivate Analytics Web of Science

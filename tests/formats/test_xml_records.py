@@ -11,8 +11,8 @@ from xml.etree import ElementTree
 import pytest
 from annot.base.errors import InputError
 from annot.formats import xml_records as module
-from annot.formats.corpora.acl import records as papers_of_acl
 from annot.formats.corpora.cutting import Broken, Piece
+from annot.formats.corpora.xml_papers import acl_records as papers_of_acl
 from annot.formats.xml_records import xml_records
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
-from annot.formats.corpora.sections import Structured
+from annot.formats.corpora.sections import StructuredAbstracts
 from annot.formats.csfcube import Material
 from annot.publishing.release.collection_facts import CollectionFacts
 from annot.publishing.release.prose import datasheet_html, datasheet_markdown
@@ -40,7 +40,7 @@ def test_the_counts_are_those_of_the_records(material: Material, facts: Collecti
 
 def test_labels_of_structured_abstracts_name_the_headings_that_gave_them(facts: CollectionFacts) -> None:
     headings = (("PRACTICE", "", 2), ("METHODS", "method", 9), ("<B>|SETTING", "method", 3), ("AIM", "objective", 8))
-    made = replace(facts, structured=Structured(9, 2, headings))
+    made = replace(facts, structured=StructuredAbstracts(9, 2, headings))
     markdown = datasheet_markdown(made, {}, overrides=None)
     told = " ".join(part(markdown, "composition.content").split())
     assert "In 7 papers, as added, the source has sections" in told

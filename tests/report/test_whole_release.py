@@ -7,9 +7,8 @@ import json
 from dataclasses import replace
 
 import pytest
-from annot.formats.beir import beir_paths, fields_of, write_beir
+from annot.formats.beir import beir_paths, fields_of, module_name, write_beir, write_irds
 from annot.formats.csfcube import Material, write_csfcube
-from annot.formats.irds_module import module_name, write_irds
 from annot.formats.trec import write_qrels
 from annot.publishing.release.croissant import croissant, release_tables
 from annot.publishing.release.leaks import Secret, leaks

@@ -11,7 +11,7 @@ import pytest
 from annot.base.errors import InputError, MissingInput
 from annot.base.records import Decision, Judgement, Paper, Query, Source
 from annot.base.shards import Engine
-from annot.corpus.given_files import files_below, formats_of
+from annot.corpus.files_read import files_below, formats_of
 from annot.corpus.rejects import Rejects
 from annot.formats.corpora.cutting import Piece
 from annot.formats.corpora.semantic_scholar import SEMANTIC_SCHOLAR

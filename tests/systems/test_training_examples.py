@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from annot.base.errors import InputError
 from annot.base.records import Paper
-from annot.formats.citing_text import CitingText, Context
+from annot.formats.citation_edges import CitingText, Context
 from annot.ranking.systems.training.cocitations import (
     CitationContext,
     Exclusion,

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from annot.corpus.facets.crf import train
-from annot.corpus.facets.training import LabelledAbstract
+from annot.corpus.facets.crf import LabelledAbstract, train
 from spoiling import both, judgements_with, labelled_with, replace, sql, write
 from wrong import Wrong
 

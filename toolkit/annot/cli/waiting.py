@@ -6,7 +6,6 @@ import shutil
 import sys
 import threading
 import time
-from types import TracebackType
 
 import typer
 
@@ -34,9 +33,7 @@ class Waiting:
             self._over.clear()
             threading.Thread(target=self._show, daemon=True).start()
 
-    def __exit__(
-        self, _kind: type[BaseException] | None, _error: BaseException | None, _at: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_error: object) -> None:
         self.stop()
 
     def stop(self) -> None:

@@ -11,9 +11,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
-from itertools import islice
+from itertools import count, islice
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, NamedTuple
 from uuid import uuid4
 
 import numpy as np
@@ -23,19 +23,18 @@ from annot.base.errors import InputError
 from annot.base.records import Paper
 from annot.base.settings.sections import CorpusSettings
 from annot.corpus.corpus_filters import KEPT, Marks, Tally, joined, marks_of
+from annot.corpus.files_read import common_in_lot
 from annot.corpus.other_ids import Known, RowsAside, RowWriter
 from annot.corpus.rejects import PieceRead
-from annot.corpus.repeated import SentenceCount
 from annot.formats.cleaning import Cleaned, CleanedCounts, counts_of, kinds
 from annot.formats.corpora import Broken, format_named
 from annot.formats.corpora.cutting import PIECE_BYTES, Piece
-from annot.formats.corpora.identified import identified
 from annot.formats.corpora.plain import IDS
-from annot.formats.corpora.readable_texts import Readable, readable
-from annot.formats.corpora.sections import HeadingCount, Headings, SectionLabels
+from annot.formats.corpora.sections import HeadingCount, Headings, ReadableRecord, SectionLabels, readable
 from annot.formats.json_lines import AS_JSON, json_lines
+from annot.formats.notices import is_retracted
 from annot.formats.paper_lines import document_of_record
-from annot.formats.retractions import is_retracted
+from annot.formats.same_work import identified
 from annot.store import papers
 from annot.store.paper_writing import PaperWriter, keep_rows
 from annot.study.workspace import write_file
@@ -46,19 +45,19 @@ MOST = 1_000
 
 @dataclass(frozen=True, slots=True)
 class Cleanings:
-    """How many papers were cleaned, and where to see them."""
+    """The papers that were cleaned, and where to see them."""
 
     counts: CleanedCounts
     file: str | None
-    """Where their texts before and after are; None if there are none, and in a dry run."""
+    """The path of their texts before and after; None if there are none, and in a dry run."""
     written: int
-    """How many are in the file."""
+    """Papers in the file."""
     examples: tuple[tuple[str, str], ...] = ()
     """A notice that was cut, by the name of its rule."""
 
 
 Changed = tuple[tuple[str, ...], Cleaned | None]
-"""What a paper is counted under, and its texts if they may be written down."""
+"""The kinds that a cleaned paper is counted under, and its texts if they may be written down."""
 
 
 class CleaningCount:
@@ -71,16 +70,16 @@ class CleaningCount:
 
     def take(self, several: Iterable[Changed]) -> None:
         """Count these."""
-        for counted_under, one in several:
+        for counted_under, texts in several:
             self._counts.update(counted_under)
-            if one is not None and len(self._first) < MOST:
-                self._first.append(one)
-                for rule, notice in one.notices:
+            if texts is not None and len(self._first) < MOST:
+                self._first.append(texts)
+                for rule, notice in texts.notices:
                     self._examples.setdefault(rule, notice)
 
     @property
     def facts(self) -> dict[str, int]:
-        """How many papers by kind, as the store keeps it; nothing if none was cleaned."""
+        """The number of papers by kind, as the store keeps it; nothing if none was cleaned."""
         return dict(self._counts)
 
     def written(self, folder: Path | None, content: str) -> Cleanings:
@@ -89,35 +88,42 @@ class CleaningCount:
         if folder is None or not self._first:
             return Cleanings(counts, None, 0, examples)
         path = folder / f"cleaned-{content[:12]}.jsonl"
-        write_file(path, json_lines(one._asdict() for one in self._first).encode("utf-8", AS_JSON))
+        write_file(path, json_lines(texts._asdict() for texts in self._first).encode("utf-8", AS_JSON))
         return Cleanings(counts, str(path), len(self._first), examples)
 
 
 AT_ONCE = 1_000
 
 
+class PaperNotes(NamedTuple):
+    """Facts of one paper that are counted if it is kept."""
+
+    cleaned: Changed | None
+    """Its texts before and after, if cleaning changed them."""
+    headings: Headings
+    """The headings of its structured abstract."""
+    retracted: bool
+    """True if it was retracted or withdrawn."""
+
+
 @dataclass(frozen=True, slots=True)
-class Brought:
-    """What one lot brought."""
+class LotRead:
+    """The result of reading one lot."""
 
     pieces: tuple[PieceRead, ...]
     marks: Marks
-    """Of every paper that could be read."""
+    """The marks of every paper that could be read."""
     papers: Path | None
     """The Parquet file of the papers that nothing speaks against by themselves, in their order; not there for none."""
     rejected: Path | None
     """The records that cannot be read, one JSON object a line, with their piece's number and place; not there for
     none."""
-    cleaned: dict[int, Changed]
-    """What cleaning changed, by the position of the paper among the marks."""
-    headings: dict[int, Headings]
-    """Of structured abstracts, by the same."""
+    notes: dict[int, PaperNotes]
+    """The notes by the position of the paper among the marks; papers without any are left out."""
     aside: RowsAside
     """The other ids of the papers, and what they cite."""
-    retracted: frozenset[int]
-    """Of the papers that were retracted or withdrawn, the positions among the marks."""
     sentences: dict[str, int]
-    """In how many papers a sentence is, as `SentenceCount` has it of a lot."""
+    """The number of papers of each sentence, as `added_lists.common_in_lot` has it."""
 
     def keep(
         self,
@@ -134,14 +140,14 @@ class Brought:
         """
         corrected = tally.corrections(self.marks)
         kept = tally.take(self.marks, corrected)
-        taken = sorted((*kept.tolist(), *corrected.tolist()))
-        cleanings.take(self.cleaned[at] for at in taken if at in self.cleaned)
-        headings.take(self.headings[at] for at in taken if at in self.headings)
-        retracted += [self.marks.ids[at].as_py() for at in taken if at in self.retracted]
-        ends = np.cumsum([one.read for one in self.pieces])
+        taken = {at: self.notes[at] for at in sorted((*kept.tolist(), *corrected.tolist())) if at in self.notes}
+        cleanings.take(notes.cleaned for notes in taken.values() if notes.cleaned)
+        headings.take(notes.headings for notes in taken.values() if notes.headings)
+        retracted += [self.marks.ids[at].as_py() for at, notes in taken.items() if notes.retracted]
+        ends = np.cumsum([piece.read for piece in self.pieces])
         of_piece = np.bincount(np.searchsorted(ends, kept, side="right"), minlength=len(self.pieces))
-        for one, count in zip(self.pieces, of_piece.tolist(), strict=True):
-            one.kept = count
+        for piece, kept_of_it in zip(self.pieces, of_piece.tolist(), strict=True):
+            piece.kept = kept_of_it
         passing = np.flatnonzero(self.marks.reason == KEPT)
         if self.papers is not None and len(corrected):
             rows = papers.open_papers(self.papers).read()
@@ -153,16 +159,10 @@ class Brought:
         return self.papers
 
 
-@dataclass(frozen=True, slots=True)
-class KnownMarks:
-    """The marks of papers that are in the corpus: those of one group of rows. works: of their works, too."""
-
-    works: bool
-
-    def __call__(self, group: papers.RowGroups) -> Marks:
-        """The marks of this group."""
-        columns = ("paper_id", "title", "sentences", "year", papers.PART_OF)
-        return marks_of(papers.read_group(group, columns), None, works=self.works)
+def known_marks(group: papers.RowGroups, *, works: bool) -> Marks:
+    """The marks of papers that are in the corpus, of one group of rows. works: with those of their works."""
+    columns = ("paper_id", "title", "sentences", "year", papers.PART_OF)
+    return marks_of(papers.read_group(group, columns), None, works=works)
 
 
 def lots_of(files: Iterable[tuple[str, str]]) -> list[tuple[Piece, ...]]:
@@ -195,55 +195,48 @@ class LotReader:
     sections: SectionLabels
     works: bool
 
-    def __call__(self, numbered: tuple[int, Sequence[Piece]]) -> Brought:
+    def __call__(self, numbered: tuple[int, Sequence[Piece]]) -> LotRead:
         """Read the lot with this number, which names its files."""
         number, lot = numbered
         # A lot whose worker seemed lost is read again, perhaps while the first one still writes.
         name = f"{number:06d}-{uuid4().hex[:8]}"
         rejected = self.folder / f"{name}.jsonl" if self.folder else None
         reading = [PieceRead(piece) for piece in lot]
-        cleaned: dict[int, Changed] = {}
-        headings: dict[int, Headings] = {}
-        retracted: set[int] = set()
-        sentences = SentenceCount()
+        notes: dict[int, PaperNotes] = {}
+        sentences = Counter[str]()
         parts = [marks_of((), self.settings, works=self.works)]
-        aside = RowWriter(self.folder, name)
+        aside, positions = RowWriter(self.folder, name), count()
         writer = PaperWriter(self.folder, name=f"{name}.parquet") if self.folder else None
         text = rejected.open("w", encoding="utf-8") if rejected else nullcontext()
         with aside, writer or nullcontext(), text as rejects:
-            source = self._papers(reading, rejects, cleaned, headings, retracted)
-            while found := list(islice(source, AT_ONCE)):
-                some, known = zip(*found, strict=True)
+            source = self._papers(reading, rejects)
+            while batch := list(islice(source, AT_ONCE)):
+                some, known, several = zip(*batch, strict=True)
                 aside.add(known)
-                sentences.take(some)
-                ids = [one and one.ids for one in known]
+                sentences.update(sentence for paper in some for sentence in {*paper.sentences})
+                notes |= {place: facts for facts, place in zip(several, positions, strict=False) if facts is not None}
+                ids = [record and record.ids for record in known]
                 parts.append(marks_of(some, self.settings, ids, works=self.works))
                 if writer:
                     for paper, reason in zip(some, parts[-1].reason.tolist(), strict=True):
                         if reason == KEPT:
                             writer.add(paper)
-        if rejected and not any(one.broken for one in reading):
+        if rejected and not any(piece.broken for piece in reading):
             rejected.unlink()
-        path = writer.path if writer else None
-        marks = joined(parts)
-        texts = (cleaned, headings, aside.written, frozenset(retracted), sentences.of_lot)
-        return Brought(tuple(reading), marks, path, rejected, *texts)
+        path, marks = writer.path if writer else None, joined(parts)
+        common = common_in_lot(sentences, papers=len(marks.ids))
+        return LotRead(tuple(reading), marks, path, rejected, notes, aside.written, common)
 
     def up_to_a_paper(self, lot: Sequence[Piece]) -> tuple[PieceRead, ...]:
-        """What became of the records up to the first that can be read; of all if none can."""
+        """Read up to the first record that can be read, or to the end if none can."""
         reading = tuple(map(PieceRead, lot))
-        next(self._papers(reading, None, {}, {}, set()), None)
+        next(self._papers(reading, None), None)
         return reading
 
     def _papers(
-        self,
-        reading: Sequence[PieceRead],
-        rejects: IO[str] | None,
-        cleaned: dict[int, Changed],
-        headings: dict[int, Headings],
-        retracted: set[int],
-    ) -> Iterator[tuple[Paper, Known]]:
-        position = 0
+        self, reading: Sequence[PieceRead], rejects: IO[str] | None
+    ) -> Iterator[tuple[Paper, Known, PaperNotes | None]]:
+        written = 0
         # Papers share the few headings that there are, here and on their way to another process.
         shared: dict[Headings, Headings] = {}
         for at, read in enumerate(reading):
@@ -260,28 +253,23 @@ class LotReader:
                         if form.bibliographic and fields.keys().isdisjoint(IDS):
                             known = identified(fields, self.settings.ids)
                             fields = known.record
-                        came, text = fields, Readable(fields) if form.published else readable(fields)
-                        fields, named = self.sections.applied(text.record)
+                        came, text = fields, ReadableRecord(fields) if form.published else readable(fields)
+                        fields, headings = self.sections.applied(text.record)
                         paper = document_of_record(fields, self.labels, changed=changed, noted=noted)
                         if text.record is not came:
                             changed = list(filter(None, [text.changed(came, paper)]))
                     except InputError as error:
-                        record = Broken(
-                            error.message, error.faults, json.dumps(record, ensure_ascii=False, default=str)
-                        )
+                        raw = json.dumps(record, ensure_ascii=False, default=str)
+                        record = Broken(error.message, error.faults, raw)
                     else:
-                        for one in changed:
-                            cleaned[position] = (kinds(one), one if len(cleaned) < MOST else None)
-                        if is_retracted(came, paper):
-                            retracted.add(position)
+                        cleaned = (kinds(changed[0]), changed[0] if written < MOST else None) if changed else None
+                        written += len(changed)
                         for what, value in (*noted, *came.get("noted", ())):
                             read.note(place, what, value)
-                        if named:
-                            headings[position] = shared.setdefault(named, named)
-                        position += 1
                         read.take(paper)
                         read.without_id += known is not None and known.made
-                        yield paper, known
+                        facts = PaperNotes(cleaned, shared.setdefault(headings, headings), is_retracted(came, paper))
+                        yield paper, known, facts if any(facts) else None
                         continue
                 read.reject(place, record)
                 if rejects:

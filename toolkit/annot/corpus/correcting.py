@@ -20,9 +20,12 @@ from annot.store.facet_labels import read_labels, remove_labels
 from annot.store.paper_writing import replace_papers
 from annot.store.queries import move_sentences, read_queries
 from annot.store.runs import Imported, put_import, read_imports
-from annot.store.shown import ShownVersion, hash_of_text, read_histories, read_versions, record_versions, version
+from annot.store.shown import ShownVersion, read_versions, record_versions, version
 from annot.study.shown_contents import text_content, with_text
 from annot.study.workspace import Workspace
+
+SHORTLY_BEFORE = timedelta(seconds=-1)
+"""From a correction back to the moment of the earlier text, which is on record nowhere."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +76,8 @@ class RecordCorrections:
         self._tables: list[Any] = []
         self._met: set[str] = set()
         with ws.reading() as session:
-            self._recorded = {} if why is None else _text_versions(session)
+            versions = {} if why is None else read_versions(session, "text")
+        self._recorded = {subject: several for (_, subject), several in versions.items()}
 
     @property
     def is_wanted(self) -> bool:
@@ -103,8 +107,13 @@ class RecordCorrections:
         versions, changed = [], {}
         for paper_id, paper in old.items():
             known = self._recorded.get(paper_id, ())
-            before = known[-1] if known else version("text", paper_id, text_content(paper), since=_known_since(now))
-            since = max(now, _later_than(before.since))
+            before = (
+                known[-1]
+                if known
+                else version("text", paper_id, text_content(paper), since=_shifted(now, SHORTLY_BEFORE))
+            )
+            # A machine's clock may have been wrong when an earlier version was noted down.
+            since = max(now, _shifted(before.since, timedelta(microseconds=1)))
             after = version("text", paper_id, text_content(new.get(paper_id, paper)), since=since, why=self._why)
             if before.sha256 != after.sha256:
                 versions += [after] if known else [before, after]
@@ -196,20 +205,8 @@ def _as_it_was(paper: Paper, changed: _Change | None) -> Paper:
     return with_text(paper, changed.before.body)
 
 
-def _text_versions(session: Session) -> dict[str, tuple[ShownVersion, ...]]:
-    return {subject: versions for (_, subject), versions in read_versions(session, "text").items()}
-
-
-def _known_since(now: str) -> str:
-    """A moment before the correction: when the earlier text came is on record nowhere."""
-    return (datetime.fromisoformat(now) - timedelta(seconds=1)).isoformat(timespec="microseconds")
-
-
-def _later_than(since: str) -> str:
-    """The moment after this one: a machine's clock may have been wrong when an earlier version was noted down."""
-    return (
-        (datetime.fromisoformat(since) + timedelta(microseconds=1)).astimezone(UTC).isoformat(timespec="microseconds")
-    )
+def _shifted(moment: str, by: timedelta) -> str:
+    return (datetime.fromisoformat(moment) + by).astimezone(UTC).isoformat(timespec="microseconds")
 
 
 def _moved(queries: Collection[Query], changed: Mapping[str, _Change]) -> list[tuple[Query, Query]]:
@@ -243,15 +240,3 @@ def places_again(before: Sequence[str], after: Sequence[str]) -> dict[int, int]:
 
 def _from_1(places: Sequence[int]) -> tuple[int, ...]:
     return tuple(at + 1 for at in places)
-
-
-def differing_texts(session: Session, corpus: Iterable[Paper]) -> tuple[str, ...]:
-    """The papers whose text is not the one on record, although no correction says so, by id."""
-    last = {text_id: history[-1][1] for (part, text_id), history in read_histories(session).items() if part == "text"}
-    return tuple(
-        sorted(
-            paper.paper_id
-            for paper in corpus
-            if paper.paper_id in last and hash_of_text(text_content(paper)) != last[paper.paper_id]
-        )
-    )

@@ -12,7 +12,6 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from itertools import chain, count
 from pathlib import Path
-from types import TracebackType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,7 +19,7 @@ from numpy.typing import NDArray
 
 from annot.base.arrow_arrays import each_once, integers_of, mask_of, numbers, strings_of
 from annot.corpus.corpus_filters import Tally, hashes_of
-from annot.formats.corpora.identified import Identified
+from annot.formats.same_work import Identified
 from annot.store import citations
 from annot.study.workspace import read_manifest, sha256_of, write_file, write_manifest
 
@@ -35,17 +34,14 @@ class RowsAside(NamedTuple):
     cited: Path | None
 
 
-class RowWriter:
+class RowWriter(ExitStack):
     """Writes the scratch files of a lot; without a folder, none."""
 
     def __init__(self, folder: Path | None, name: str) -> None:
+        super().__init__()
         self._paths = [folder and folder / f"{name}.{kind}" for kind in ("ids", "cited")]
         self._writers: list[Any] = [None, None]
-        self._open = ExitStack()
         self._at = 0
-
-    def __enter__(self) -> RowWriter:
-        return self
 
     def add(self, known: Sequence[Known]) -> None:
         """Write the rows of the next records."""
@@ -60,14 +56,9 @@ class RowWriter:
             table = pyarrow.table({"at": integers_of(at), "id": strings_of(chain.from_iterable(rows))})
             if self._writers[which] is None:
                 writer = pyarrow.parquet.ParquetWriter(path, table.schema, compression="zstd")
-                self._writers[which] = self._open.enter_context(writer)
+                self._writers[which] = self.enter_context(writer)
             self._writers[which].write_table(table)
         self._at += len(known)
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._open.close()
 
     @property
     def written(self) -> RowsAside:

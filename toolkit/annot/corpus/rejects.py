@@ -85,7 +85,6 @@ class Rejects:
         self._of: dict[str, _OfFile] = {}
         self._files: list[tuple[Path, list[tuple[str, int]]]] = []
         self._notes: Counter[str] = Counter()
-        self._noted: dict[str, str] = {}
 
     @property
     def faults(self) -> list[str]:
@@ -123,7 +122,6 @@ class Rejects:
             of.told += [f"{name}:{before + place}: {fault}" for place, fault in one.faults]
             for reason, (place, fault) in one.first.items():
                 of.first.setdefault(reason, f"{name}:{before + place}: {fault}")
-                self._noted.setdefault(reason, f"{name}:{before + place}: {fault}")
             self._notes.update(one.noted)
             if whole != name and one.piece[2:] == (0, None) and not (one.read or one.broken):
                 of.leave_out(_EMPTY, f"{name}: found no {self._what}")
@@ -148,7 +146,8 @@ class Rejects:
 
     def notes(self) -> tuple[tuple[str, int, str], ...]:
         """What was left out of records that were read, in how many, and the first of it with its place."""
-        return tuple((what, count, self._noted[what]) for what, count in sorted(self._notes.items()))
+        first = {what: fault for of in reversed(self._of.values()) for what, fault in of.first.items()}
+        return tuple((what, count, first[what]) for what, count in sorted(self._notes.items()))
 
     def raise_if_unreadable(self, *, partial: bool) -> None:
         """Raise InputError with the faults of every file of which no record could be read, or too few.

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 
 from sqlmodel import Session
 
+from annot.base.records import Paper
 from annot.store.shown import hash_of_text, read_histories
 from annot.study.shown_contents import text_content
 from annot.study.workspace import Workspace, write_file
@@ -35,15 +36,29 @@ def uncorrected(ws: Workspace, session: Session, states: Mapping[str, str]) -> t
             return tuple(known["differing"])
     except (OSError, ValueError, KeyError, TypeError):
         pass
-    last = {text_id: history[-1][1] for (part, text_id), history in read_histories(session).items() if part == "text"}
-    if not last:
+    if not (last := _last_hashes(session)):
         return ()
     # Only here: it imports what `annot status` does without.
     from annot.store.papers import find_papers
 
-    found = find_papers(ws.corpus, last).values()
-    differing = sorted(paper.paper_id for paper in found if hash_of_text(text_content(paper)) != last[paper.paper_id])
+    differing = _differing(find_papers(ws.corpus, last).values(), last)
     # A study that is only read is compared each time.
     with suppress(OSError):
         write_file(remembered, json.dumps({"of": key, "differing": differing}))
-    return tuple(differing)
+    return differing
+
+
+def differing_texts(session: Session, corpus: Iterable[Paper]) -> tuple[str, ...]:
+    """Papers among these whose text is not the one on record, although no correction says so, by id."""
+    return _differing(corpus, _last_hashes(session))
+
+
+def _last_hashes(session: Session) -> dict[str, str]:
+    """The hash of the last text on record, by paper."""
+    return {text_id: history[-1][1] for (part, text_id), history in read_histories(session).items() if part == "text"}
+
+
+def _differing(corpus: Iterable[Paper], last: Mapping[str, str]) -> tuple[str, ...]:
+    on_record = (paper for paper in corpus if paper.paper_id in last)
+    changed = (paper.paper_id for paper in on_record if hash_of_text(text_content(paper)) != last[paper.paper_id])
+    return tuple(sorted(changed))

@@ -53,7 +53,9 @@ def clean(text: str) -> str:
 
     Repeated until nothing changes (so that cleaning twice is cleaning once), in this order:
 
-    1. HTML entities that end in a semicolon become their character; unknown ones (`&epsis;`) stay.
+    1. HTML entities that end in a semicolon become their character; unknown ones (`&epsis;`) stay. A text that was
+       escaped twice shows each sign once: journals export `(p &amp;lt; 0.05)`, and markup as `&lt;i&gt;`. Abstracts
+       that are about entities themselves are so much rarer that they are read in the same way.
     2. Control characters U+0080 to U+009F: where they are UTF-8 read as Latin-1 they are read again, else as
        Windows-1252 (as HTML does), else removed.
     3. Raised and lowered text and MathML become signs (`markup.signs_of`); names of control characters in double angles
@@ -72,11 +74,13 @@ def clean(text: str) -> str:
     >>> clean("The&#32;<i>ﬁrst</i> case\u0092s\\n  end.<<ETX>>")
     'The first case’s end.'
     """
-    passes = 0
-    while not _is_plain(text) and (cleaner := _clean_once(text)) != text:
-        text = cleaner
-        passes += 1
-        if passes == DEEPEST:
+    passes, before = 0, None
+    while text != before and not _is_plain(text):
+        before = text
+        for _, step in _STEPS:
+            text = step(text)
+        passes += text != before
+        if passes == DEEPEST and text != before:
             text = re.sub("[&<]", " ", text)
     return text.strip(" ")
 
@@ -138,12 +142,6 @@ def ways(text: str) -> frozenset[Way]:
         if text == before:
             break
     return frozenset(found)
-
-
-def _clean_once(text: str) -> str:
-    for _, step in _STEPS:
-        text = step(text)
-    return text
 
 
 def _without_entities(text: str) -> str:

@@ -45,16 +45,16 @@ def signs_of(text: str) -> str:
     An index has signs of its own only beside a digit, so that `CO2` is the same word however it was written.
     """
     if "math" in text:
-        text = _TEX.sub(lambda found: f"${found[2].strip().strip('$')}$", _TEX_TWICE.sub("", text))
-        text = _MATHML.sub(lambda found: _math_of(found[0]), text)
+        text = _TEX.sub(lambda formula: f"${formula[2].strip().strip('$')}$", _TEX_TWICE.sub("", text))
+        text = _MATHML.sub(lambda formula: _math_of(formula[0]), text)
     return _SCRIPT.sub(_script, text)
 
 
-def _script(found: re.Match[str]) -> str:
-    inner = _TAG.sub("", found[2])
-    if found[1] == "sup":
+def _script(script: re.Match[str]) -> str:
+    inner = _TAG.sub("", script[2])
+    if script[1] == "sup":
         return raised(inner)
-    text, start, end = found.string, found.start(), found.end()
+    text, start, end = script.string, script.start(), script.end()
     by_a_digit = (start and text[start - 1].isdigit()) or text[end : end + 1].isdigit()
     return lowered(inner) if by_a_digit else inner
 

@@ -1,15 +1,18 @@
 """Notices that databases and publishers add to abstracts, cut by the rules in `notices.toml`, each with its source.
 
 A rule cuts a text of its own kind. Most notices are at the end of an abstract, some before its first word.
+Retracted and withdrawn papers are known by what their records, their titles and their abstracts say.
 """
 
 from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from importlib import resources
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+from annot.base.records import Paper
 
 
 class NoticeRule(NamedTuple):
@@ -35,7 +38,7 @@ def _rules() -> Iterator[NoticeRule]:
 
 
 RULES = tuple(_rules())
-"""In the order in which they are tried."""
+"""All rules, in the order in which they are tried."""
 _MARKS = ("opyright", "©", "(C)", "(c)", "atabase Record", "see fulltext")
 """Signs of notices that may be anywhere in an abstract."""
 _LAST = 450
@@ -64,16 +67,37 @@ def without_notices(text: str) -> tuple[str, tuple[tuple[str, str], ...]]:
     if not (may_have or _PLACE.search(end[-9:])) or len(text) > _LONGEST:
         return text, ()
     cut: list[tuple[str, str]] = []
-    before = None
-    while text != before and len(cut) < _MOST:
-        before = text
+    earlier = None
+    while text != earlier and len(cut) < _MOST:
+        earlier = text
         for rule in RULES:
-            while len(cut) < _MOST and (found := rule.pattern.search(text)) and not _is_listed(found[0], text):
-                cut.append((rule.name, found[0].strip()))
-                text = f"{text[: found.start()].rstrip()} {text[found.end() :].lstrip()}".strip()
+            while len(cut) < _MOST and (notice := rule.pattern.search(text)) and not _is_listed(notice[0], text):
+                cut.append((rule.name, notice[0].strip()))
+                text = f"{text[: notice.start()].rstrip()} {text[notice.end() :].lstrip()}".strip()
     return text, tuple(cut)
 
 
 def _is_listed(notice: str, text: str) -> bool:
-    """Whether the sign of copyright is the third letter of a list: (a), (b), (c)."""
+    """Tell whether the sign of copyright is the third letter of a list: (a), (b), (c)."""
     return any(notice.lstrip().startswith(third) and second in text for second, third in _LISTED)
+
+
+_KIND = r"(?:\s+(?:article|chapter|notice|note|paper))?"
+_TITLE = re.compile(
+    rf"\A\W*(?:(?i:(?:retracted|retraction){_KIND})|WITHDRAWN(?i:{_KIND}))\s*[:\])—–]"
+    rf"|(?i:[\[(](?:retracted|withdrawn){_KIND}\b[^\[\]]{{0,200}}[\])]\.?\Z)"
+)
+"""Elsevier has `RETRACTED: ...`, Springer `Retracted Article: ...`, the Web of Science `... (Retracted article. See
+vol. 3)`."""
+_ABSTRACT = re.compile(
+    r"\s*(?:This|The) (?:paper|article|submission|manuscript|work|preprint) (?:has been|is|was)"
+    r" (?:withdrawn|retracted)\b"
+)
+"""The sentence in place of an abstract, such as arXiv's."""
+
+
+def is_retracted(record: Mapping[str, Any], paper: Paper) -> bool:
+    """Tell whether the paper was retracted or withdrawn. record: what its source says is in `retracted`."""
+    title = paper.title.lower()
+    named = ("retract" in title or "withdrawn" in title) and _TITLE.search(paper.title)
+    return bool(record.get("retracted") or named or (paper.sentences and _ABSTRACT.match(paper.sentences[0])))

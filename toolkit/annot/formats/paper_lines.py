@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from functools import partial
 from typing import Annotated, Any
 
 from pydantic import AfterValidator, AliasChoices, AliasPath, BeforeValidator, Field, ValidationError, model_validator
@@ -59,37 +60,20 @@ def read_papers(
     faults.raise_if_any(hint="nothing was kept; correct or remove these lines")
 
 
-def paper_of_record(
-    record: Mapping[str, Any], known_labels: Collection[str], *, changed: list[Cleaned] | None = None
-) -> Paper:
-    """The paper of one record, by the fields of `read_papers`.
-
-    Raises InputError with every fault; its message is what the first one has in common with others.
-    """
-    return _read(_PaperLine, record, known_labels, changed)
-
-
 def document_of_record(
     record: Mapping[str, Any],
     known_labels: Collection[str],
     *,
     changed: list[Cleaned] | None = None,
     noted: list[tuple[str, str]] | None = None,
+    titled: bool = False,
 ) -> Paper:
-    """The same of a document, whose record may lack a title: it has an empty one then.
+    """The document of one record, by the fields of `read_papers`; without a title it has an empty one.
 
-    noted: takes what was left out of a field that is not required, with what was found there; None refuses it.
+    noted: takes what was left out of a field that is not required, with what was found there; None refuses it. titled:
+    refuse a record without a title. Raises InputError with every fault; its message is what the first one has in common
+    with others.
     """
-    return _read(_DocumentLine, record, known_labels, changed, noted)
-
-
-def _read(
-    model: type[_DocumentLine],
-    record: Mapping[str, Any],
-    known_labels: Collection[str],
-    changed: list[Cleaned] | None,
-    noted: list[tuple[str, str]] | None = None,
-) -> Paper:
     if (parts := _plain_parts(record)) is not None:
         paper_id, title, abstract, year, labels = parts
         more: dict[str, Any] = {"known_labels": known_labels, "citations": (), "changed": changed}
@@ -97,14 +81,28 @@ def _read(
     if noted is not None:
         record = _usable(record, noted)
     try:
-        return model.model_validate(record).paper(known_labels, changed=changed)
+        return (_PaperLine if titled else _DocumentLine).model_validate(record).paper(known_labels, changed=changed)
     except ValidationError as error:
         raise InputError(_in_general(error), faults=in_words(error)) from None
 
 
+paper_of_record = partial(document_of_record, titled=True)
+"""The paper of one record, which has a title."""
+
+
 MISSING = frozenset(("", "-", "na", "n/a", "#n/a", "nan", "none", "null"))
 """How programs write that a cell has no value, in any case: R, pandas, Python, spreadsheets."""
-_A_YEAR = re.compile(r"(?<!\d)(?:1[4-9]|20)\d\d(?!\d)")
+_A_YEAR = re.compile(r"(?<!\d)(?:1[4-9]|20)\d\d(?=(?:\d{4})?(?!\d))")
+"""A year, alone or in a date such as `2001-05-03` or `20010503`."""
+
+
+def year_in(texts: Iterable[object]) -> str | None:
+    """The year in the first of these texts that has one.
+
+    >>> year_in(["n.d.", "20010503", "1999"])
+    '2001'
+    """
+    return next((match[0] for text in texts if (match := _A_YEAR.search(str(text)))), None)
 
 
 def _usable(record: Mapping[str, Any], noted: list[tuple[str, str]]) -> Mapping[str, Any]:
@@ -112,9 +110,9 @@ def _usable(record: Mapping[str, Any], noted: list[tuple[str, str]]) -> Mapping[
     fields = dict(record)
     year = _digits(record.get("year"))
     if year is not None and (not isinstance(year, int) or isinstance(year, bool) or abs(year) >= _YEARS):
-        found = _A_YEAR.search(str(year))
-        fields["year"] = int(found[0]) if found else None
-        if not found and str(year).strip().lower() not in MISSING:
+        known = year_in([year])
+        fields["year"] = int(known) if known else None
+        if not known and str(year).strip().lower() not in MISSING:
             noted.append(("a year that cannot be used was left out", str(year)))
     for name in ("citations", "outbound_citations"):
         cited = record.get(name)

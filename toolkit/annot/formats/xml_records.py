@@ -81,36 +81,13 @@ def fed(feed: Callable[[bytes | str], object], source: IO[bytes], name: str) -> 
         encoding = encoding_of_start(start)
     except UnreadEncoding as error:
         raise InputError(f"{name}: {error}", hint=SAVE_AS_UTF_8) from None
-    pieces = chain(
-        (start[at : at + _AT_ONCE] for at in range(0, len(start), _AT_ONCE)), iter(lambda: source.read(_AT_ONCE), b"")
-    )
-    before, place = b"", 0
-    for piece in pieces if encoding == "utf-8" else _decoded(pieces, encoding):
+    rest = iter(lambda: source.read(_AT_ONCE), b"")
+    for text in _decoded(chain([start], rest), encoding):
         try:
-            feed(piece)
+            feed(text)
         except (ElementTree.ParseError, expat.ExpatError) as error:
-            if isinstance(piece, bytes):
-                _refuse_undecodable(before[-3:].lstrip(_CONTINUING), piece, place)
             raise NotXml(str(error)) from None
-        yield len(piece)
-        if isinstance(piece, bytes):
-            before, place = before[-3:] + piece, place + len(piece)
-
-
-_CONTINUING = bytes(range(0x80, 0xC0))
-"""The bytes of UTF-8 that go on with a character."""
-
-
-def _refuse_undecodable(before: bytes, piece: bytes, place: int) -> None:
-    """Raise NotXml if the piece has a byte that is not UTF-8. before: what may begin a character that goes on in it."""
-    try:
-        codecs.getincrementaldecoder("utf-8")().decode(before + piece)
-    except UnicodeDecodeError as error:
-        raise NotXml(_no_letter(error, place - len(before) + error.start)) from None
-
-
-def _no_letter(error: UnicodeDecodeError, place: int) -> str:
-    return f"not {error.encoding.upper()}: byte 0x{error.object[error.start]:02X} at position {place}"
+        yield len(text)
 
 
 def _decoded(pieces: Iterable[bytes], encoding: str) -> Iterator[str]:
@@ -124,7 +101,9 @@ def _decoded(pieces: Iterable[bytes], encoding: str) -> Iterator[str]:
             before = error.start - len(error.object) + len(piece)
             with suppress(UnicodeError):
                 yield decoder.decode(piece[: max(before, 0)])
-            raise NotXml(_no_letter(error, place + before)) from None
+            byte = error.object[error.start]
+            fault = f"not {error.encoding.upper()}: byte 0x{byte:02X} at position {place + before}"
+            raise NotXml(fault) from None
         place += len(piece)
 
 

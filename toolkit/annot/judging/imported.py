@@ -22,7 +22,7 @@ from annot.corpus.named_rows import (
     queries_of,
     with_sentences,
 )
-from annot.corpus.unknown_ids import CheckedRows, rows_in_corpus
+from annot.corpus.papers_by_id import CheckedRows, rows_in_corpus
 from annot.formats.judgements_file import FileJudgement
 from annot.judging.plan_on_record import plan_sha256
 from annot.pools.drawn_pools import put_judged_pools

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import json
 import shutil
@@ -18,20 +19,29 @@ from annot.base.errors import InputError
 from annot.base.names import counted
 from annot.base.records import Advance, Source, grouped
 from annot.base.shards import Engine, map_shards
-from annot.corpus.adding import CleaningCount, Cleanings, KnownMarks, LotReader, lots_of
+from annot.corpus.adding import CleaningCount, Cleanings, LotReader, known_marks, lots_of
 from annot.corpus.corpus_facts import corpus_facts, write_corpus_manifest
 from annot.corpus.corpus_filters import SETTING_OF, Rejection, Tally
 from annot.corpus.correcting import Corrected, RecordCorrections
-from annot.corpus.files_read import FileRead, FilesRead, files_of, merged
-from annot.corpus.given_files import files_below, formats_of
-from annot.corpus.id_lists import REPEATED, PrismaNumbers, id_lists, prisma_of
+from annot.corpus.files_read import (
+    REPEATED,
+    FileRead,
+    FilesRead,
+    PrismaNumbers,
+    files_below,
+    files_of,
+    formats_of,
+    id_lists,
+    merged,
+    prisma_of,
+    shared_sentences,
+)
 from annot.corpus.other_ids import BesidePapers, know_ids
 from annot.corpus.rejects import Rejects
-from annot.corpus.repeated import SentenceCount
 from annot.formats.corpora import format_named
-from annot.formats.corpora.sections import HeadingCount, SectionLabels, Structured
+from annot.formats.corpora.heads import UnreadError
+from annot.formats.corpora.sections import HeadingCount, SectionLabels, StructuredAbstracts
 from annot.formats.corpora.semantic_scholar import JOINED, SEMANTIC_SCHOLAR, Spreading, shares_of
-from annot.formats.corpora.unread import UnreadError
 from annot.store import papers
 from annot.store.paper_writing import append_parts
 from annot.store.runs import Imported, put_import, read_imports
@@ -69,7 +79,7 @@ class AddedPapers:
     """Where the records that cannot be read were written, with what is wrong with each; None for none."""
     cleaned: Cleanings
     """What was cleaned of the texts of the papers that are kept."""
-    structured: Structured
+    structured: StructuredAbstracts
     """Those of the papers that are kept whose abstracts have sections, and the labels of these."""
     sha256: str | None
     limits: dict[str, str]
@@ -190,12 +200,12 @@ def _added(
     tally, cleaning, headings = Tally(corrects=correction.is_wanted), CleaningCount(), HeadingCount()
     there = papers.groups_of(ws.corpus) if ws.has_corpus else []
     works = any(format_named(form).bibliographic for form, _ in given)
-    for known in map_shards(KnownMarks(works=works), there, engine=engine):
+    for known in map_shards(functools.partial(known_marks, works=works), there, engine=engine):
         tally.remember(known)
     if works:
         know_ids(tally, ws.corpus)
     beside, citations = BesidePapers(tally), 0
-    repeated, retracted = SentenceCount(), list[str]()
+    shared, retracted = Counter[str](), list[str]()
     before, titles_before = tally.known, len(tally.same_title)
     with _scratch(ws.corpus, dry_run) as scratch:
         given = _joined(given, scratch, engine, rejects)
@@ -208,7 +218,7 @@ def _added(
             correction.meet(brought.marks.ids)
             beside.take(brought.marks.works, brought.aside)
             files.take(brought.pieces)
-            repeated.add(len(brought.marks.ids), brought.sentences)
+            shared.update(brought.sentences)
             advance(tally.read, None)
         rejects.raise_if_unreadable(partial=partial)
         digest, rejected_file, lists_file, cleaned = None, None, None, cleaning.written(None, "")
@@ -256,12 +266,16 @@ def _added(
         cleaned=cleaned,
         structured=headings.found,
         sha256=digest,
-        limits={_told(reason, ws): _limit(reason, ws) for reason in sorted(tally.rejected) if reason in SETTING_OF},
+        limits={
+            _told(reason, ws): f"{name} = {json.dumps(getattr(ws.settings.corpus, name))}"
+            for reason, name in SETTING_OF.items()
+            if reason in tally.rejected
+        },
         corrected=corrected,
         unreadable=rejects.unreadable,
         notes=rejects.notes(),
         retracted=tuple(retracted),
-        repeated=repeated.repeated,
+        repeated=shared_sentences(shared, papers=tally.read),
         prisma=prisma_of(read, tally.rejected, tally.kept),
         lists_file=lists_file,
     )
@@ -270,11 +284,6 @@ def _added(
 def _told(reason: Rejection, ws: Workspace) -> str:
     """The reason in the words of the study: a document that is no paper has a text, not an abstract."""
     return "no text" if reason == Rejection.NO_ABSTRACT and not ws.settings.faceted else reason.value
-
-
-def _limit(reason: Rejection, ws: Workspace) -> str:
-    value = getattr(ws.settings.corpus, SETTING_OF[reason])
-    return f"{SETTING_OF[reason]} = {json.dumps(value)}"
 
 
 def _reader(ws: Workspace, folder: Path | None, *, works: bool) -> LotReader:
@@ -315,17 +324,14 @@ def _unreadable(
 
 def _in_one(error: InputError, others: Iterable[InputError]) -> InputError:
     """The error, or one that says all that these say, if they say more."""
-    found = {_all_of(one): one for one in others}
-    if not {*_all_of(error)} <= {*chain(*found)}:
-        found[_all_of(error)] = error
-    if len(found) == 1:
+    faults = error.faults or (error.message,)
+    errors = {other.faults or (other.message,): other for other in others}
+    if not {*faults} <= {*chain(*errors)}:
+        errors[faults] = error
+    if len(errors) == 1:
         return error
-    faults = [fault for one in found.values() for fault in one.faults or (_in_short(one),)]
-    return InputError(f"{len(found)} files cannot be read", faults=faults, hint=NOTHING_KEPT)
-
-
-def _all_of(error: InputError) -> tuple[str, ...]:
-    return error.faults or (error.message,)
+    together = [fault for other in errors.values() for fault in other.faults or (_in_short(other),)]
+    return InputError(f"{len(errors)} files cannot be read", faults=together, hint=NOTHING_KEPT)
 
 
 def _in_short(error: InputError) -> str:

@@ -17,7 +17,7 @@ from typing import NamedTuple
 from annot.base.errors import InputError, MissingInput
 from annot.base.records import Advance, Paper
 from annot.corpus.corpus_facts import with_citations
-from annot.formats.citing_text import CitingText, read_citing_texts
+from annot.formats.citation_edges import CitingText, read_citing_texts
 from annot.formats.input_files import opened
 from annot.formats.json_lines import json_lines
 from annot.ranking.systems.training import cocitations

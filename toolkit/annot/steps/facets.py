@@ -21,16 +21,18 @@ from annot.base.settings import Settings
 from annot.base.shards import Engine, map_shards
 from annot.corpus.corpus_facts import write_corpus_manifest
 from annot.corpus.facets.attributes import Ints
-from annot.corpus.facets.crf import SHIPPED_MODEL, Labeller, shipped_model
-from annot.corpus.facets.crf import train as train_model
-from annot.corpus.facets.query_sentences import offered_facets
-from annot.corpus.facets.training import (
+from annot.corpus.facets.crf import (
+    SHIPPED_MODEL,
     LabelledAbstract,
+    Labeller,
     LabelScores,
     read_labelled,
     score,
+    shipped_model,
     without_held_out,
 )
+from annot.corpus.facets.crf import train as train_model
+from annot.corpus.facets.query_sentences import offered_facets
 from annot.store import facet_labels, papers, pools
 from annot.store.facet_labels import FacetLabels
 from annot.store.paper_writing import remove_papers

@@ -13,14 +13,13 @@ from annot.base.names import check_name, counted
 from annot.base.records import Query, grouped
 from annot.corpus.facets.query_sentences import check_facet
 from annot.corpus.named_rows import queries_of
-from annot.corpus.unknown_ids import FOREIGN, rows_in_corpus
+from annot.corpus.papers_by_id import FOREIGN, rows_in_corpus
 from annot.formats.csfcube import is_release_file
 from annot.formats.input_files import opened
 from annot.formats.json_lines import read_objects
 from annot.formats.judgements_file import FileJudgement, has_columns, read_judgements
-from annot.formats.relish import read_relish
 from annot.formats.spreadsheet import decoded
-from annot.formats.studio_export import ExportKeys, grades_named, read_export
+from annot.formats.studio_export import ExportKeys, grades_named, read_export, read_relish
 from annot.formats.trec import read_qrels, refuse_grades_of_models
 from annot.judging.imported import ImportedJudgements, import_judgements, refuse_other_work
 from annot.measuring.folds import as_splits

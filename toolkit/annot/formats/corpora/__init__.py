@@ -8,25 +8,19 @@ from __future__ import annotations
 from pathlib import Path
 
 from annot.base.names import check_name
-from annot.formats.corpora.acl import ACL
 from annot.formats.corpora.arxiv import ARXIV
 from annot.formats.corpora.bibtex import BIBTEX
 from annot.formats.corpora.cord19 import CORD19
 from annot.formats.corpora.cutting import Broken, Format, Piece, has_json_texts
-from annot.formats.corpora.heads import head_of, unknown
-from annot.formats.corpora.irds import IRDS
-from annot.formats.corpora.medline import MEDLINE
+from annot.formats.corpora.heads import head_of, refuse_unread, unknown
 from annot.formats.corpora.openalex import OPENALEX
-from annot.formats.corpora.plain import ANNOT, BEIR, CSFCUBE, JSON
-from annot.formats.corpora.pubmed import PUBMED
-from annot.formats.corpora.ris import RIS
-from annot.formats.corpora.s2orc import S2ORC
-from annot.formats.corpora.semantic_scholar import JOINED, SEMANTIC_SCHOLAR
+from annot.formats.corpora.plain import ANNOT, BEIR, CSFCUBE, IRDS, JSON
+from annot.formats.corpora.semantic_scholar import JOINED, S2ORC, SEMANTIC_SCHOLAR
 from annot.formats.corpora.tables import CSV, PARQUET
-from annot.formats.corpora.text_encoding import UTF_8, encoding_of
-from annot.formats.corpora.unread import refuse_unread
+from annot.formats.corpora.tagged import MEDLINE, RIS, WOS
 from annot.formats.corpora.workbook import WORKBOOK
-from annot.formats.corpora.wos import WOS
+from annot.formats.corpora.xml_papers import ACL, PUBMED
+from annot.formats.input_files import UTF_8, encoding_of
 
 FORMATS = {
     form.name: form

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Any
 
 from annot.formats.corpora.cutting import Format
 from annot.formats.corpora.tex import unicode_of
-
-_YEAR = re.compile(r"\b(?:19|20)\d\d\b")
+from annot.formats.paper_lines import year_in
 
 
 def paper(record: Mapping[str, Any]) -> dict[str, Any]:
@@ -17,13 +15,12 @@ def paper(record: Mapping[str, Any]) -> dict[str, Any]:
     versions = record.get("versions")
     first = versions[0] if isinstance(versions, list) and versions else None
     dates = [first.get("created") if isinstance(first, dict) else None, record.get("update_date")]
-    years = [found[0] for date in dates if isinstance(date, str) and (found := _YEAR.search(date))]
     named = {"id": "paper_id", "title": "title", "abstract": "abstract"}
     fields = {ours: record[theirs] for theirs, ours in named.items() if theirs in record}
     for name in ("title", "abstract"):
         if isinstance(text := fields.get(name), str):
             fields[name] = unicode_of(text)
-    return fields | {"year": years[0] if years else None}
+    return fields | {"year": year_in(date for date in dates if isinstance(date, str))}
 
 
 ARXIV = Format("arxiv", paper=paper, fits=lambda record: {"id", "abstract", "categories"} <= record.keys())

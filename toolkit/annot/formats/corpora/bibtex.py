@@ -3,7 +3,7 @@ r"""BibTeX and biblatex, as managers of references, publishers and DBLP write th
 The syntax is BibTeX's (Patashnik: BibTeXing, 1988; Markey: Tame the BeaST, 2009), the fields are BibTeX's and
 biblatex's (https://ctan.org/pkg/biblatex). More is allowed than by BibTeX: no comma, or several, between fields; a key
 of any characters; a field twice, of which the first counts; a macro that is not defined, which becomes its name.
-Encodings: `text_encoding`; JabRef's `% Encoding: ...` counts in a file that is not UTF-8.
+Encodings: `input_files`; JabRef's `% Encoding: ...` counts in a file that is not UTF-8.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, NamedTuple, TextIO
+from typing import Any, TextIO
 from urllib.parse import unquote
 
 from annot.base.errors import InputError
-from annot.formats.corpora.cutting import Broken, Format, Head, Piece, Records, in_one_piece
+from annot.formats.corpora.cutting import Broken, Format, Head, Piece, Records, in_one_piece, not_utf8
 from annot.formats.corpora.tex import unicode_of
-from annot.formats.corpora.text_encoding import WINDOWS_1252, encoding_of, not_utf8, text_of
-from annot.formats.input_files import LONGEST_LINE, opened
+from annot.formats.input_files import LONGEST_LINE, WINDOWS_1252, encoding_of, opened, text_of
+from annot.formats.paper_lines import year_in
 
 _BLOCK = 1 << 20
 _INDENT = 200
@@ -67,7 +67,6 @@ _READ = frozenset(
     )
 )
 """The fields that are used here."""
-_YEAR = re.compile(r"(?<!\d)\d{4}(?!\d)")
 _DOI_LINK = re.compile(r"doi\.org/(10\.\d[^\s{}]*)", re.IGNORECASE)
 _PMID = re.compile(r"\bPMID:?\s*(\d+)", re.IGNORECASE)
 _ENCODING = re.compile(rb"^%[ \t]*Encoding:[ \t]*(?:x-)?([\w-]+)", re.MULTILINE)
@@ -79,13 +78,6 @@ class _Fault(Exception):
 
     def __init__(self, at: int, words: str) -> None:
         self.at, self.words = at, words
-
-
-class _Entry(NamedTuple):
-    kind: str
-    key: str
-    fields: dict[str, str]
-    """By name in lower case, with macros filled in and TeX as it is. A paper's entry has only the fields of `_READ`."""
 
 
 class _Macros:
@@ -202,20 +194,19 @@ def _record(part: str, line: int, macros: _Macros) -> dict[str, Any] | Broken | 
         place = line + part.count("\n", 0, fault.at)
         words = f"@{head[1]} {key[1] if key else ''}".strip()
         return Broken("not valid BibTeX", (f"{words}: {fault.words} (line {place})",), part)
-    if entry.kind == "string":
-        for name, value in entry.fields.items():
-            macros.define(name, value)
-    return None if entry.kind in _NO_PAPERS else not_utf8(part) or {**entry.fields, "@": entry.kind, "@key": entry.key}
+    return None if entry["@"] in _NO_PAPERS else not_utf8(part) or entry
 
 
 def _named_brace(found: re.Match[str]) -> str:
     return f"{found[1]}\\{'lbrace' if found[2] == '{' else 'rbrace'}{{}}"
 
 
-def _entry(text: str, head: re.Match[str], macros: _Macros) -> _Entry:
+def _entry(text: str, head: re.Match[str], macros: _Macros) -> dict[str, str]:
+    """The kind of the entry as `@`, its key as `@key`, and a paper's fields of `_READ` by name in lower case, with
+    macros filled in and TeX as it is."""
     kind = head[1].lower()
     if kind in ("comment", "preamble"):
-        return _Entry(kind, "", {})
+        return {"@": kind}
     closing = "}" if head[2] == "{" else ")"
     at, key = head.end(), ""
     if kind != "string" and (found := _KEY.match(text, at)):
@@ -232,11 +223,13 @@ def _entry(text: str, head: re.Match[str], macros: _Macros) -> _Entry:
             raise _Fault(at, f"found {_shown(text, at)}, expected a field or {closing!r}")
         value, at = _value(text, field.end(), macros)
         name = field[1].lower()
-        if kind == "string" or name in _READ:
+        if kind == "string":
+            macros.define(name, value)
+        elif name in _READ:
             fields[name] = fields.get(name) or value
     if _AFTER.match(text, at + 1):
         raise _Fault(at, f"the entry ends here, but fields follow: {_shown(text, at + 1)}")
-    return _Entry(kind, key, fields)
+    return {**fields, "@": kind, "@key": key}
 
 
 def _value(text: str, at: int, macros: _Macros) -> tuple[str, int]:
@@ -296,17 +289,16 @@ def _shown(text: str, at: int) -> str:
 
 def paper(record: Mapping[str, Any]) -> dict[str, Any]:
     """The fields of the paper. A book may have its title in `booktitle`; the subtitle is part of the title; the year is
-    the first of four digits in `year` or `date`; a DOI may be in a link, a PMID in a note."""
+    the first in `year` or `date`; a DOI may be in a link, a PMID in a note."""
     title = record.get("title") or (record.get("booktitle") if record["@"] in _BOOKS else None)
     if title and record.get("subtitle"):
         title = f"{title}: {record['subtitle']}"
-    years = [found[0] for name in ("year", "date") if (found := _YEAR.search(unicode_of(record.get(name, ""))))]
     abstract = record.get("abstract")
     return {
         "key": record["@key"] or None,
         "title": unicode_of(title) if title else None,
         "abstract": unicode_of(abstract) if abstract else None,
-        "year": years[0] if years else None,
+        "year": year_in(unicode_of(record.get(name, "")) for name in ("year", "date")),
         "doi": _doi(record),
         "pmid": _pmid(record),
     }

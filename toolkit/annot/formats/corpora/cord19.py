@@ -14,9 +14,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from annot.formats.corpora import columns
-from annot.formats.corpora.cutting import Broken, Format, Head, Piece, Records, cut_lines, in_one_piece, json_records
+from annot.formats.corpora.cutting import Broken, Format, Piece, Records, cut_lines, in_one_piece, json_records
 from annot.formats.corpora.tables import csv_rows
+from annot.formats.corpora.tables import paper as paper_of_row
 from annot.formats.input_files import opened
 
 FULL_TEXTS = "document_parses"
@@ -58,7 +58,7 @@ def paper(record: Mapping[str, Any]) -> dict[str, Any]:
     """The paper of a row, with what its full texts add, or of a full text."""
     if FULL_TEXTS not in record:
         return _of_full_text(record)
-    row = columns.paper({name: value for name, value in record.items() if name != FULL_TEXTS})
+    row = paper_of_row({name: value for name, value in record.items() if name != FULL_TEXTS})
     texts = record[FULL_TEXTS]
     abstracts = (one["abstract"] for one in texts if one["abstract"])
     return {
@@ -99,30 +99,18 @@ def _fits(record: Mapping[str, Any]) -> bool:
     return isinstance(record.get("metadata"), dict) and isinstance(record.get("body_text"), list)
 
 
-def _told(head: Head) -> bool:
-    return _TABLE.match(head.start) is not None
-
-
 def _is_table(name: str) -> bool:
     with opened(Path(name)) as file:
         return _TABLE.match(file.read(1 << 6).removeprefix(codecs.BOM_UTF8)) is not None
-
-
-def _cut(name: str) -> list[tuple[int, int | None]]:
-    return in_one_piece(name) if _is_table(name) else cut_lines(name)
-
-
-def _full_texts_of(name: str) -> Path | None:
-    return Path(name).parent / FULL_TEXTS if _is_table(name) else None
 
 
 CORD19 = Format(
     "cord19",
     paper=paper,
     fits=_fits,
-    told=_told,
+    told=lambda head: _TABLE.match(head.start),
     records=records,
-    cut=_cut,
-    brings=_full_texts_of,
+    cut=lambda name: in_one_piece(name) if _is_table(name) else cut_lines(name),
+    brings=lambda name: Path(name).parent / FULL_TEXTS if _is_table(name) else None,
     bibliographic=True,
 )

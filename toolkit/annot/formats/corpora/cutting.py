@@ -15,15 +15,14 @@ from typing import IO, Any, NamedTuple
 from pydantic_core import from_json
 
 from annot.base.errors import InputError, json_problem
-from annot.formats.corpora.json_texts import NotJson, entries, is_json_text
-from annot.formats.input_files import LONGEST_LINE, is_gzip, opened
+from annot.formats.corpora.json_texts import DECODER, NotJson, entries, is_json_text
+from annot.formats.input_files import LONGEST_LINE, broken_bytes, is_gzip, opened
 
 PIECE_BYTES = 1 << 24
 """16 MiB: some 14,000 abstracts with their sentences."""
 _FIRST = 100
 """The first readable record among so many decides the format of a file."""
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-_DECODER = json.JSONDecoder(parse_constant=lambda _: None)
 
 
 class Piece(NamedTuple):
@@ -47,6 +46,13 @@ class Broken(NamedTuple):
     faults: tuple[str, ...]
     record: str
     """The text in the file."""
+
+
+def not_utf8(raw: str) -> Broken | None:
+    """The fault of a record with bytes that are not UTF-8, if any. raw: as `input_files.text_of` has it."""
+    if raw.isascii() or not broken_bytes(raw):
+        return None
+    return Broken("not UTF-8", ("not UTF-8",), raw.encode("utf-8", "surrogateescape").decode("utf-8", "replace"))
 
 
 Records = Iterator[tuple[int, dict[str, Any] | Broken | None]]
@@ -109,7 +115,7 @@ def _of_lines(piece: Piece) -> Records:
 def _of_line(line: bytes) -> dict[str, Any] | Broken:
     try:
         text = line.decode("utf-8")
-        return _object(_DECODER.decode(text.rstrip("\r\n")), text, "one JSON object per line")
+        return _object(DECODER.decode(text.rstrip("\r\n")), text, "one JSON object per line")
     except UnicodeDecodeError as error:
         return _not_utf_8(error)
     except (ValueError, RecursionError) as error:
@@ -181,7 +187,7 @@ class Format:
     """Whether a JSON record, the first of a file, is of this format."""
     records: Callable[[Piece], Records] = json_records
     cut: Callable[[str], list[tuple[int, int | None]]] = cut_lines
-    told: Callable[[Head], bool] = lambda _head: False
+    told: Callable[[Head], object] = lambda _head: False
     """Whether a file that begins so is of this format, if it is not JSON."""
     endings: tuple[str, ...] = ()
     """Of the names of files, compressed or not, that are of this format if their beginning tells no other."""

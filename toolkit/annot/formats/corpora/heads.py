@@ -1,12 +1,11 @@
-"""How a file begins, and the error for a file whose beginning fits no format."""
+"""The beginning of a file, and the errors for files whose beginning fits no format, or a kind that is not read."""
 
 from __future__ import annotations
 
 import codecs
 import re
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import NamedTuple
 
 from annot.base.errors import InputError
 from annot.formats.corpora.cutting import Head, first_object
@@ -27,7 +26,11 @@ def head_of(name: str) -> Head:
         start = start.decode(unicode, "ignore").encode()
     start = start.removeprefix(codecs.BOM_UTF8)
     text = start.lstrip()
-    return Head(name, start, {} if b"\0" in start or text.startswith(b"<") else _first_object(name))
+    try:
+        return Head(name, start, {} if b"\0" in start or text.startswith(b"<") else first_object(name))
+    except InputError:
+        # A line without an end is no JSON.
+        return Head(name, start, {})
 
 
 def unknown(head: Head) -> InputError:
@@ -46,9 +49,72 @@ def unknown(head: Head) -> InputError:
     )
 
 
-def _first_object(name: str) -> Mapping[str, Any]:
-    try:
-        return first_object(name)
-    except InputError:
-        # A line without an end is no JSON.
-        return {}
+_BY_ZOTERO = "import it into Zotero (File > Import...), then choose File > Export Library... with the format RIS"
+_BY_ENDNOTE = "in EndNote, choose File > Export... with the output style RefMan (RIS) Export"
+_RECORDS = "export the records from the database or the reference manager instead, for example as RIS"
+_UNPACK = "unpack it, and add the files in it"
+
+
+class Unread(NamedTuple):
+    """A known kind of file that is not read."""
+
+    name: str
+    begins: bytes
+    """A regular expression for the beginning of its first 64 KiB; `.` is any byte."""
+    remedy: str
+
+
+def _xml_of(names: bytes, also: bytes = b"") -> bytes:
+    """What XML with a root of one of these names, in any namespace, begins with; also: what has to come after it."""
+    return PROLOG + rb"<(?:\w+:)?(?:" + names + rb")[\s>](?=.*" + also + rb")"
+
+
+UNREAD = (
+    Unread("EndNote's XML", _xml_of(b"xml", b"<record>"), _BY_ENDNOTE),
+    Unread("MARCXML", _xml_of(b"collection|record", rb'\btag="\d\d\d"'), _BY_ZOTERO),
+    Unread("MODS", _xml_of(b"mods|modsCollection"), _BY_ZOTERO),
+    Unread("Zotero's RDF", _xml_of(b"RDF"), "in Zotero, choose File > Export Library... with the format RIS"),
+    Unread("the full text of an article (JATS)", _xml_of(b"article|pmc-articleset"), _RECORDS),
+    Unread("a feed", _xml_of(b"feed|rss"), _RECORDS),
+    Unread("DBLP's XML, which has no abstracts", _xml_of(b"dblp"), _RECORDS),
+    Unread("a web page", _xml_of(b"(?i:html|head|body|script)"), "open it in a browser: it may show an error"),
+    Unread(
+        "Crossref's JSON",
+        rb'\s*\{(?=.*"(?:message-type|reference-count)"\s*:)',
+        "look its DOIs up in OpenAlex or PubMed, and add what these export",
+    ),
+    Unread("CSL JSON", rb'\s*+\[?+\s*+\{(?=.*"(?:issued|accessed)"\s*:\s*\{\s*"date-parts"\s*:)', _BY_ZOTERO),
+    Unread(
+        "PubMed's CSV, which has no abstracts",
+        rb'"?PMID"?,"?Title"?,"?Authors"?,"?Citation"?,',
+        "in PubMed, choose Save with the format PubMed",
+    ),
+    Unread("EndNote's tagged text", rb"\s*%0 [A-Z](?=.*\n%[A-Z] )", _BY_ENDNOTE),
+    Unread("MARC 21", rb"\d{5}[acdnp][a-z][a-z ].[a ]22\d{5}", _BY_ZOTERO),
+    Unread("a PDF", rb"%PDF-", _RECORDS),
+    Unread("a Word document", rb"PK\x03\x04(?=.*\bword/)|\{\\rtf", _RECORDS),
+    Unread(
+        "a spreadsheet of LibreOffice",
+        rb"PK\x03\x04.{26}mimetypeapplication/vnd\.oasis\.opendocument\.spreadsheet",
+        "in LibreOffice, choose File > Save As... with the type Excel 2007-365 (.xlsx)",
+    ),
+    Unread(
+        "a file of Office before 2007",
+        rb"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1",
+        "if it is a spreadsheet, choose File > Save As in Excel, with the type Excel Workbook (.xlsx)",
+    ),
+    Unread("a zip archive", rb"PK(?:\x03\x04(?!.*(?:\bxl/|\[Content_Types\]|docProps/))|\x05\x06)", _UNPACK),
+    Unread("an archive", rb"7z\xbc\xaf\x27\x1c|Rar!\x1a|BZh\d1AY|\xfd7zXZ\x00|\x28\xb5\x2f\xfd|.{257}ustar", _UNPACK),
+    Unread("a database, perhaps Zotero's own", rb"SQLite format 3\x00", _RECORDS),
+)
+
+
+class UnreadError(InputError):
+    """Raised for a file of a kind that is known and not read; the hint says what to do with it."""
+
+
+def refuse_unread(head: Head) -> None:
+    """Raise UnreadError for a file that begins as one of these kinds."""
+    for kind in UNREAD:
+        if re.match(kind.begins, head.start, re.DOTALL):
+            raise UnreadError(f"{head.name}: {kind.name}, which is not read", hint=kind.remedy)

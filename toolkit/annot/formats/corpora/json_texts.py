@@ -18,7 +18,7 @@ from annot.base.errors import json_problem
 
 Entry = tuple[Any, str]
 """A value, and its text as it is in the file; bytes that are not UTF-8 are lone surrogates in it."""
-_DECODER = json.JSONDecoder(parse_constant=lambda _: None)
+DECODER = json.JSONDecoder(parse_constant=lambda _: None)
 _BLOCK = 1 << 18
 _UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _SPACE = re.compile(r"[ \t\n\r]*")
@@ -193,7 +193,7 @@ class _Text:
         self.peek()
         while True:
             try:
-                value, end = _DECODER.raw_decode(self._text, self._at)
+                value, end = DECODER.raw_decode(self._text, self._at)
             except json.JSONDecodeError as error:
                 cut_off = error.pos > len(self._text) - _TOKEN or error.msg.startswith("Unterminated string")
                 if not cut_off or not self._more():

@@ -4,17 +4,30 @@ A heading that no line of the study names falls back on the category that the Na
 (https://www.nlm.nih.gov/bsd/policy/structured_abstracts.html). A study with the five labels of CSAbstruct (Cohan et
 al., EMNLP 2019) needs no line. Conclusions are results in it: CSAbstruct has no label of their own for them, its
 sentences "We conclude that ..." are results, and so are they in the guidelines of CSFCube.
+
+PubMed prints abstracts as one text with headings, `BACKGROUND: ... METHODS: ...`, and so do exports from it. A heading
+has a colon after it, where the abstract or a sentence begins. In capitals, at least one of its words is one of those
+that the headings of MEDLINE have. In small letters (`Background: ... Methods: ...`, or with a full stop, as Scopus and
+Web of Science have it), all its words are such words or others that headings have, and the abstract has headings of two
+categories. Each word of MEDLINE's headings belongs to one of the five categories of the National Library of Medicine:
+Ripple, Mork, Knecht and Humphreys: A retrospective cohort study of structured abstracts in MEDLINE, 1992-2006. Journal
+of the Medical Library Association 99 (2011), https://doi.org/10.3163/1536-5050.99.2.009.
 """
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from annot.base.names import plain_heading
-from annot.formats.paper_text import PARAGRAPH
+from annot.base.records import Paper
+from annot.formats.cleaning import Cleaned, Way, clean, cleaned
+from annot.formats.corpora.tex import with_signs
+from annot.formats.notices import without_notices
+from annot.formats.paper_text import PARAGRAPH, without_heading
 
 USUAL: Mapping[str, tuple[str, ...]] = {
     "background": ("Background", "Introduction", "Context", "Rationale", "Importance"),
@@ -45,12 +58,12 @@ USUAL: Mapping[str, tuple[str, ...]] = {
 }
 """The headings of each label of a study that has these five."""
 MOST_HEADINGS = 1_000
-"""So many headings are counted by name; all others together."""
+"""The most headings that are counted by name; all others are counted together."""
 NO_HEADING, OTHERS = "(no heading)", "(other headings)"
 
 
 class Heading(NamedTuple):
-    """What a section is called, and the label that its sentences have; "" for none."""
+    """The name of a section, and the label that its sentences have; "" for none."""
 
     name: str
     label: str
@@ -62,7 +75,7 @@ Headings = tuple[Heading, ...]
 
 @dataclass(frozen=True, slots=True)
 class SectionLabels:
-    """What becomes of sections. faceted: whether sentences have labels; if not, headings are part of the text, as
+    """The labels of sections. faceted: whether sentences have labels; if not, headings are part of the text, as
     PubMed shows them."""
 
     label_of: Mapping[str, str]
@@ -71,7 +84,7 @@ class SectionLabels:
 
     @classmethod
     def of(cls, names: Sequence[str], lines: Mapping[str, Sequence[str]], *, faceted: bool) -> SectionLabels:
-        """Those of a study with these labels. lines: the headings of each that the study names."""
+        """Make those of a study with these labels. lines: the headings of each that the study names."""
         usual = USUAL if {*names} == USUAL.keys() else {}
         both = [*usual.items(), *lines.items()]
         return cls({plain_heading(heading): label for label, named in both for heading in named}, faceted)
@@ -88,27 +101,29 @@ class SectionLabels:
         if not self.faceted:
             whole = (f"{name.strip().rstrip(':')}: {text}" if plain_heading(name) else text for name, _, text in parts)
             return fields | {"abstract": "\n\n".join(whole)}, ()
-        found = [Heading(plain_heading(name) or NO_HEADING, self._label(name, category)) for name, category, _ in parts]
+        headings = [
+            Heading(plain_heading(name) or NO_HEADING, self._label(name, category)) for name, category, _ in parts
+        ]
         paragraphs = [
-            (one.label, paragraph)
-            for one, (_, _, text) in zip(found, parts, strict=True)
+            (heading.label, paragraph)
+            for heading, (_, _, text) in zip(headings, parts, strict=True)
             for paragraph in PARAGRAPH.split(text)
         ]
         fields["abstract"] = "\n\n".join(paragraph for _, paragraph in paragraphs)
-        if found and all(one.label for one in found):
+        if headings and all(heading.label for heading in headings):
             fields["paragraph_labels"] = [label for label, _ in paragraphs]
-        return fields, tuple(dict.fromkeys(found))
+        return fields, tuple(dict.fromkeys(headings))
 
     def _label(self, name: str, category: str) -> str:
         return self.label_of.get(plain_heading(name)) or self.label_of.get(plain_heading(category), "")
 
 
-class Structured(NamedTuple):
+class StructuredAbstracts(NamedTuple):
     """The structured abstracts among papers."""
 
     papers: int
     unlabelled: int
-    """Those without labels, because a part of them has no heading, or one without a label."""
+    """Papers without labels, because a part of the abstract has no heading, or one without a label."""
     headings: tuple[tuple[str, str, int], ...]
     """Heading, label ("" for none), papers; those without a label first, then the most frequent."""
 
@@ -120,7 +135,7 @@ class Structured(NamedTuple):
     @property
     def known(self) -> tuple[tuple[str, str, int], ...]:
         """The others."""
-        return tuple(one for one in self.headings if one[1])
+        return tuple(heading for heading in self.headings if heading[1])
 
     @property
     def writable(self) -> list[str]:
@@ -139,9 +154,9 @@ class HeadingCount:
         """Count these papers."""
         for headings in several:
             self._papers += 1
-            self._unlabelled += any(not one.label for one in headings)
-            for one in headings:
-                self._count(one, 1)
+            self._unlabelled += any(not heading.label for heading in headings)
+            for heading in headings:
+                self._count(heading, 1)
 
     def remember(self, facts: Mapping[str, Any]) -> None:
         """Count what was counted before; nothing if no abstract was structured."""
@@ -156,11 +171,157 @@ class HeadingCount:
 
     @property
     def facts(self) -> dict[str, Any]:
-        """What was counted, as the store keeps it; nothing if no abstract was structured."""
+        """The counts as the store keeps them; nothing if no abstract was structured."""
         return self.found._asdict() if self._papers else {}
 
     @property
-    def found(self) -> Structured:
-        """What was counted."""
+    def found(self) -> StructuredAbstracts:
+        """The counts."""
         order = sorted(self._counts.items(), key=lambda item: (bool(item[0].label), -item[1], item[0]))
-        return Structured(self._papers, self._unlabelled, tuple((*heading, papers) for heading, papers in order))
+        return StructuredAbstracts(
+            self._papers, self._unlabelled, tuple((*heading, papers) for heading, papers in order)
+        )
+
+
+_WORDS = {
+    "BACKGROUND": "BACKGROUND CONTEXT IMPORTANCE INTRODUCTION KNOWN RATIONALE",
+    "OBJECTIVE": "AIM AIMS GOAL GOALS HYPOTHESES HYPOTHESIS OBJECTIVE OBJECTIVES PURPOSE PURPOSES QUESTION QUESTIONS",
+    "METHODS": "ANALYSES ANALYSIS ANIMAL ANIMALS APPROACH CASE CASES CRITERIA DESIGN ELIGIBILITY EXPOSURE EXPOSURES "
+    "EXTRACTION INTERVENTION INTERVENTIONS MATERIAL MATERIALS MEASURE MEASUREMENT MEASUREMENTS MEASURES METHOD "
+    "METHODOLOGY METHODS OUTCOME OUTCOMES PARTICIPANT PARTICIPANTS PATIENT PATIENTS POPULATION PROCEDURE PROCEDURES "
+    "PROTOCOL SAMPLE SEARCH SELECTION SETTING SETTINGS SOURCE SOURCES SUBJECT SUBJECTS SYNTHESIS",
+    "RESULTS": "FINDING FINDINGS OBSERVATION OBSERVATIONS RESULT RESULTS",
+    "CONCLUSIONS": "COMMENT CONCLUSION CONCLUSIONS DISCUSSION IMPLICATION IMPLICATIONS INTERPRETATION LIMITATION "
+    "LIMITATIONS MESSAGE MESSAGES RECOMMENDATION RECOMMENDATIONS RELEVANCE SIGNIFICANCE SUMMARY",
+    "": "DISSEMINATION ETHICS EVIDENCE FUNDING KEYWORDS REGISTRATION",
+}
+_CATEGORY = {word: category for category, words in _WORDS.items() for word in words.split()}
+_COLON = re.compile(r":\s+(?=\S)")
+_COLON_OR_STOP = re.compile(r"[:.]\s+(?=\S)")
+_STOPPED = ("ethods. ", "ETHODS. ", "esults. ", "ESULTS. ")
+_BEFORE_COLON = re.compile(r"[A-Z][A-Za-z &/,()'’-]*\Z")
+_CAPITALS = re.compile("[A-Z]+")
+_BESIDE = re.compile(
+    "A|AND|AT|CLINICAL|DATA|FOR|FUTURE|IN|KEY|MAIN|MAJOR|OF|ON|OR|OUR|OVERALL|POTENTIAL|PRACTICE|PRIMARY|PRINCIPAL"
+    "|RECENT|RESEARCH|REVIEW|REVIEWERS|SECONDARY|STATISTICAL|STUDY|SYSTEMATIC|THE|THIS|TO|TRIAL"
+)
+"""Words of headings beside those of a category."""
+_SENTENCE_END = re.compile(r"[.!?][)\]\"'”’]{0,2},?\s*\Z|\n\s*\Z")
+"""Ovid has a comma after each part but the last."""
+_LONGEST = 80
+
+
+def parts_of(abstract: str) -> list[tuple[str, str, str]]:
+    """The parts of a structured abstract, as (heading, category, text); empty if the abstract has no heading.
+
+    A text before the first heading has the heading and the category "".
+
+    >>> parts_of("AIMS/HYPOTHESIS: To see. METHODS: We split DNA: twice. CONCLUSION: It works.")
+    [('AIMS/HYPOTHESIS', 'OBJECTIVE', 'To see.'), ('METHODS', 'METHODS', 'We split DNA: twice.'), \
+('CONCLUSION', 'CONCLUSIONS', 'It works.')]
+    """
+    stopped = any(end in abstract for end in _STOPPED)
+    if ":" not in abstract and not stopped:
+        return []
+    headings = []
+    for colon in (_COLON_OR_STOP if stopped else _COLON).finditer(abstract):
+        words = _BEFORE_COLON.search(abstract, max(0, colon.start() - _LONGEST), colon.start())
+        earlier = abstract[max(0, words.start() - 8) : words.start()] if words else ""
+        if words and (category := _category_of(words[0], earlier)) is not None:
+            headings.append((words[0], category, words.start(), colon.end()))
+    if len({category for _, category, _, _ in headings}) < 2:
+        headings = [part for part in headings if part[0].isupper() and abstract[part[2] + len(part[0])] == ":"]
+    if not headings:
+        return []
+    parts = []
+    heading, category, begin = "", "", 0
+    for name, its_category, start, end in headings:
+        text = abstract[begin:start].strip()
+        parts.append((heading, category, text.removesuffix(",") if text.endswith((".,", "?,")) else text))
+        heading, category, begin = name, its_category, end
+    parts.append((heading, category, abstract[begin:].strip()))
+    return [part for part in parts if part[2]]
+
+
+def _category_of(heading: str, earlier: str) -> str | None:
+    """The category of what may be a heading, None if it is none; earlier: the characters before it.
+
+    If the words have several categories, it is the last, as NLM has it for `BACKGROUND AND AIMS`, but results go before
+    all others.
+    """
+    words = _CAPITALS.findall(heading.upper())
+    categories = [_CATEGORY[word] for word in words if word in _CATEGORY]
+    if not categories or (earlier.strip() and not _SENTENCE_END.search(earlier)):
+        return None
+    if not heading.isupper() and not all(word in _CATEGORY or _BESIDE.fullmatch(word) for word in words):
+        return None
+    return "RESULTS" if "RESULTS" in categories else categories[-1]
+
+
+_AS_THEY_CAME = ("labels", "pred_labels", "paragraph_labels", "part_of")
+"""Fields of records whose text stays as it came: it has labels, or is a passage of another text."""
+_HEADING = re.compile(
+    r"<((?:jats:)?title|h[1-6])\b[^<>]*>\s*(?P<plain>[^<>]{1,80}?)\s*:?\s*</\1\s*>\s*:?\s*"
+    r"|<(b|strong)\b[^<>]*>\s*(?P<bold>[^<>]{1,80}?)\s*(?::\s*</\3\s*>|</\3\s*>\s*:)\s*"
+)
+"""A heading in markup: Europe PMC's `<h4>Background</h4>`, JATS, and bold letters with a colon."""
+
+
+class ReadableRecord(NamedTuple):
+    """A record with texts for people, and the ways in which they were cleaned."""
+
+    record: Mapping[str, Any]
+    ways: frozenset[Way] = frozenset()
+    notices: tuple[tuple[str, str], ...] = ()
+    """Notices that were cut of the abstract, as (name of the rule, notice)."""
+
+    def changed(self, came: Mapping[str, Any], paper: Paper) -> Cleaned | None:
+        """The differences between the paper and the record that came; None if there are none."""
+        abstract = came.get("abstract") or "\n\n".join(text for _, _, text in came.get("sections") or ())
+        title = came.get("title") or ""
+        return cleaned(
+            *(paper.paper_id, (title, paper.title), (abstract, paper.sentences)), also=self.ways, notices=self.notices
+        )
+
+
+def readable(record: Mapping[str, Any]) -> ReadableRecord:
+    """The record with texts for people; the same record if nothing is to be done."""
+    if any(map(record.get, _AS_THEY_CAME)):
+        return ReadableRecord(record)
+    fields: dict[str, Any] = {}
+    ways: set[Way] = set()
+    notices: tuple[tuple[str, str], ...] = ()
+    title, abstract, sections = record.get("title"), record.get("abstract"), record.get("sections")
+    if isinstance(title, str):
+        fields["title"] = _shown(title, ways)
+    if sections:
+        cut = [without_notices(_shown(text, ways)) for _, _, text in sections]
+        notices = tuple(notice for _, several in cut for notice in several)
+        fields["sections"] = [(*part[:2], text) for part, (text, _) in zip(sections, cut, strict=True)]
+    elif isinstance(abstract, str) and abstract:
+        shown = _shown(_HEADING.sub(_in_line, abstract) if "</" in abstract else abstract, ways)
+        had_heading, shown = without_heading(shown)
+        ways |= {Way.HEADING} if had_heading else set()
+        fields["abstract"], notices = without_notices(shown)
+        if parts := parts_of(fields["abstract"]):
+            fields["sections"] = parts
+    elif isinstance(abstract, list) and any("$" in sentence for sentence in abstract if isinstance(sentence, str)):
+        fields["abstract"] = [with_signs(text) if isinstance(text, str) else text for text in abstract]
+        ways |= {Way.MATHS} if fields["abstract"] != abstract else set()
+    if all(record.get(name) == value for name, value in fields.items()):
+        return ReadableRecord(record)
+    return ReadableRecord({**record, **fields}, frozenset(ways), notices)
+
+
+def _shown(text: str, ways: set[Way]) -> str:
+    # A text without line ends and markup is cleaned as it is cut into sentences.
+    if "\n" in text or "</" in text or "&" in text:
+        text = "\n\n".join(map(clean, PARAGRAPH.split(text)))
+    if (shown := with_signs(text)) != text:
+        ways.add(Way.MATHS)
+    return shown
+
+
+def _in_line(marked: re.Match[str]) -> str:
+    heading = marked["plain"] or marked["bold"]
+    return "\n\n" if heading.casefold() == "abstract" else f"\n\n{heading}: "

@@ -22,8 +22,8 @@ from typing import IO, Any, NamedTuple
 from xml.etree import ElementTree
 
 from annot.base.errors import InputError
-from annot.formats.corpora.columns import HEADER_WITHIN, meaning, table, unusable
 from annot.formats.corpora.cutting import Broken, Head, Piece, Records, in_one_piece
+from annot.formats.corpora.tables import HEADER_WITHIN, meaning, table, unusable
 from annot.formats.input_files import LONGEST_LINE, NOT_WHOLE, UNPACKED, is_gzip
 from annot.formats.xml_records import XmlRecord, records_in, refuse_entities_in
 

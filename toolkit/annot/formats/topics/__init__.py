@@ -11,16 +11,25 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from annot.base.errors import Faults
-from annot.formats.input_files import content_of
+from annot.base.errors import Faults, InputError, numbered
+from annot.formats.corpora.plain import dataset_named, downloading
+from annot.formats.input_files import SAVE_AS_UTF_8, UnreadEncoding, content_of, encoding_of_start
 from annot.formats.json_lines import read_objects
-from annot.formats.spreadsheet import decoded, plain
-from annot.formats.topics.decoding import text_of
-from annot.formats.topics.fields import IDS, SHOWN, GivenTopic, Record, TopicFile, id_fault, tidy, topics_of
-from annot.formats.topics.irds import PREFIX, dataset_records
-from annot.formats.topics.sgml import is_sgml, sgml_records
-from annot.formats.topics.tables import has_header, headings_of, list_records, table_records
-from annot.formats.topics.xml import xml_records
+from annot.formats.spreadsheet import SEPARATORS, decoded, plain, read_table, unguarded
+from annot.formats.topics.fields import (
+    DESCRIPTIONS,
+    IDS,
+    NARRATIVES,
+    SHOWN,
+    TITLES,
+    GivenTopic,
+    Record,
+    TopicFile,
+    id_fault,
+    tidy,
+    topics_of,
+)
+from annot.formats.topics.markup import is_sgml, sgml_records, xml_records
 
 LARGEST = 1 << 26
 """64 MiB: all queries of MS MARCO have half of that."""
@@ -93,3 +102,77 @@ def _unknown(found: str, faults: Faults) -> tuple[str, Iterator[Record]]:
 
 
 __all__ = ["GivenTopic", "TopicFile", "id_fault", "names_papers", "read_topics", "tidy", "topics_in"]
+
+
+def text_of(data: bytes, faults: Faults) -> str:
+    """The text, in the encoding that its first bytes tell or that an XML declaration names.
+
+    A byte of another encoding is not guessed at, as people judge what they read. Raises InputError with its place.
+    """
+    try:
+        encoding = encoding_of_start(data)
+    except UnreadEncoding as error:
+        faults.add(str(error), line=1)
+        faults.raise_if_any(hint=SAVE_AS_UTF_8)
+        raise AssertionError from None
+    try:
+        text = data.decode(encoding).removeprefix("\ufeff")
+    except UnicodeDecodeError as error:
+        before, after = data[: error.start], data[error.start : error.start + SHOWN]
+        shown = before.rpartition(b"\n")[2][-SHOWN:] + after.splitlines()[0]
+        faults.add(
+            f"not {encoding.upper()}: byte 0x{after[0]:02X} at position {error.start}; "
+            f"Windows-1252 would read {shown.decode('cp1252', 'replace').strip()!r}",
+            line=before.count(b"\n") + 1,
+        )
+        faults.raise_if_any(hint=SAVE_AS_UTF_8)
+        raise AssertionError from None
+    if "\0" in text:
+        faults.add("found a zero byte, expected text", line=text[: text.index("\0")].count("\n") + 1)
+        faults.raise_if_any(hint=SAVE_AS_UTF_8)
+    return text
+
+
+KNOWN = frozenset((*IDS, *TITLES, *DESCRIPTIONS, *NARRATIVES))
+
+
+def headings_of(text: str) -> set[str]:
+    """The cells of the first line that is not empty, as headings are compared."""
+    lines = (
+        line for line in text.splitlines() if line.strip(f"{SEPARATORS} ") and not line.strip('"').startswith("sep=")
+    )
+    return {plain(cell.strip(' "')) for cell in re.split(f"[{SEPARATORS}]", next(lines, "").removeprefix("\ufeff"))}
+
+
+def has_header(text: str) -> bool:
+    """Whether the first line names fields of topics."""
+    return bool(headings_of(text) & KNOWN)
+
+
+def table_records(text: str, faults: Faults) -> Iterator[Record]:
+    """The rows that are not empty; columns of any name."""
+    for line, cells in read_table(text, faults, known=KNOWN).rows:
+        yield Record(line, {plain(heading): unguarded(cell) for heading, cell in cells.items() if heading})
+
+
+def list_records(text: str, faults: Faults) -> Iterator[Record]:
+    """An id, a tab and a text on each line; quotation marks are text."""
+    for line, row in numbered(io.StringIO(text), faults):
+        cells = row.split("\t")
+        if len(cells) == 2:
+            yield Record(line, {"id": cells[0], "text": cells[1]})
+        else:
+            faults.add(f"found {len(cells)} cells, expected an id, a tab and a text", line=line)
+
+
+PREFIX = "irds:"
+
+
+def dataset_records(name: str) -> Iterator[Record]:
+    """The queries, in the dataset's order and with its names of their fields. Raises InputError if it has none."""
+    dataset = dataset_named(name)
+    if not dataset.has_queries():
+        raise InputError(f"{name}: this dataset of ir_datasets has no queries")
+    with downloading(name):
+        for number, query in enumerate(dataset.queries_iter(), start=1):
+            yield Record(number, query._asdict())

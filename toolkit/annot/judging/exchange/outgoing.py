@@ -14,8 +14,7 @@ from annot.base.errors import FindingError, InputError, LeakError
 from annot.base.names import counted, verb
 from annot.base.records import MANUAL, Asked, Judgement, Paper, Query, Topic, grouped
 from annot.corpus.corpus_facts import labels_of, papers_of
-from annot.corpus.correcting import differing_texts
-from annot.corpus.uncorrected import UNCORRECTED
+from annot.corpus.uncorrected import UNCORRECTED, differing_texts
 from annot.judging.exchange.displays import Contents, contents_of
 from annot.judging.exchange.earlier_texts import ShownPair, earlier_texts
 from annot.judging.exchange.rounds import RoundPart

@@ -18,7 +18,7 @@ from annot.base.settings.sections import CollectionSettings
 from annot.corpus.corpus_facts import CorpusFacts
 from annot.corpus.corpus_filters import Rejection
 from annot.formats.cleaning import CleanedCounts, counts_of
-from annot.formats.corpora.sections import HeadingCount, Structured
+from annot.formats.corpora.sections import HeadingCount, StructuredAbstracts
 from annot.formats.trec import TOPICS_FILE, write_topics
 from annot.judging.opinions.standing import Standing
 from annot.judging.own_words import OfKind, own_words
@@ -92,7 +92,7 @@ class CollectionFacts:
     """Of each assessor with hidden gold among their pairs, unnamed: how many answered, kappa with its interval."""
     cleaned: CleanedCounts = counts_of({})  # noqa: RUF009
     """What was cleaned of the papers' texts as they were read."""
-    structured: Structured = HeadingCount().found
+    structured: StructuredAbstracts = HeadingCount().found
     """The structured abstracts as they were added, whose sections gave their sentences labels."""
     words: tuple[OfKind, ...] = ()
     """What people wrote in words of their own, and whether it goes out."""
@@ -229,7 +229,7 @@ def _cleaned(imports: Sequence[Imported]) -> CleanedCounts:
     return counts_of(total)
 
 
-def _structured(imports: Sequence[Imported]) -> Structured:
+def _structured(imports: Sequence[Imported]) -> StructuredAbstracts:
     """The headings, over everything that was added."""
     total = HeadingCount()
     for imported in imports:

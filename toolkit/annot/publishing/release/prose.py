@@ -12,8 +12,7 @@ from typing import Any, NamedTuple
 from annot.base.markdown_html import converter
 from annot.base.records import Qrel, Query, Topic, grouped
 from annot.base.templating import Exact, render
-from annot.formats.beir import SPLIT, BeirFiles, Fields, dataset_id
-from annot.formats.irds_module import language_code, module_name
+from annot.formats.beir import SPLIT, BeirFiles, Fields, dataset_id, language_code, module_name
 from annot.measuring.agreement.coefficients import TITLES
 from annot.publishing.release.collection_facts import CollectionFacts
 from annot.publishing.release.questions import Answers, answered, questions, unanswered

@@ -13,9 +13,8 @@ from annot.base.errors import InputError
 from annot.base.names import counted, file_name, verb
 from annot.base.records import Paper, Source
 from annot.base.templating import render
-from annot.formats.beir import beir_paths, fields_of, write_beir
+from annot.formats.beir import beir_paths, fields_of, module_name, write_beir, write_irds
 from annot.formats.csfcube import Material, misfits, write_csfcube
-from annot.formats.irds_module import module_name, write_irds
 from annot.formats.json_lines import json_lines
 from annot.formats.judgements_file import pool_lines, write_decisions, write_judgements
 from annot.formats.trec import TOPICS_FILE, topics_file, write_qrels, write_query_topics, write_topics

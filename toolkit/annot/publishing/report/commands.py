@@ -14,7 +14,7 @@ from annot.publishing.report.tables import Column, Columns, Row, each
 
 if TYPE_CHECKING:
     from annot.base.records import Draw, Pool, PoolEntry
-    from annot.corpus.facets.training import LabelScore
+    from annot.corpus.facets.crf import LabelScore
     from annot.judging.exchange.recording import PulledProject
     from annot.judging.exchange.sending import SentProject
     from annot.judging.planning.checking import PlannedTogether

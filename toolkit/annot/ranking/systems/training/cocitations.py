@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from annot.base.errors import Faults, InputError, MissingInput
-from annot.formats.citing_text import CitingText
+from annot.formats.citation_edges import CitingText
 from annot.formats.json_lines import Strict, read_models
 
 Papers = tuple[str, ...]

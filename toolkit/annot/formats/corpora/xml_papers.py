@@ -1,7 +1,10 @@
-"""PubMed's XML, as its search, E-utilities' `efetch` and the yearly baseline give it: articles, books, and the
+"""Papers in XML: PubMed's and the ACL Anthology's.
+
+PubMed's is read as its search, E-utilities' `efetch` and the yearly baseline give it: articles, books, and the
 `MedlineCitationSet` of before 2017 (https://dtd.nlm.nih.gov/ncbi/pubmed/doc/out/190101/).
 
-Abstracts keep their sections, with the heading and NLM's category of each.
+Its abstracts keep their sections, with the heading and NLM's category of each. The Anthology has one file a collection
+(https://github.com/acl-org/acl-anthology, `data/xml`).
 """
 
 from __future__ import annotations
@@ -10,15 +13,17 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 
-from annot.formats.corpora.cutting import Broken, Format, Head, Piece, Records, in_one_piece
+from annot.formats.corpora.cutting import Broken, Format, Piece, Records, in_one_piece
+from annot.formats.corpora.heads import PROLOG
+from annot.formats.paper_lines import year_in
 from annot.formats.xml_records import marked_text, xml_records
 
 _SETS = ("PubmedArticleSet", "PubmedBookArticleSet", "MedlineCitationSet")
 _ROOT = re.compile(rf"<(?:{'|'.join(_SETS)})[\s>]".encode())
 _RECORDS = ("PubmedArticle", "PubmedBookArticle", "MedlineCitation")
-_YEAR = re.compile(r"\b(?:1[5-9]|20)\d\d\b")
 _NO_TITLE = ("", "[Not Available].", "[In Process Citation]")
 """In place of a title that has not been translated, or not entered yet."""
 _NO_HEADING = ("UNLABELLED", "UNASSIGNED")
@@ -89,16 +94,9 @@ def _heading(part: Element, name: str) -> str:
 
 def _year(article: Element, data: Element) -> str | None:
     """The year of the issue or the book; else of the electronic publication, or of the entry in PubMed."""
-    for date in _dates(article, data):
-        if date is not None and (found := _YEAR.search(" ".join(date.itertext()))):
-            return found[0]
-    return None
-
-
-def _dates(article: Element, data: Element) -> Iterator[Element | None]:
-    for path in ("Journal/JournalIssue/PubDate", "Book/PubDate", "ArticleDate", "ContributionDate"):
-        yield article.find(path)
-    yield data.find("History/PubMedPubDate[@PubStatus='pubmed']")
+    paths = ("Journal/JournalIssue/PubDate", "Book/PubDate", "ArticleDate", "ContributionDate")
+    dates = [*map(article.find, paths), data.find("History/PubMedPubDate[@PubStatus='pubmed']")]
+    return year_in(" ".join(date.itertext()) for date in dates if date is not None)
 
 
 def _doi(own: Element, article: Element, data: Element) -> str | None:
@@ -125,8 +123,50 @@ def _cited(own: Element, data: Element) -> Iterator[tuple[tuple[str, str], ...]]
             yield (("pmid", one.findtext("PMID", "").strip()),)
 
 
-def _told(head: Head) -> bool:
-    return _ROOT.search(head.start) is not None
+PUBMED = Format(
+    "pubmed", records=records, cut=in_one_piece, told=lambda head: _ROOT.search(head.start), bibliographic=True
+)
 
 
-PUBMED = Format("pubmed", records=records, cut=in_one_piece, told=_told, bibliographic=True)
+def anthology_id(collection: str, volume: str, number: str) -> str:
+    """The id of a paper: `2020.acl-main.12` since 2020, before that eight characters.
+
+    Collections W, C69, and D19 from volume 5 on, have two digits for the volume, the others one
+    (https://aclanthology.org/info/ids).
+
+    >>> anthology_id("2020.acl", "main", "12"), anthology_id("P18", "1", "7"), anthology_id("W18", "5", "7")
+    ('2020.acl-main.12', 'P18-1007', 'W18-0507')
+    """
+    if collection[:1].isdigit():
+        return f"{collection}-{volume}.{number}"
+    two = collection.startswith("W") or collection == "C69" or (collection == "D19" and int(volume) >= 5)
+    return f"{collection}-{int(volume):02}{int(number):02}" if two else f"{collection}-{int(volume)}{int(number):03}"
+
+
+def acl_records(piece: Piece) -> Records:
+    """The papers of the file, without front matter; the year is that of their volume."""
+    number, year = 0, None
+    for found in xml_records(Path(piece.path), depth=2):
+        if isinstance(found, Broken):
+            yield number + 1, found
+        elif found.element.tag == "meta":
+            year = found.element.findtext("year")
+        elif found.element.tag == "paper":
+            number += 1
+            collection, volume = (element.get("id", "") for element in found.around)
+            yield number, _acl_paper(found.element, collection, volume, year)
+
+
+def _acl_paper(element: ElementTree.Element, collection: str, volume: str, year: str | None) -> dict[str, Any] | Broken:
+    number = element.get("id", "")
+    try:
+        paper_id = anthology_id(collection, volume, number)
+    except ValueError:
+        fault = f"collection {collection!r}, volume {volume!r}, paper {number!r}: no id can be made"
+        return Broken("no id", (fault,), ElementTree.tostring(element, "unicode"))
+    texts = {tag: marked_text(found) for tag in ("title", "abstract") if (found := element.find(tag)) is not None}
+    return {"paper_id": paper_id, "title": None, "abstract": None, "year": year} | texts
+
+
+_BEGINS = re.compile(PROLOG + rb"<collection\s(?=[^>]*\bid=)", re.DOTALL)
+ACL = Format("acl", records=acl_records, cut=in_one_piece, told=lambda head: _BEGINS.match(head.start))
