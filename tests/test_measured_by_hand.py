@@ -12,7 +12,7 @@ from annot.base.errors import InputError, MissingInput
 from annot.base.records import Qrel, ScoredDoc
 from annot.base.settings import settings_of
 from annot.measuring import effect_of_study, measured, results
-from annot.measuring.agreement.tables import _some_of, _why_no_summary
+from annot.measuring.agreement.tables import _first_names, _why_no_summary
 from annot.measuring.evaluation.comparisons import Score
 from annot.measuring.evaluation.measures import QueryMeasures
 from annot.measuring.reusability.own_finds import _papers_needed
@@ -193,7 +193,7 @@ def test_the_file_of_an_evaluation_has_scores_before_if_there_are_some(restated:
     [("a", "a"), ("abc", "a, b, c"), ("abcd", "a, b, c and 1 more"), ("abcdef", "a, b, c and 3 more")],
 )
 def test_three_queries_are_named_and_the_others_counted(names: str, said: str) -> None:
-    assert _some_of(list(names)) == said
+    assert _first_names(list(names)) == said
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from annot.base.records import Judgement
 from annot.base.stats.values import Estimate, Interval, Undefined
-from annot.measuring.forecast.design import Labour, _estimate, _held, _shares, _too_few, labour_of, pool_size
+from annot.measuring.forecast.design import Labour, _estimate, _future_interval, _shares, _too_few, labour_of, pool_size
 from annot.measuring.forecast.redrawing import Redrawn
 
 PILOT = Labour(("q1", "q2"), np.array([0.5, 1.5]), np.array([30.0, 60.0]))
@@ -78,11 +78,11 @@ def test_four_queries_or_papers_show_how_they_differ(n: int, papers: int | None,
 def test_an_interval_needs_so_many_draws_that_one_is_beyond_each_end(level: float, fewest: int) -> None:
     """Of n draws the next one is above the k-th with probability k / (n + 1)."""
     draws = np.arange(1.0, fewest + 1)
-    found = _held(draws, level)
+    found = _future_interval(draws, level)
     assert isinstance(found, Interval)
     assert (found.low, found.high) == (pytest.approx(1.0), pytest.approx(float(fewest)))
-    assert _held(np.append(draws, np.nan), level) == found
-    assert _held(draws[1:], level) == Undefined(
+    assert _future_interval(np.append(draws, np.nan), level) == found
+    assert _future_interval(draws[1:], level) == Undefined(
         f"{fewest - 1} simulated studies are too few for a {100 * level:g}% interval; {fewest} are needed"
     )
 

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 from annot.base.errors import FindingError, InputError, MissingInput
-from annot.measuring.engine_runs import ImportedRanking, TakenIn, take_in
+from annot.base.records import Ranking
+from annot.measuring.engine_runs import ImportedRanking, take_in
 from annot.ranking.submission import imported_methods
 from annot.store import pools
 from annot.study.workspace import Workspace
@@ -34,7 +35,7 @@ def run_file(folder: Path, topics: dict[str, Sequence[str]], *, ascending: bool 
     return file
 
 
-def taken(ws: Workspace, file: Path, **given: Any) -> TakenIn:
+def taken(ws: Workspace, file: Path, **given: Any) -> tuple[dict[str, Ranking], ImportedRanking]:
     usual = {
         "method": "engine",
         "meta": None,
@@ -47,9 +48,8 @@ def taken(ws: Workspace, file: Path, **given: Any) -> TakenIn:
 
 
 def test_what_is_taken_in_is_counted(ws: Workspace, tmp_path: Path) -> None:
-    found = taken(ws, run_file(tmp_path, BEST_FIRST))
-    assert [[doc.doc_id for doc in found.rankings[paper]] for paper in ("p1", "p2")] == [["d01", "d02", "d03"], ["d04"]]
-    told = found.told
+    rankings, told = taken(ws, run_file(tmp_path, BEST_FIRST))
+    assert [[doc.doc_id for doc in rankings[paper]] for paper in ("p1", "p2")] == [["d01", "d02", "d03"], ["d04"]]
     assert isinstance(told, ImportedRanking)
     assert (told.method, told.query_papers, told.of_query_papers, told.documents) == ("engine", 2, 4, 4)
     assert (told.shortest, told.longest, told.replaced, told.several) == (1, 3, False, ())
@@ -60,26 +60,26 @@ def test_what_is_taken_in_is_counted(ws: Workspace, tmp_path: Path) -> None:
 
 
 def test_a_dry_run_keeps_nothing(ws: Workspace, tmp_path: Path) -> None:
-    told = taken(ws, run_file(tmp_path, BEST_FIRST), dry_run=True).told
+    told = taken(ws, run_file(tmp_path, BEST_FIRST), dry_run=True)[1]
     assert not told.path.exists()
     assert imported_methods(ws) == {}
 
 
 def test_distances_are_best_where_they_are_small(ws: Workspace, tmp_path: Path) -> None:
-    found = taken(ws, run_file(tmp_path, BEST_FIRST, ascending=True), distances=True)
-    assert [doc.doc_id for doc in found.rankings["p1"]] == ["d01", "d02", "d03"]
+    rankings, _ = taken(ws, run_file(tmp_path, BEST_FIRST, ascending=True), distances=True)
+    assert [doc.doc_id for doc in rankings["p1"]] == ["d01", "d02", "d03"]
 
 
 def test_another_file_replaces_the_ranking_until_pools_hold_it(ws: Workspace, tmp_path: Path) -> None:
     first = run_file(tmp_path, BEST_FIRST)
     taken(ws, first)
-    assert not taken(ws, first).told.replaced
-    assert taken(ws, run_file(tmp_path, {"p1": ["d05"]})).told.replaced
+    assert not taken(ws, first)[1].replaced
+    assert taken(ws, run_file(tmp_path, {"p1": ["d05"]}))[1].replaced
     pool = pool_of("p1")
     held = type(pool)(**{name: getattr(pool, name) for name in pool.__slots__} | {"methods": ("engine", "lsa")})
     with ws.writing() as session:
         pools.replace_pools(session, [held], rankings_sha256={"p1": "abc"})
-    assert not taken(ws, tmp_path / "engine.run").told.replaced
+    assert not taken(ws, tmp_path / "engine.run")[1].replaced
     with pytest.raises(InputError, match="the pools were drawn from another ranking of this name"):
         taken(ws, run_file(tmp_path, BEST_FIRST))
 
@@ -89,8 +89,8 @@ def test_topics_and_documents_from_elsewhere_are_left_out_if_that_is_said(ws: Wo
     with pytest.raises(FindingError) as caught:
         taken(ws, file)
     assert [fault.split(":")[0] for fault in caught.value.faults] == ["foreign queries", "foreign documents"]
-    found = taken(ws, file, foreign="drop")
-    assert (found.told.documents, found.told.query_papers) == (1, 1)
+    _, imported = taken(ws, file, foreign="drop")
+    assert (imported.documents, imported.query_papers) == (1, 1)
     assert imported_methods(ws)["engine"]["found"] == {
         "missing query papers": 3,
         "foreign queries": 1,
@@ -102,7 +102,7 @@ def test_a_document_that_is_there_twice_has_its_better_score_if_that_is_said(ws:
     file = run_file(tmp_path, {"p1": ["d01", "d02", "d01"]})
     with pytest.raises(FindingError, match="not imported"):
         taken(ws, file)
-    assert taken(ws, file, duplicates="best").told.documents == 2
+    assert taken(ws, file, duplicates="best")[1].documents == 2
 
 
 @pytest.mark.parametrize(("option", "value"), [("foreign", "keep"), ("duplicates", "last")])

@@ -10,7 +10,7 @@ from annot.base.records import Decision, Judgement
 from annot.base.stats.values import Undefined
 from annot.measuring.agreement.coefficients import HEADLINE
 from annot.measuring.agreement.summaries import AgreementTable
-from annot.measuring.agreement.tables import _some_of, agreement_table
+from annot.measuring.agreement.tables import _first_names, agreement_table
 from annot.publishing.report.cells import Number
 from annot.publishing.report.document import Figure, Table
 from annot.publishing.report.sections import agreement, whole
@@ -177,8 +177,8 @@ def test_the_drawing_has_the_queries_with_an_alpha(monkeypatch: pytest.MonkeyPat
 
 
 def test_of_many_queries_three_are_named() -> None:
-    assert _some_of(["q1", "q2", "q3"]) == "q1, q2, q3"
-    assert _some_of(["q1", "q2", "q3", "q4"]) == "q1, q2, q3 and 1 more"
+    assert _first_names(["q1", "q2", "q3"]) == "q1, q2, q3"
+    assert _first_names(["q1", "q2", "q3", "q4"]) == "q1, q2, q3 and 1 more"
 
 
 def test_the_first_screen_has_alpha_before_and_after_the_share_disputed_and_what_is_open() -> None:

@@ -1,4 +1,4 @@
-"""What every room uses: the records, the errors, the settings, the statistics, and how text is written.
+"""Records, errors, settings, statistics and writing of text that every room uses.
 
 Uses no other room. Begin with `records`: what a paper, a pool, a judgement and a grade are.
 """

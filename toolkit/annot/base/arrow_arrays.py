@@ -1,5 +1,5 @@
-"""Arrow arrays made and read without `pyarrow.array` and `to_numpy`: where pandas is installed these import it, which
-takes longer than most searches.
+"""Arrow arrays made and read without `pyarrow.array` and `to_numpy`, which import pandas if it is installed; that takes
+longer than most searches.
 
 The memory of an array is described in https://arrow.apache.org/docs/format/Columnar.html.
 """
@@ -17,7 +17,9 @@ Array = NDArray[Any]
 
 
 def as_arrays(name: str, strings: Any) -> dict[str, Array]:
-    """An Arrow array of strings without nulls as two arrays that `as_strings` reads: UTF-8, and where each begins."""
+    """Take an Arrow array of strings without nulls apart into two arrays that `as_strings` reads: UTF-8, and the start
+    of each string.
+    """
     _validity, begins, values = strings.buffers()
     if not len(strings):
         return {f"{name}_utf8": np.zeros(0, np.uint8), f"{name}_offsets": np.zeros(1, np.int32)}
@@ -27,7 +29,7 @@ def as_arrays(name: str, strings: Any) -> dict[str, Array]:
 
 
 def as_strings(arrays: Mapping[str, Array], name: str) -> Any:
-    """The Arrow array that `as_arrays` took apart, without a copy of its text."""
+    """Arrow array that `as_arrays` took apart, without a copy of its text."""
     import pyarrow as pa
 
     offsets, utf8 = arrays[f"{name}_offsets"], arrays[f"{name}_utf8"]
@@ -35,46 +37,47 @@ def as_strings(arrays: Mapping[str, Array], name: str) -> Any:
 
 
 def strings_of(texts: Iterable[str | None]) -> Any:
-    """An Arrow array of these strings; None is none."""
+    """Arrow array of these strings; None becomes null."""
     import pyarrow as pa
 
-    given = list(texts)
-    there = _bits(np.array([text is not None for text in given], bool)) if None in given else None
-    known = [text or "" for text in given]
-    joined = "".join(known)
-    parts: list[Any] = known if joined.isascii() else [text.encode() for text in known]
-    offsets = np.zeros(len(known) + 1, dtype=np.int32)
+    items = list(texts)
+    validity = _bits(np.array([text is not None for text in items], bool)) if None in items else None
+    strings = [text or "" for text in items]
+    joined = "".join(strings)
+    parts: list[Any] = strings if joined.isascii() else [text.encode() for text in strings]
+    offsets = np.zeros(len(strings) + 1, dtype=np.int32)
     np.cumsum(np.fromiter(map(len, parts), np.int64, len(parts)), out=offsets[1:])
-    return pa.Array.from_buffers(pa.string(), len(known), [there, pa.py_buffer(offsets), pa.py_buffer(joined.encode())])
+    buffers = [validity, pa.py_buffer(offsets), pa.py_buffer(joined.encode())]
+    return pa.Array.from_buffers(pa.string(), len(strings), buffers)
 
 
 def lists_of(lists: Sequence[Sequence[str] | None]) -> Any:
-    """An Arrow array of these lists of strings; None is none."""
+    """Arrow array of these lists of strings; None becomes null."""
     import pyarrow as pa
 
     offsets = np.zeros(len(lists) + 1, np.int32)
     np.cumsum([len(texts or ()) for texts in lists], out=offsets[1:])
     items = strings_of(chain.from_iterable(texts for texts in lists if texts))
-    there = _bits(np.array([texts is not None for texts in lists], bool))
+    validity = _bits(np.array([texts is not None for texts in lists], bool))
     kind = pa.list_(pa.string())
-    return pa.Array.from_buffers(kind, len(lists), [there, pa.py_buffer(offsets)], children=[items])
+    return pa.Array.from_buffers(kind, len(lists), [validity, pa.py_buffer(offsets)], children=[items])
 
 
 def integers_of(values: Iterable[int | None], kind: type[np.int32 | np.int64] = np.int64) -> Any:
-    """An Arrow array of these integers, of this kind if they are not of NumPy; None is none."""
+    """Arrow array of these integers, of this kind if they are not of NumPy; None becomes null."""
     import pyarrow as pa
 
     if isinstance(values, np.ndarray):
-        there, numbers = None, np.ascontiguousarray(values)
+        validity, numbers = None, np.ascontiguousarray(values)
     else:
-        given = list(values)
-        there = _bits(np.array([value is not None for value in given], bool))
-        numbers = np.array([value or 0 for value in given], kind)
-    return pa.Array.from_buffers(pa.from_numpy_dtype(numbers.dtype), len(numbers), [there, pa.py_buffer(numbers)])
+        items = list(values)
+        validity = _bits(np.array([value is not None for value in items], bool))
+        numbers = np.array([value or 0 for value in items], kind)
+    return pa.Array.from_buffers(pa.from_numpy_dtype(numbers.dtype), len(numbers), [validity, pa.py_buffer(numbers)])
 
 
 def mask_of(values: NDArray[np.bool_]) -> Any:
-    """An Arrow array of these truth values."""
+    """Arrow array of these truth values."""
     import pyarrow as pa
 
     bits = pa.py_buffer(np.packbits(values, bitorder="little"))
@@ -82,7 +85,7 @@ def mask_of(values: NDArray[np.bool_]) -> Any:
 
 
 def numbers(array: Any) -> NDArray[Any]:
-    """What is in an Arrow array of integers without nulls, or in one of several chunks."""
+    """NumPy array of an Arrow array of integers without nulls, or of one in several chunks."""
     array = _in_one(array)
     kind = np.dtype(str(array.type))
     data = array.buffers()[1]
@@ -90,7 +93,7 @@ def numbers(array: Any) -> NDArray[Any]:
 
 
 def truths(array: Any) -> NDArray[np.bool_]:
-    """What is in an Arrow array of truth values without nulls, or in one of several chunks."""
+    """NumPy array of an Arrow array of truth values without nulls, or of one in several chunks."""
     array = _in_one(array)
     data = array.buffers()[1]
     bits = np.zeros(0, np.uint8) if data is None else np.frombuffer(data, np.uint8)
@@ -99,7 +102,7 @@ def truths(array: Any) -> NDArray[np.bool_]:
 
 
 def each_once(table: Any) -> Any:
-    """The different rows of an Arrow table of strings, in the order in which they first come."""
+    """Distinct rows of an Arrow table of strings, in the order in which they first come."""
     keys = np.zeros(len(table), np.int64)
     for column in table.columns:
         codes = np.concatenate(
@@ -114,22 +117,23 @@ def _in_one(array: Any) -> Any:
     return array.combine_chunks() if hasattr(array, "combine_chunks") else array
 
 
-def _bits(there: NDArray[np.bool_]) -> Any:
-    """Which values are there, as Arrow keeps it; None if all are."""
+def _bits(valid: NDArray[np.bool_]) -> Any:
+    """Validity bitmap in Arrow's format; None if no value is null."""
     import pyarrow as pa
 
-    return None if there.all() else pa.py_buffer(np.packbits(there, bitorder="little"))
+    return None if valid.all() else pa.py_buffer(np.packbits(valid, bitorder="little"))
 
 
 def strings_in(text: bytes) -> Any:
-    """An Arrow array of the lines of a text; a line feed at its end begins no line. Raises ValueError if it is not
-    UTF-8."""
+    """Arrow array of the lines of a text; a line feed at its end begins no line. Raises ValueError if it is not
+    UTF-8.
+    """
     import pyarrow as pa
 
     lines = text if text.endswith(b"\n") else text + b"\n"
     ends = np.flatnonzero(np.frombuffer(lines, np.uint8) == ord("\n"))
     offsets = np.concatenate(([0], ends - np.arange(len(ends)))).astype(np.int32)
     values = lines.replace(b"\n", b"")
-    found = pa.Array.from_buffers(pa.string(), len(ends), [None, pa.py_buffer(offsets), pa.py_buffer(values)])
-    found.validate(full=True)
-    return found
+    array = pa.Array.from_buffers(pa.string(), len(ends), [None, pa.py_buffer(offsets), pa.py_buffer(values)])
+    array.validate(full=True)
+    return array

@@ -1,4 +1,4 @@
-"""How many cores a command may use (`processes` of [machine]), and the same work on many parts by them.
+"""Number of cores that a command may use (`processes` of [machine]), and threads that do the same work on many parts.
 
 The number goes into the environment, which the libraries read when they are loaded: OpenMP's variable counts for linear
 algebra (OpenBLAS, MKL), torch and Arrow, loky's for `joblib.cpu_count`, by which our own threads and processes are
@@ -25,7 +25,7 @@ def limited(processes: int | None) -> Iterator[None]:
 
     A library that was loaded before keeps the number of threads that it has.
     """
-    before = {name: os.environ.get(name) for name in VARIABLES}
+    earlier = {name: os.environ.get(name) for name in VARIABLES}
     if processes is not None:
         # Threads of linear algebra that share a core wait for each other.
         most = min(processes, os.cpu_count() or processes)
@@ -33,7 +33,7 @@ def limited(processes: int | None) -> Iterator[None]:
     try:
         yield
     finally:
-        for name, value in before.items():
+        for name, value in earlier.items():
             if value is None:
                 os.environ.pop(name, None)
             else:
@@ -44,19 +44,19 @@ T = TypeVar("T")
 R = TypeVar("R")
 
 AHEAD = 2
-"""Parts under way or waiting to be taken, for each thread: so many results are in memory at most."""
+"""Parts under way or waiting to be taken, for each thread: at most so many results are in memory."""
 
 
 class Each(Protocol):
-    """How the same work is done on many parts: `work(part)` for each, in the order of the parts."""
+    """Function that does the same work on many parts: `work(part)` for each, in the order of the parts."""
 
     def __call__(self, work: Callable[[T], R], parts: Sequence[T]) -> Iterator[R]: ...
 
 
 def in_threads(work: Callable[[T], R], parts: Iterable[T], *, most: int | None = None) -> Iterator[R]:
-    """`work(part)` for each part, in the order of the parts. Linear algebra beneath keeps to one core a thread.
+    """Yield `work(part)` for each part, in the order of the parts. Linear algebra in it keeps to one core a thread.
 
-    most: threads at the most, where memory does not do for one a core.
+    most: maximum number of threads, if memory does not suffice for one a core.
     """
     from joblib import cpu_count
     from threadpoolctl import threadpool_limits

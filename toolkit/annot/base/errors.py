@@ -1,4 +1,4 @@
-"""The tree of errors that a person may see, and the collected faults of an input that cannot be used.
+"""Tree of errors that a person may see, and the collected faults of an input that cannot be used.
 
     AnnotError                  anything the user can act on; caught once, at the top of the command line
     ├── InputError         (2)  a file, an id or an option is not what was expected; carries every fault found
@@ -26,11 +26,11 @@ from contextlib import contextmanager
 from pathlib import Path
 
 SHOWN_IN_PYTHON = 20
-"""Faults that an error shows by itself; `faults` has all."""
+"""Number of faults that an error shows by itself; `faults` has all."""
 
 
 class AnnotError(Exception):
-    """An error with a message for a person, every fault that was found, a hint at the remedy, and an exit code."""
+    """Error with a message for a person, every fault that was found, a hint at the remedy, and an exit code."""
 
     exit_code = 2
 
@@ -45,7 +45,7 @@ class AnnotError(Exception):
 
 
 class InputError(AnnotError):
-    """Raised when input is not what was expected; each fault says `where: found, expected`."""
+    """Raised when input is not as expected; each fault says `where: found, expected`."""
 
 
 class SettingsError(InputError):
@@ -53,11 +53,11 @@ class SettingsError(InputError):
 
 
 class MissingInput(InputError):
-    """Raised when what an earlier step should have made is not there; the hint names the command."""
+    """Raised when the result of an earlier step is missing; the hint names the command."""
 
 
 class LeakError(InputError):
-    """Raised before anything is sent when a task or a split would carry what it must not."""
+    """Raised before anything is sent when a task or a split would carry data that it must not."""
 
 
 class FindingError(AnnotError):
@@ -93,11 +93,11 @@ class UndefinedStatistic(Exception):
 
 
 MOST_FAULTS = 1000
-"""Reading stops here: a file with more faults is not a file of this format."""
+"""Number of faults at which reading stops: a file with more is not a file of this format."""
 
 
 class Faults:
-    """The faults of one input, in the order found.
+    """Faults of one input, in the order found.
 
     `name` is what messages call the input, most often its path.
     """
@@ -107,7 +107,7 @@ class Faults:
         self.found: list[str] = []
 
     def add(self, problem: str, *, line: int | None = None, place: str | None = None) -> None:
-        """Note one fault: `name:17: 5 columns, expected 6`, or with a place in words instead of a line.
+        """Record one fault: `name:17: 5 columns, expected 6`, or with a place in words instead of a line.
 
         Raises InputError when there are more than anyone reads.
         """
@@ -123,9 +123,9 @@ class Faults:
             )
 
     def raise_if_any(self, *, hint: str | None = None, found: object = True, nothing: str = "") -> None:
-        """Raise InputError with all faults when there is one.
+        """Raise InputError with all faults if there are any.
 
-        found: what was read; where that is empty, and nothing else is wrong, `nothing` is the fault.
+        found: the content that was read; if that is empty, and there is no other fault, `nothing` is the fault.
         """
         if not found and not self.found:
             self.add(nothing)
@@ -154,7 +154,7 @@ def raise_together(errors: Sequence[InputError], *, name: str) -> None:
 
 
 def numbered(lines: Iterable[str], faults: Faults) -> Iterator[tuple[int, str]]:
-    """The lines that are not blank, with their numbers from 1, without line ends and byte order mark.
+    """Lines that are not blank, with their numbers from 1, without line ends and byte order mark.
 
     Bytes that are not UTF-8 end the reading and are a fault of their own: what follows them cannot be trusted.
     """
@@ -169,14 +169,14 @@ def numbered(lines: Iterable[str], faults: Faults) -> Iterator[tuple[int, str]]:
 
 
 FULL = (errno.ENOSPC, errno.EDQUOT)
-"""The numbers of the system's errors for a disk, or a person's share of it, that has no room left."""
+"""Error numbers of the system for a disk, or a person's share of it, that has no room left."""
 FREE_SOME_SPACE = "free some space there, then run the same command again; no file was left half-written"
 _ROOM = 1 << 20
-"""Bytes: with less, a disk is taken to be full, as its other files may have changed since it was."""
+"""Free bytes below which a disk is taken to be full, as its other files may have changed since."""
 
 
 def full_disk(place: str | Path) -> str:
-    """The sentence for a disk that has no room for a file at `place`."""
+    """Message for a disk that has no room for a file at `place`."""
     free = _free(Path(place))
     if free < _ROOM:
         return f"{place}: the disk is full, {free // 1024:,} kB are free on it"
@@ -187,7 +187,7 @@ def full_disk(place: str | Path) -> str:
 
 
 def is_full(place: str | Path) -> bool:
-    """Whether the disk of a file has no room left, or that of temporary files."""
+    """True if the disk of a file has no room left, or that of temporary files."""
     return min(_free(Path(place)), _free(Path(tempfile.gettempdir()))) < _ROOM
 
 
@@ -197,7 +197,7 @@ def _free(path: Path) -> int:
 
 
 def json_problem(error: ValueError | RecursionError) -> str:
-    """What Python's reader found wrong, in words."""
+    """Error of Python's reader in words."""
     if isinstance(error, json.JSONDecodeError):
         return f"not valid JSON: {error.msg} at column {error.colno}"
     if isinstance(error, UnicodeDecodeError):

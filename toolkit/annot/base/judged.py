@@ -1,4 +1,4 @@
-"""Which judgements count: of several revisions the latest, and none that carries flags."""
+"""Judgements that count: the latest of several revisions, and none that carries flags."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from annot.base.errors import InputError
 from annot.base.records import Decision, Judgement
 
 FIRST = 1
-"""The occasion of everything but the hidden repeats."""
+"""Occasion of everything but the hidden repeats."""
 
 
 def counted(judgements: Iterable[Judgement]) -> tuple[Judgement, ...]:
-    """The latest revision of each judgement, where it carries no flag, in the order in which pairs first come.
+    """Latest revision of each judgement that carries no flag, in the order in which pairs first come.
 
-    The answer to a hidden repeat is a judgement of its own. Raises InputError when one assessor has two judgements of a
+    The answer to a hidden repeat is a judgement of its own. Raises InputError if one assessor has two judgements of a
     pair in one revision.
     """
     counting, doubles = _latest(judgements)
@@ -29,7 +29,7 @@ def first_judgements(
     *,
     grades: Collection[int] | None,
 ) -> tuple[Judgement, ...]:
-    """Those that count of the judgements that are no repeats, all checked.
+    """Judgements that count and are no repeats, all checked.
 
     facets: the facet of each `query_id`. grades: the scale; None takes any grade. Raises InputError for a double
     judgement, a query without facet, or a grade outside the scale.
@@ -38,15 +38,15 @@ def first_judgements(
     unknown = sorted({judgement.query_id for judgement in counting} - set(facets))
     faults += [f"{query_id}: judged, but not a known query" for query_id in unknown]
     if grades is not None:
-        given = [
+        graded = [
             (judgement.query_id, judgement.doc_id, judgement.assessor, judgement.grade)
             for judgement in counting
             if judgement.grade is not None
         ]
-        given += [(decision.query_id, decision.doc_id, "the final decision", decision.grade) for decision in decisions]
+        graded += [(decision.query_id, decision.doc_id, "the final decision", decision.grade) for decision in decisions]
         faults += [
             f"{query_id} {doc_id}: {who} has grade {grade}, expected one of {', '.join(map(str, grades))}"
-            for query_id, doc_id, who, grade in given
+            for query_id, doc_id, who, grade in graded
             if grade not in grades
         ]
     _refuse(faults)
@@ -54,7 +54,7 @@ def first_judgements(
 
 
 def _latest(judgements: Iterable[Judgement]) -> tuple[tuple[Judgement, ...], list[str]]:
-    """The judgements that count, and a fault for each that is listed twice."""
+    """Judgements that count, and a fault for each that is listed twice."""
     latest: dict[tuple[str, str, str, int], Judgement] = {}
     faults: dict[str, None] = {}
     for judgement in judgements:

@@ -1,4 +1,4 @@
-"""Markdown that others wrote, as HTML that runs nothing and asks no other server for anything."""
+"""HTML of Markdown that others wrote, which runs nothing and loads nothing from other servers."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ from html import unescape
 from typing import Any
 
 LEADS_TO = ("https://", "http://", "mailto:", "#")
-"""How the address of a link begins: a web page, a mailbox or a place on the same page."""
+"""Beginnings of the address of a link: a web page, a mailbox or a place on the same page."""
 PICTURES = ("image_link", "image_reference", "short_image_ref")
 
 
 def converter(**settings: Any) -> Any:
-    """A converter of the library Markdown, with these settings of it.
+    """Converter of the library Markdown, with these settings of it.
 
-    HTML stays visible as text. A picture, which the reader's browser would fetch from the server that it is on, becomes
-    a link. A link that leads elsewhere, such as to a script, loses its address.
+    HTML stays visible as text. A picture, which the reader's browser would fetch from its server, becomes a link. A
+    link that leads elsewhere, such as to a script, loses its address.
     """
     from markdown import Markdown
     from markdown.treeprocessors import Treeprocessor
@@ -27,10 +27,10 @@ def converter(**settings: Any) -> Any:
                 if not address.lower().startswith(LEADS_TO):
                     link.attrib.pop("href", None)
 
-    made: Any = Markdown(**settings)
-    made.preprocessors.deregister("html_block")
-    made.inlinePatterns.deregister("html")
+    markdown: Any = Markdown(**settings)
+    markdown.preprocessors.deregister("html_block")
+    markdown.inlinePatterns.deregister("html")
     for name in PICTURES:
-        made.inlinePatterns.deregister(name)
-    made.treeprocessors.register(Links(made), "links", priority=5)
-    return made
+        markdown.inlinePatterns.deregister(name)
+    markdown.treeprocessors.register(Links(markdown), "links", priority=5)
+    return markdown

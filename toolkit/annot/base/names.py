@@ -1,4 +1,6 @@
-"""Names that people type: found, or refused with the near one. Names of files; moments; counts; words without ids."""
+"""Names that people type, checked or refused with the nearest known one. Names of files; moments; counts; words without
+ids.
+"""
 
 from __future__ import annotations
 
@@ -16,13 +18,15 @@ from annot.base.errors import InputError
 from annot.base.records import Query
 
 _SHOWN = 10
-"""Names that a message lists where there are many."""
+"""Number of names that a message lists if there are many."""
 LONGEST_FILE_NAME = 200
-"""File systems end at 255 bytes; the ending, and the name under which a file is being written, come on top."""
+"""Longest quoted name. File systems end at 255 bytes; the ending, and the name of a file that is being written, come on
+top.
+"""
 
 
 def file_name(name: str, ending: str) -> str:
-    """The file name of an id: its letters as in a URL; a long id is cut, and its SHA-256 tells it from others.
+    """File name of an id: its letters as in a URL; a long id is cut, and its SHA-256 distinguishes it from others.
 
     >>> file_name("10.1/x", ".jsonl")
     '10.1%2Fx.jsonl'
@@ -39,7 +43,7 @@ _ORDERS = re.compile("[\0-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\
 
 
 def shown(text: str) -> str:
-    r"""`text` made safe for a terminal: characters that it would obey are replaced by their numbers.
+    r"""Make `text` safe for a terminal: characters that it would obey are replaced by their numbers.
 
     >>> shown("a comment\x1b]0;title\x07")
     'a comment\\u001b]0;title\\u0007'
@@ -48,7 +52,7 @@ def shown(text: str) -> str:
 
 
 def near(found: str, known: Iterable[str], *, others: str = "expected one of") -> str:
-    """What was expected in place of `found`: the known name most like it, or some known names, behind `others`.
+    """Suggestion in place of `found`: the known name most like it, or some known names, behind `others`.
 
     >>> near("x", "abc"), near("x", map(str, range(800_000)), others="found")
     ('expected one of a, b, c', 'found 0, 1, 2, 3, 4, 5, 6, 7, 8, 9 and 799,990 more')
@@ -63,7 +67,7 @@ def near(found: str, known: Iterable[str], *, others: str = "expected one of") -
 
 
 def plain_heading(heading: str) -> str:
-    """What of the heading of a section counts.
+    """Part of the heading of a section that counts.
 
     >>> plain_heading("Materials  and methods:")
     'MATERIALS AND METHODS'
@@ -72,19 +76,19 @@ def plain_heading(heading: str) -> str:
 
 
 def close_to(found: str, known: Iterable[str]) -> str:
-    """The question whether the known name most like `found` was meant; "" where none is like it."""
+    """Question if the known name most like `found` was meant; "" if none is like it."""
     close = difflib.get_close_matches(found, list(known), 1)
     return f"did you mean {close[0]!r}?" if close else ""
 
 
 def check_name(name: str, known: Sequence[str], *, what: str) -> None:
-    """Raise InputError when `name` is not among `known`, with the near name or all of them."""
+    """Raise InputError if `name` is not among `known`, with the near name or all of them."""
     if name not in known:
         raise InputError(f"{what} {name!r}: not known; " + (near(name, known) if known else "there is none yet"))
 
 
 def known_query(known: Mapping[str, Query], name: str) -> Query:
-    """The query of that id. Raises InputError with the near id."""
+    """Query of that id. Raises InputError with the near id."""
     if name in known:
         return known[name]
     close = close_to(name, known)
@@ -94,12 +98,12 @@ def known_query(known: Mapping[str, Query], name: str) -> Query:
 
 
 def moment_now() -> str:
-    """The present moment in ISO 8601, UTC, to the second."""
+    """Present moment in ISO 8601, UTC, to the second."""
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 
 def moment_of(text: str | None) -> datetime | None:
-    """A day or a moment in ISO 8601, UTC where it has no zone; None for anything else.
+    """Parse a day or a moment in ISO 8601, UTC if it has no zone; None for anything else.
 
     >>> moment_of("2031-03-14").isoformat()
     '2031-03-14T00:00:00+00:00'
@@ -112,7 +116,7 @@ def moment_of(text: str | None) -> datetime | None:
 
 
 def moment_given(text: str, *, option: str) -> datetime:
-    """What was given with an option. Raises InputError if it is no moment."""
+    """Parse the value of an option. Raises InputError if it is no moment."""
     moment = moment_of(text)
     if moment is None:
         raise InputError(f"{option} {text!r}: not a date, expected ISO 8601", hint="for example 2031-03-14")
@@ -120,7 +124,8 @@ def moment_given(text: str, *, option: str) -> datetime:
 
 
 def counted(n: int, name: str, plural: str = "") -> str:
-    """So many of something. In templates a filter and a function; `plural` where it is no plain one.
+    """Number and noun. A filter and a function of templates; `plural` if it is irregular. In templates a filter and a
+    function; `plural` if it is irregular.
 
     >>> counted(1, "query"), counted(2000, "query"), counted(0, "day"), counted(2, "batch", "batches")
     ('1 query', '2,000 queries', '0 days', '2 batches')
@@ -130,28 +135,28 @@ def counted(n: int, name: str, plural: str = "") -> str:
     return f"{n:,} {name}"
 
 
-def verb(n: int, one: str, many: str) -> str:
-    """The verb after so many of something: `{{ n | counted("pair") }} {{ n | verb("lacks", "lack") }} a grade`."""
-    return one if n == 1 else many
+def verb(n: int, singular: str, many: str) -> str:
+    """Verb that follows a number of things: `{{ n | counted("pair") }} {{ n | verb("lacks", "lack") }} a grade`."""
+    return singular if n == 1 else many
 
 
 class Called(NamedTuple):
-    """What texts call the topics and the documents of a study, and whether they speak of facets and of more grades."""
+    """Vocabulary of a study: words for its topics and documents, with its facets and grades."""
 
     topic: str = "query paper"
     document: str = "paper"
     faceted: bool = True
     binary: bool = False
-    """Whether the scale has two grades, on which being apart by a grade and disagreeing are the same."""
+    """True if the scale has two grades, on which a difference of one grade is a disagreement."""
 
     @property
     def unit(self) -> str:
-        """What a unit of chance is called for short."""
+        """Short name of a unit of chance."""
         return self.topic.removeprefix("query ")
 
     @property
     def alpha(self) -> str:
-        """Krippendorff's alpha, which on two grades is the same whatever their distance."""
+        """Name of Krippendorff's alpha, which on two grades is the same whatever their distance."""
         return f"Krippendorff's {'' if self.binary else 'ordinal '}alpha"
 
 
@@ -159,24 +164,24 @@ _called: ContextVar[Callable[[], Called]] = ContextVar("called", default=Called)
 
 
 def called() -> Called:
-    """The words of the study that is written about; in templates a function."""
+    """Vocabulary of the study that is written about; in templates a function."""
     return _called.get()()
 
 
 def said(reason: str) -> str:
-    """A reason or a heading in the words of the study that is written about; in templates a filter."""
+    """Put a reason or a heading in the words of the study that is written about; in templates a filter."""
     # Most name none, and the words of a study are read from its database.
     return reason.replace("query paper", called().topic) if "query paper" in reason else reason
 
 
 @contextmanager
 def calling(words: Callable[[], Called]) -> Iterator[None]:
-    """Write about a study in its words; they are asked for when the first text needs them."""
-    before = _called.set(words)
+    """Write about a study in its words, which are read when the first text needs them."""
+    token = _called.set(words)
     try:
         yield
     finally:
-        _called.reset(before)
+        _called.reset(token)
 
 
 WITHOUT_IDS = (
@@ -187,7 +192,7 @@ WITHOUT_IDS = (
 
 
 def without_ids(flag: str) -> str:
-    """The flag without the server's ids of accounts and annotations, which stay in the database."""
+    """Flag without the server's ids of accounts and annotations, which stay in the database."""
     for pattern, words in WITHOUT_IDS:
         flag = re.sub(pattern, words, flag)
     return flag

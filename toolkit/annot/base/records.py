@@ -1,4 +1,4 @@
-"""The small immutable records that travel between the rooms. Ids are strings, always.
+"""Small immutable records that rooms exchange. Ids are strings, always. Ids are strings, always.
 
 Scored documents are in order of score, highest first, then of id, smallest first. The program's own scores are rounded
 to `SCORE_DIGITS` significant digits (`ranked`), because their last digits depend on the linear algebra library. Scores
@@ -17,11 +17,11 @@ L = TypeVar("L")
 V = TypeVar("V")
 
 Advance = Callable[[int, int | None], None]
-"""Called with what is done so far, and with the total if it is known."""
+"""Called with the number of parts that are done, and with the total if it is known."""
 
 
 class Source(StrEnum):
-    """Where something on record comes from, under the name that the store keeps."""
+    """Origin of something on record, under the name that the store keeps."""
 
     LABEL_STUDIO = "label-studio"
     FILE = "judgements-file"
@@ -32,9 +32,9 @@ class Source(StrEnum):
     """Queries whose papers were drawn at random and taken without a rating."""
     BASELINE = "baseline"
     IMPORTED = "imported"
-    """A run that was made elsewhere."""
+    """Run that was made elsewhere."""
     CARRIED = "carried"
-    """Sentence labels that the corpus brought."""
+    """Sentence labels that came with the corpus."""
     PREDICTED = "predicted"
     """Sentence labels of a model; in the store, followed by a colon and the first letters of the model's SHA-256."""
     CORRECTED = "corrected"
@@ -42,66 +42,66 @@ class Source(StrEnum):
 
 
 SUPERSEDED = "superseded by annotation"
-"""How the flag begins of an answer that the same person gave again in another annotation; its number follows."""
+"""Beginning of the flag of an answer that the same person gave again in another annotation; its number follows."""
 
 OLDER = "older than the answer on record"
-"""The flag of an annotation that the server holds in an earlier state than before, as after a restore from a backup."""
+"""Flag of an annotation that the server has in an earlier state than before, as after a restore from a backup."""
 
 
 @dataclass(frozen=True, slots=True)
 class Paper:
-    """One paper of the corpus: what people see (title, sentences of the abstract) and what methods use."""
+    """Paper of the corpus: the parts that people see (title, sentences of the abstract) and those that methods use."""
 
     paper_id: str
     title: str
     sentences: tuple[str, ...]
     year: int | None = None
     labels: tuple[str, ...] | None = None
-    """The label of each sentence as the corpus carries it; None if it carries none."""
+    """Label of each sentence in the corpus; None if it has none."""
     citations: tuple[str, ...] = ()
     """Ids of the papers it cites, in the corpus or not."""
     part_of: str | None = None
-    """The document that a passage is from, which need not be in the corpus; None for a document."""
+    """Document that a passage is from, which need not be in the corpus; None for a document."""
 
 
 @dataclass(frozen=True, slots=True)
 class Topic:
-    """A topic that is a text; one that is a paper has no record but the paper's."""
+    """Topic that is a text; one that is a paper has no record but the paper's."""
 
     topic_id: str
     title: str
-    """The short form; of a question, the question."""
+    """Short form; of a question, the question."""
     description: str | None = None
-    """What is asked, in a sentence or two."""
+    """Information need in a sentence or two."""
     narrative: str | None = None
-    """What counts as an answer, and what does not."""
+    """Definition of an answer: content that counts, and content that does not."""
     fields: Mapping[str, str] = field(default_factory=dict)
-    """What else its source has of it, by name."""
+    """Other fields of its source, by name."""
 
 
 WHOLE = "whole"
-"""The facet of a query of which the whole is judged."""
+"""Facet of a query that is judged as a whole."""
 
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """A topic and what is judged of it: a facet, or the whole.
+    """Topic and the part of it that is judged: a facet, or the whole.
 
-    `query_id` is `<topic_id>-<facet>` of a paper, and the topic's id where a text is judged whole.
+    `query_id` is `<topic_id>-<facet>` of a paper, and the topic's id if a text is judged as a whole.
     """
 
     query_id: str
     topic_id: str
-    """What is asked: the id of the query paper, or of a text."""
+    """Id of the query paper, or of a text."""
     facet: str
     sentences: tuple[int, ...]
     """Positions (from 0) of the sentences of the query paper that make the query; none of a text."""
     paper_type: str | None = None
-    """What kind of paper it is, as the rating sheet or the imported release has it."""
+    """Type of the paper in the rating sheet or the imported release."""
 
 
 class ScoredDoc(NamedTuple):
-    """A document and its score; higher is better."""
+    """Document and its score; higher is better."""
 
     doc_id: str
     score: float
@@ -112,18 +112,18 @@ Ranking = tuple[ScoredDoc, ...]
 
 
 CITED = "cited"
-"""The arm of the papers that the query paper cites; it has no ranking and no quota."""
+"""Arm of the papers that the query paper cites; it has no ranking and no quota."""
 MANUAL = "manual"
-"""The arm of the candidates that a person found; it has no ranking."""
+"""Arm of the candidates that a person found; it has no ranking."""
 
 
 @dataclass(frozen=True, slots=True)
 class Draw:
-    """How one method came to one pooled document.
+    """Draw of one pooled document by one method.
 
     `rank` counts from 1 in that method's ranking; it is None in an imported pool that names its methods and no ranks.
-    `score` is None for `cited` and where `rank` is. `turn` counts the draws of the pool from 1; it is None if the
-    method also had the document but did not draw it, and in an imported pool that does not tell its order.
+    `score` is None for `cited` and if `rank` is. `turn` counts the draws of the pool from 1; it is None if the method
+    also had the document but did not draw it, and in an imported pool without an order of its draws.
     """
 
     method: str
@@ -134,7 +134,7 @@ class Draw:
 
 @dataclass(frozen=True, slots=True)
 class PoolEntry:
-    """One document of a pool: the draw that brought it in, and the other methods that had it within the depth."""
+    """Document of a pool: the draw that brought it in, and the other methods that had it within the depth."""
 
     doc_id: str
     drawn: Draw
@@ -143,25 +143,25 @@ class PoolEntry:
 
 @dataclass(frozen=True, slots=True)
 class Addition:
-    """What was added to a pool after it had been drawn, as one version of it."""
+    """Documents added to a pool after it had been drawn, as one version of it."""
 
     version: int
-    """From 2, the drawn pool being 1; what is added to several pools at once has one number."""
+    """Version from 2, the drawn pool being 1; additions to several pools at once have one number."""
     method: str
-    """Whose papers they are; `manual` where a person found them."""
+    """Method that ranked the papers; `manual` if a person found them."""
     depth: int | None
-    """How many of the method's best are in the pool since; None if a person found them."""
+    """Number of the method's best papers that are in the pool since; None if a person found them."""
     documents: tuple[str, ...]
     reason: str | None
     made_by: str | None
-    """Who added them; stays in the database, as does `made_at`."""
+    """Person who added them; stays in the database, as does `made_at`."""
     made_at: str | None
-    """ISO 8601, UTC."""
+    """Moment in ISO 8601, UTC."""
 
 
 @dataclass(frozen=True, slots=True)
 class Pool:
-    """The documents to judge for a topic, in the order drawn, with what happened while drawing.
+    """Documents to judge for a topic, in the order drawn, with a record of the draw.
 
     All queries of one topic share its pool.
     """
@@ -172,33 +172,33 @@ class Pool:
     ranking_depth: int | None
     seed: int | None
     methods: tuple[str, ...]
-    """The methods in the order in which they drew for this topic; `cited` first where it took part."""
+    """Methods in the order in which they drew for this topic; `cited` is first if it took part."""
     without: tuple[str, ...]
     """Methods left out on request."""
     dry: tuple[str, ...]
     """Methods that ran out of new documents before their quota was full."""
     cited_outside: int | None
-    """How many cited papers are not in the corpus."""
+    """Number of cited papers that are not in the corpus."""
     entries: tuple[PoolEntry, ...]
     additions: tuple[Addition, ...] = ()
-    """What was added after the draw, the oldest first. Their methods stand in `methods`, behind those that drew."""
+    """Additions after the draw, the oldest first. Their methods are in `methods`, behind those that drew."""
 
 
 @dataclass(frozen=True, slots=True)
 class Assessor:
-    """A person under a pseudonym (`a1`). The account is an identity: it stays in the database."""
+    """Person under a pseudonym (`a1`). The account is an identity: it stays in the database."""
 
     assessor: str
     account: str | None
     adjudicator: bool
     left_on: str | None = None
-    """When they left the study (ISO 8601, UTC): what they answered stays, and they get nothing new."""
+    """Moment when they left the study (ISO 8601, UTC): their answers stay, and they get nothing new."""
     share: float | None = None
-    """The hours they have, relative to others; None is 1."""
+    """Hours they have, relative to others; None is 1."""
 
 
 class Asked(NamedTuple):
-    """What one person is asked once: a pair, and the occasion, 2 where the same person is asked the same pair again."""
+    """Key of a question to one person: a pair, and the occasion, 2 if the same person is asked the same pair again."""
 
     query_id: str
     doc_id: str
@@ -206,12 +206,12 @@ class Asked(NamedTuple):
 
     @property
     def pair(self) -> tuple[str, str]:
-        """(query_id, doc_id)."""
+        """Pair as (query_id, doc_id)."""
         return self.query_id, self.doc_id
 
 
 class OfPair:
-    """A record of one pair."""
+    """Record of one pair."""
 
     __slots__ = ()
     query_id: str
@@ -219,24 +219,24 @@ class OfPair:
 
     @property
     def pair(self) -> tuple[str, str]:
-        """(query_id, doc_id)."""
+        """Pair as (query_id, doc_id)."""
         return self.query_id, self.doc_id
 
 
 class OnOccasion(OfPair):
-    """A record of what one person is asked once."""
+    """Record of a question to one person."""
 
     __slots__ = ()
     occasion: int
 
     @property
     def asked(self) -> Asked:
-        """What a person is asked."""
+        """Key of the question."""
         return Asked(self.query_id, self.doc_id, self.occasion)
 
 
 class Answer(OfPair):
-    """What a person said of one pair."""
+    """Answer of a person on one pair."""
 
     __slots__ = ()
     grade: int | None
@@ -245,16 +245,15 @@ class Answer(OfPair):
 
     @property
     def counts(self) -> bool:
-        """Whether it is an answer, a grade or a reason for none, that nothing speaks against."""
+        """True if it is an answer, a grade or a reason for none, without flags."""
         return not self.flags and (self.grade is not None or self.cannot_judge is not None)
 
 
 @dataclass(frozen=True, slots=True)
 class Assignment(OnOccasion):
-    """One pair given to one assessor. `position` is its place in that assessor's sequence, from 1.
+    """Pair given to one assessor. `position` is its place in that assessor's sequence, from 1.
 
-    `occasion` is 2 for a hidden repeat: the same pair given to the same assessor again, to see who agrees with
-    themselves.
+    `occasion` is 2 for a hidden repeat: the same pair given to the same assessor again, to measure their consistency.
     """
 
     query_id: str
@@ -266,28 +265,28 @@ class Assignment(OnOccasion):
 
 @dataclass(frozen=True, slots=True)
 class Returned(OnOccasion):
-    """A pair that was put before its assessor again, with the reason that they read."""
+    """Pair that was returned to its assessor, with the reason that they read."""
 
     query_id: str
     doc_id: str
     assessor: str
     occasion: int
-    """Of the answer that was asked for; no hidden repeat has it."""
+    """Occasion of the requested answer; no hidden repeat has it."""
     why: str
     returned_at: str
-    """ISO 8601, UTC."""
+    """Moment in ISO 8601, UTC."""
     withdrawn_at: str | None = None
-    """When it was taken back; an answer to it does not count then."""
+    """Moment when it was taken back; an answer to it does not count then."""
     contested: bool = False
-    """Of one that was taken back: an adjudicator decides on the pair, also where the grades are equal."""
+    """True if it was taken back and an adjudicator decides on the pair, even if the grades are equal."""
 
 
 @dataclass(frozen=True, slots=True)
 class Judgement(Answer, OnOccasion):
-    """What one assessor said of one pair, in one revision.
+    """Answer of one assessor on one pair, in one revision.
 
-    `grade` is None if none was given: then `cannot_judge` carries the reason, or the judgement is missing.
-    `flags` are the reasons for which it does not count; an empty tuple means that it counts.
+    `grade` is None if none was given: then `cannot_judge` carries the reason, or the judgement is missing. `flags` are
+    the reasons why it does not count; an empty tuple means that it counts.
     """
 
     query_id: str
@@ -298,48 +297,49 @@ class Judgement(Answer, OnOccasion):
     cannot_judge: str | None = None
     comment: str | None = None
     judged_at: str | None = None
-    """ISO 8601, UTC; stays in the database."""
+    """Moment in ISO 8601, UTC; stays in the database."""
     lead_time: float | None = None
     """Seconds; stays in the database."""
     flags: tuple[str, ...] = ()
     occasion: int = 1
-    """2 for the answer to a hidden repeat, which says something of the assessor and nothing of the pair. Where the pair
-    was put before its assessor again (`Returned`), the answer has the occasion of that."""
+    """Number 2 for the answer to a hidden repeat, which is about the assessor and not about the pair. If the pair was
+    returned to its assessor (`Returned`), the answer has the occasion of that.
+    """
 
 
 @dataclass(frozen=True, slots=True)
 class Adjudication(Answer):
-    """What one adjudicator decided of one pair, in one revision."""
+    """Decision of one adjudicator on one pair, in one revision."""
 
     query_id: str
     doc_id: str
     adjudicator: str
     grade: int | None
     ratings: str
-    """The policy in force: were the assessors' grades `shown`, `hidden`, or judged first and revealed then."""
+    """Policy in force: were the assessors' grades `shown`, `hidden`, or judged first and revealed then."""
     shown: tuple[str, ...]
-    """The assessors in the order in which their grades were shown; empty if none were."""
+    """Assessors in the order in which their grades were shown; empty if none were."""
     revision: int = 1
-    """Counted by the store; not looked at when it is recorded."""
+    """Revision number that the store counts; ignored when it is recorded."""
     cannot_judge: str | None = None
     reason: str | None = None
     comment: str | None = None
     judged_at: str | None = None
-    """ISO 8601, UTC; stays in the database."""
+    """Moment in ISO 8601, UTC; stays in the database."""
     lead_time: float | None = None
     """Seconds; stays in the database."""
     flags: tuple[str, ...] = ()
-    """The reasons for which it does not count; empty means that it counts."""
+    """Reasons why it does not count; empty means that it counts."""
 
     @property
     def asked(self) -> Asked:
-        """What was asked of the adjudicator."""
+        """Key of the question to the adjudicator."""
         return Asked(self.query_id, self.doc_id)
 
 
 @dataclass(frozen=True, slots=True)
 class Decision(OfPair):
-    """The final grade of one pair and where it comes from.
+    """Final grade of one pair and its origin.
 
     `origin` is `agreed` (the assessors gave the same grade) or `adjudicated` (a person settled it).
     """
@@ -353,7 +353,7 @@ class Decision(OfPair):
 
 
 class Qrel(NamedTuple):
-    """One line of the qrels. A pair that is not there is unjudged, which is never the same as 0."""
+    """Line of the qrels. A pair without one is unjudged, which is never the same as 0."""
 
     query_id: str
     doc_id: str
@@ -362,23 +362,23 @@ class Qrel(NamedTuple):
 
 SCORE_DIGITS = 6
 WRITTEN = f".{SCORE_DIGITS}g"
-"""The format of the program's own scores in files."""
+"""Format of the program's own scores in files."""
 
 
 def round_score(score: float) -> float:
-    """`score` at `SCORE_DIGITS` significant digits, the precision of the program's own scores."""
+    """Round `score` to `SCORE_DIGITS` significant digits, the precision of the program's own scores."""
     return float(format(score, WRITTEN))
 
 
 def ranked(scored: Iterable[ScoredDoc]) -> tuple[ScoredDoc, ...]:
-    """The documents best first: rounded score descending, then `doc_id` ascending."""
+    """Order the documents best first: rounded score descending, then `doc_id` ascending."""
     # Tuples compare faster than a key is made for each document.
     falling = sorted([(-round_score(score), doc_id) for doc_id, score in scored])
     return tuple([ScoredDoc(doc_id, -negated) for negated, doc_id in falling])
 
 
 def grouped(pairs: Iterable[tuple[K, V]]) -> dict[K, list[V]]:
-    """The values under each key, keys and values in the order in which they first come."""
+    """Group the values by key, keys and values in the order in which they first come."""
     groups: dict[K, list[V]] = {}
     for key, value in pairs:
         groups.setdefault(key, []).append(value)
@@ -386,8 +386,8 @@ def grouped(pairs: Iterable[tuple[K, V]]) -> dict[K, list[V]]:
 
 
 def nested(triples: Iterable[tuple[K, L, V]]) -> dict[K, dict[L, V]]:
-    """The value under both keys; of several the last."""
-    found: dict[K, dict[L, V]] = {}
+    """Nest the values by both keys; of several the last counts."""
+    by_first: dict[K, dict[L, V]] = {}
     for first, second, value in triples:
-        found.setdefault(first, {})[second] = value
-    return found
+        by_first.setdefault(first, {})[second] = value
+    return by_first

@@ -1,4 +1,4 @@
-"""The same work on every shard of a corpus: in this process, in several, or on a Dask cluster, with the same bytes.
+"""Work on every shard of a corpus: in this process, in several, or on a Dask cluster, with the same bytes.
 
 Each shard is worked on by one core, so that sums of floating-point numbers do not depend on how many cores there are.
 """
@@ -34,21 +34,21 @@ S = TypeVar("S")
 R = TypeVar("R")
 
 AHEAD = 2
-"""Shards under way or waiting to be taken, for each process: so many results are in memory at most."""
+"""Shards under way or waiting to be taken, for each process: at most so many results are in memory."""
 MOST_KILLED = 3
-"""After so many workers were killed while the same shard was waited for, the shard is given up."""
+"""Number of workers that may be killed while the same shard is waited for; then the shard is given up."""
 CLUSTER_SECONDS = 30
-"""How long a scheduler may take to answer."""
+"""Seconds that a scheduler may take to answer."""
 CLIENT_TRIES = 3
-"""How often a client is made, where the machine is too busy to start one."""
+"""Number of tries to make a client if the machine is too busy to start one."""
 SAID_AFTER = 10.0
-"""Seconds without a worker after which it is said."""
+"""Seconds without a worker before a warning."""
 LOGGER = logging.getLogger("annot")
 
 
 @dataclass(frozen=True, slots=True)
 class Engine:
-    """Where shards are worked on: in `processes` of this machine, or by the workers of a Dask scheduler.
+    """Place where shards are worked on: `processes` of this machine, or the workers of a Dask scheduler.
 
     processes: 1 or more; 1 stands for this process itself.
     cluster: the scheduler's address, such as `tcp://login:8786`; None if there is none. It wins over `processes`.
@@ -59,33 +59,36 @@ class Engine:
 
     @classmethod
     def of(cls, machine: MachineSettings) -> Engine:
-        """The engine that the settings name; without a number, each core that this process may use has a process."""
+        """Engine of the settings; without a number, each core that this process may use has a process."""
         import joblib
 
         return cls(machine.processes or joblib.cpu_count(), machine.cluster or None)
 
     @classmethod
     def in_place(cls, machine: MachineSettings) -> Engine:
-        """The same for work on files that lie here alone: processes of this machine where the workers do not see it."""
-        own = cls.of(machine)
-        return replace(own, cluster=None) if machine.url else own
+        """Engine for work on files that only this machine has: its own processes if the workers do not see the
+        files.
+        """
+        engine = cls.of(machine)
+        return replace(engine, cluster=None) if machine.url else engine
 
 
 def map_shards(
     work: Callable[[S], R], shards: Sequence[S], *, engine: Engine, advance: Advance | None = None
 ) -> Iterator[R]:
-    """`work(shard)` for each shard, in the order of the shards, whatever the order they end in.
+    """Yield `work(shard)` for each shard, in the order of the shards, whatever the order they end in.
 
-    work: a function of a module, a `functools.partial` of one, or an object of a class that can be called; small, as
-    it is sent with each shard. What it makes for itself on the first call, its worker keeps until it ends. It may be
-    called twice with one shard, so what it writes it writes whole, under a name of the shard.
-    shards: small descriptions, such as a path and a row group; the worker reads the shard itself.
-    advance: told how many shards are done, each time a result has been taken.
+    work: a function of a module, a `functools.partial` of one, or an object of a class that can be called; small, as it
+    is sent with each shard. Its worker keeps until it ends the data that it makes for itself on the first call. It may
+    be called twice with one shard, so it writes whole files, under a name of the shard.
 
-    Only a few results wait to be taken. A shard whose worker was killed is done again. What `work` raises is raised
+    shards: small descriptions, such as a path and a row group; the worker reads the shard itself. advance: called with
+    the number of finished shards, each time a result has been taken.
+
+    Only a few results wait to be taken. A shard whose worker was killed is done again. An error of `work` is raised
     here when the shard's turn comes, and the rest is given up.
 
-    Raises AnnotError when a shard's workers are killed again and again, InputError when the cluster cannot be used.
+    Raises AnnotError if a shard's workers are killed again and again, InputError if the cluster cannot be used.
     """
     if engine.cluster is not None:
         results = _on_cluster(work, shards, engine.cluster)
@@ -115,8 +118,8 @@ def _in_processes(work: Callable[[S], R], shards: Sequence[S], processes: int) -
     killed = 0
     try:
         while True:
-            more = islice(rest, AHEAD * processes - len(ahead))
-            ahead.extend((shard, _submitted(pool, pickled, shard)) for shard in more)
+            next_shards = islice(rest, AHEAD * processes - len(ahead))
+            ahead.extend((shard, _submitted(pool, pickled, shard)) for shard in next_shards)
             if not ahead:
                 return
             shard, future = ahead[0]
@@ -143,7 +146,7 @@ def _pool(processes: int) -> ProcessPoolExecutor:
 
 
 def _submitted(pool: ProcessPoolExecutor, pickled: bytes, shard: Any) -> Future[Any]:
-    """The future of the shard; in a pool that broke a moment ago it is lost, too."""
+    """Future of the shard; in a pool that broke a moment ago it is lost, too."""
     # The first call starts the workers, and they inherit the mask: an interruption is for this process alone.
     masked = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
@@ -157,7 +160,7 @@ def _submitted(pool: ProcessPoolExecutor, pickled: bytes, shard: Any) -> Future[
 
 
 def _is_lost(future: Future[Any]) -> bool:
-    """True when the worker was killed before the result was there; waits for one of the two."""
+    """True if the worker was killed before the result was there; waits for one of the two."""
     return isinstance(future.exception(), BrokenProcessPool)
 
 
@@ -175,7 +178,7 @@ def _end_with_parent() -> None:
 
 @lru_cache(maxsize=1)
 def _loaded(pickled: bytes) -> Callable[[Any], Any]:
-    """In a worker, its work, with whatever it made for itself."""
+    """Work of this worker, with the data that it made for itself."""
     work: Callable[[Any], Any] = pickle.loads(pickled)
     return work
 
@@ -217,19 +220,19 @@ def _on_cluster(work: Callable[[S], R], shards: Sequence[S], cluster: str) -> It
 
 
 def _wait_for(future: Any, client: Client, cluster: str) -> None:
-    """Wait until the future has ended, and say once that there is no worker where that lasts."""
-    said = False
+    """Wait until the future has ended, and warn once if there is no worker for long."""
+    warned = False
     while not future.done():
         try:
             future.exception(timeout=SAID_AFTER)
         except TimeoutError:
-            if not _workers(client, cluster) and not said:
+            if not _workers(client, cluster) and not warned:
                 LOGGER.warning("%s has had no worker for %.0f s; waiting for one", cluster, SAID_AFTER)
-                said = True
+                warned = True
 
 
 def _workers(client: Client, cluster: str) -> int:
-    """How many there are now."""
+    """Number of workers now."""
     if client.status != "running":
         raise _lost(cluster)
     try:
@@ -266,12 +269,12 @@ def _client(cluster: str) -> Client:
 
         def close(self, *arguments: Any, **options: Any) -> None:
             # One that is looking for a scheduler that was lost logs that it is closed, traceback and all.
-            before = logging.root.manager.disable
+            disabled = logging.root.manager.disable
             logging.disable()
             try:
                 super().close(*arguments, **options)
             finally:
-                logging.disable(before)
+                logging.disable(disabled)
 
     for _ in range(CLIENT_TRIES):
         try:
@@ -294,7 +297,7 @@ def _itself(pickled: bytes) -> bytes:
 
 
 def _on_worker(pickled: bytes, shard: Any, folder: Path, version: str) -> Any:
-    """The work, where a relative path means what it means to the command."""
+    """Do the work in the folder of the command, so that a relative path means the same."""
     from distributed import get_worker
 
     worker = get_worker()

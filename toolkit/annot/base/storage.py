@@ -34,15 +34,15 @@ _HEADER = re.compile(rb"\{'descr': '([<|][biuf]\d)', 'fortran_order': (True|Fals
 
 
 class Folder(Protocol):
-    """Where files lie that were written together: a path, or what fetches them from elsewhere."""
+    """Place of files that were written together: a path, or an object that fetches them from elsewhere."""
 
     def __truediv__(self, name: str, /) -> Path:
-        """The path at which this process reads the file of this name."""
+        """Path at which this process reads the file of this name."""
         ...
 
 
 class Opened(Mapping[str, Array]):
-    """The arrays in a folder by name: each is mapped when it is asked for, and given back with its last use."""
+    """Arrays in a folder by name: each is mapped when it is used, and released with its last use."""
 
     def __init__(self, folder: Folder, names: Sequence[str]) -> None:
         self._folder = folder
@@ -63,27 +63,27 @@ class Opened(Mapping[str, Array]):
 
 
 def mapped(path: Path) -> Array:
-    """The array of numbers in a file that `numpy.save` wrote, mapped, to be read only.
+    """Array of numbers in a file that `numpy.save` wrote, mapped, to be read only.
 
-    `numpy.load` takes several times as long, which counts where each search opens a thousand files, and it parses
-    Python, which fails now and then where several threads do so (CPython, issue 106905).
+    `numpy.load` takes several times as long, which counts if each search opens a thousand files, and it parses Python,
+    which fails now and then if several threads do so (CPython, issue 106905).
     """
     with path.open("rb") as file:
         if (version := np.lib.format.read_magic(file)) != (1, 0):  # type: ignore[no-untyped-call]
             raise ValueError(f"found an array of version {version}, expected (1, 0)")
         header = file.read(int.from_bytes(file.read(2), "little"))
-        if not (said := _HEADER.fullmatch(header)):
+        if not (match := _HEADER.fullmatch(header)):
             raise ValueError(f"found {header[:100]!r}, expected type, order and shape of an array of numbers")
         start, pages = file.tell(), mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-    kind, by_columns, sizes = (part.decode() for part in said.groups())
+    kind, by_columns, sizes = (part.decode() for part in match.groups())
     shape = [int(size) for size in sizes.replace(",", " ").split()]
-    found = np.frombuffer(pages, kind, math.prod(shape), start)
-    return found.reshape(shape, order="F" if by_columns == "True" else "C")
+    array = np.frombuffer(pages, kind, math.prod(shape), start)
+    return array.reshape(shape, order="F" if by_columns == "True" else "C")
 
 
 @dataclass(frozen=True)
 class Blocks:
-    """An array of float32 that comes block by block and is never in memory whole. shape: of all of it."""
+    """Array of float32 that comes block by block and is never in memory whole. shape: of all of it."""
 
     shape: tuple[int, int]
     blocks: Iterable[NDArray[np.float32]]
@@ -91,7 +91,7 @@ class Blocks:
 
 @dataclass(frozen=True)
 class Stored:
-    """What a folder holds: `arrays` and `texts` by name, the `facts` written with them."""
+    """Content of a folder: `arrays` and `texts` by name, the `facts` written with them."""
 
     arrays: Mapping[str, Array]
     texts: Mapping[str, tuple[str, ...]]
@@ -106,9 +106,9 @@ def save(
     texts: Mapping[str, Sequence[str]],
     facts: Mapping[str, Any],
 ) -> None:
-    """Write all of it to `folder`, replacing what is there.
+    """Write all of it to `folder`, replacing its content.
 
-    The files are made beside the folder and moved in at the end, so that a reader never finds a part.
+    The files are made next to the folder and moved in at the end, so that a reader never finds a part.
     """
     with written_whole(folder) as building:
         for name, array in arrays.items():
@@ -124,7 +124,7 @@ def save(
 
 @contextmanager
 def written_whole(folder: Path) -> Iterator[Path]:
-    """A new folder to write into, which takes the place of `folder` at the end; after an error it is removed."""
+    """Make a new folder to write into, which takes the place of `folder` at the end; after an error it is removed."""
     folder.parent.mkdir(parents=True, exist_ok=True)
     building = Path(tempfile.mkdtemp(dir=folder.parent, prefix=f".{folder.name}.{os.getpid()}@{platform.node()}."))
     try:
@@ -139,7 +139,7 @@ def written_whole(folder: Path) -> Iterator[Path]:
 
 
 def remove_unfinished(root: Path) -> None:
-    """Remove, anywhere below `root`, what `save` was writing in a process of this machine that was killed."""
+    """Remove, anywhere below `root`, the files that `save` was writing in a process of this machine that was killed."""
     for building in root.rglob(f".*@{platform.node()}.*"):
         process = building.name.rpartition("@")[0].rpartition(".")[2]
         if not _runs(int(process)):
@@ -147,7 +147,7 @@ def remove_unfinished(root: Path) -> None:
 
 
 def save_array(path: Path, array: Array | Blocks) -> None:
-    """Write the array to `path`. NumPy tells of a full disk only where it does not know that it writes to a file."""
+    """Write the array to `path`. NumPy reports a full disk only if it does not know that it writes to a file."""
     with path.open("wb") as file:
         anything_that_writes: Any = SimpleNamespace(write=file.write)
         if isinstance(array, Blocks):
@@ -160,9 +160,9 @@ def save_array(path: Path, array: Array | Blocks) -> None:
 
 
 def load(folder: Folder, *, kind: str) -> Stored:
-    """What `save` wrote to the folder. The arrays stay on disk and are read where they are used.
+    """Read a folder that `save` wrote. The arrays stay on disk and are read when they are used.
 
-    Raises MissingInput when nothing is there, InputError when it is of another kind or incomplete.
+    Raises MissingInput if nothing is there, InputError if it is of another kind or incomplete.
     """
     path = folder / ABOUT
     hint = _again(path.parent)
@@ -182,9 +182,9 @@ def load(folder: Folder, *, kind: str) -> Stored:
 
 
 def written_hashes(folder: Path) -> dict[str, str]:
-    """The SHA-256 of each file in a folder as `save` wrote it, by the file's name.
+    """SHA-256 of each file in a folder when `save` wrote it, by the file's name.
 
-    Raises InputError if the folder does not say it.
+    Raises InputError if the folder has no record of it.
     """
     path = folder / ABOUT
     try:
@@ -195,7 +195,7 @@ def written_hashes(folder: Path) -> dict[str, str]:
 
 
 def faults(folder: Path) -> list[str]:
-    """What in `folder` is not as `save` wrote it, one line a file; none if all hashes hold."""
+    """Changes in `folder` since `save` wrote it, one line a file; none if all hashes hold."""
     path = folder / ABOUT
     try:
         text = path.read_text("utf-8")
@@ -206,12 +206,12 @@ def faults(folder: Path) -> list[str]:
             return [f"{path}: has changed since it was written"]
     except (OSError, ValueError, KeyError, TypeError) as error:
         return [f"{path}: not readable: {error}"]
-    found = {name: _sha256(folder / name) for name in written}
-    found[ABOUT] = hashlib.sha256(_text(about).encode()).hexdigest()
+    hashes = {name: _sha256(folder / name) for name in written}
+    hashes[ABOUT] = hashlib.sha256(_text(about).encode()).hexdigest()
     return [
-        f"{folder / name}: found {(found[name] or 'no file')[:12]}, expected SHA-256 {digest[:12]}"
+        f"{folder / name}: found {(hashes[name] or 'no file')[:12]}, expected SHA-256 {digest[:12]}"
         for name, digest in written.items()
-        if found[name] != digest
+        if hashes[name] != digest
     ]
 
 
@@ -248,9 +248,9 @@ def _lines(path: Path) -> tuple[str, ...]:
 
 @contextmanager
 def held_alone(lock: Path, *, busy: str, hint: str) -> Iterator[None]:
-    """Hold a file for this process alone; the operating system lets it go when that ends.
+    """Lock a file for this process alone; the operating system releases it when that ends.
 
-    Raises BusyError, with these words, when another process holds it.
+    Raises BusyError, with these words, if another process holds it.
     """
     lock.parent.mkdir(parents=True, exist_ok=True)
     with lock.open("w") as file:

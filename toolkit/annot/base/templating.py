@@ -1,4 +1,4 @@
-"""The one Jinja2 environment: an undefined name is an error, XML and HTML are escaped, a study's file wins."""
+"""Jinja2 environment of all templates: an undefined name is an error, XML and HTML are escaped, a study's file wins."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from annot.base.names import called, counted, said, verb
 ESCAPED = ("xml", "html", "xml.j2", "html.j2")
 """Endings of the templates whose values are escaped. Jinja2's own defaults do not know the double endings."""
 MARKDOWN = ".md.j2"
-"""The ending of templates whose values are made harmless Markdown."""
+"""Ending of templates whose values are made harmless Markdown."""
 _TAG = re.compile(r"<(?=[A-Za-z/!?])")
 _IMAGE = re.compile(r"(?<!\\)((?:\\\\)*)!\[")
 _TARGET = r"\s*(?!https?://|mailto:|#)"
@@ -56,7 +56,7 @@ def harmless(text: str) -> str:
 
 
 class Compiled(BytecodeCache):
-    """The templates that this process has compiled; one that was changed is compiled again.
+    """Cache of the templates that this process has compiled; one that was changed is compiled again.
 
     Compiling takes much longer than rendering, and the pages of a report or a release are many.
     """
@@ -73,11 +73,11 @@ class Compiled(BytecodeCache):
 
 
 _COMPILED = {False: Compiled(), True: Compiled()}
-"""By whether values are made harmless Markdown, which is a part of the code."""
+"""Caches by whether values are made harmless Markdown, which is a part of the code."""
 
 
 def environment(*, overrides: Path | None, markdown: bool = False) -> SandboxedEnvironment:
-    """The environment over the packaged templates; a file of the same name in the folder `overrides` wins.
+    """Environment over the packaged templates; a file of the same name in the folder `overrides` wins.
 
     markdown: values are made harmless Markdown.
 
@@ -86,7 +86,7 @@ def environment(*, overrides: Path | None, markdown: bool = False) -> SandboxedE
     folders = [str(files("annot.templates"))]
     if overrides is not None:
         folders.insert(0, str(overrides))
-    made = SandboxedEnvironment(
+    jinja = SandboxedEnvironment(
         loader=FileSystemLoader(folders),
         undefined=StrictUndefined,
         autoescape=select_autoescape(enabled_extensions=ESCAPED, default_for_string=False),
@@ -96,9 +96,9 @@ def environment(*, overrides: Path | None, markdown: bool = False) -> SandboxedE
         finalize=_harmless if markdown else None,
         bytecode_cache=_COMPILED[markdown],
     )
-    made.filters |= {"counted": counted, "verb": verb, "said": said}
-    made.globals |= {"counted": counted, "called": called}
-    return made
+    jinja.filters |= {"counted": counted, "verb": verb, "said": said}
+    jinja.globals |= {"counted": counted, "called": called}
+    return jinja
 
 
 def _harmless(value: Any) -> Any:
@@ -106,7 +106,7 @@ def _harmless(value: Any) -> Any:
 
 
 def render(name: str, values: Mapping[str, Any], *, overrides: Path | None) -> str:
-    """The template `name` filled with `values`.
+    """Fill the template `name` with `values`.
 
     Raises InputError that names the template, the line and the cause, whatever goes wrong in it.
     """
@@ -128,15 +128,15 @@ def render(name: str, values: Mapping[str, Any], *, overrides: Path | None) -> s
 
 
 def overriding(name: str, *, overrides: Path) -> list[Path]:
-    """The files in the folder `overrides` from which the template `name` is rendered: itself, or what it includes."""
-    loaded = environment(overrides=overrides)
+    """Files in the folder `overrides` from which the template `name` is rendered: itself, or those it includes."""
+    jinja = environment(overrides=overrides)
     waiting, seen = [name], {""}
     while waiting:
         seen.add(current := waiting.pop())
         try:
-            assert loaded.loader is not None
-            source, _, _ = loaded.loader.get_source(loaded, current)
-            named = meta.find_referenced_templates(loaded.parse(source))
+            assert jinja.loader is not None
+            source, _, _ = jinja.loader.get_source(jinja, current)
+            named = meta.find_referenced_templates(jinja.parse(source))
         except (TemplateError, UnicodeDecodeError):
             # Rendering reports it.
             named = iter(())
@@ -145,7 +145,7 @@ def overriding(name: str, *, overrides: Path) -> list[Path]:
 
 
 def _place(error: Exception, name: str, overrides: Path | None) -> str:
-    """`file:line` of the innermost template frame of the traceback; the bare name where there is none."""
+    """Place `file:line` of the innermost template frame of the traceback; the bare name if there is none."""
     folders = [str(files("annot.templates")), *([] if overrides is None else [str(overrides)])]
     for frame in reversed(extract_tb(error.__traceback__)):
         if any(Path(frame.filename).is_relative_to(folder) for folder in folders):

@@ -104,7 +104,7 @@ def pool_import(
 
     imported = take_in(
         ws, file, method=method, meta=meta, foreign=foreign, duplicates=duplicates, distances=distances, dry_run=dry_run
-    ).told
+    )[1]
     return Output(imported, rendered("ranking-imported", imported=imported))
 
 

@@ -1,4 +1,4 @@
-"""What the assessors of a study do to the comparison of its runs, on one record of it."""
+"""Effect of the assessors of a study on the comparison of its runs, on one record of it."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from annot.measuring.sampled_study import drawn_pairs
 from annot.study.snapshot import Snapshot
 
 N_RANDOM = 500
-"""Random choices of one assessor for each topic."""
+"""Number of random choices of one assessor for each topic."""
 OF_WHOLE_POOLS = "a sample of the pools was judged: every figure is an estimate of the whole pools under its grading"
 SWAP_PERMUTATIONS = 10_000
-"""Of each test of all pairs of runs, of which there is one for every random choice."""
+"""Permutations of each test of all pairs of runs, of which there is one for every random choice."""
 
 
 def assessor_effect_of(
@@ -30,7 +30,7 @@ def assessor_effect_of(
     measure: str,
     unfinished: bool = False,
 ) -> AssessorEffect:
-    """Those of the runs that rank for all topics, ranked under every grading. unfinished: as in `evaluation_of`."""
+    """Rank the runs that rank for all topics under every grading. unfinished: as in `evaluation_of`."""
     drawn = None if snapshot.sample is None else drawn_pairs(snapshot, qrels, unfinished=unfinished)
     settings = EffectSettings(
         convention=convention,
@@ -43,7 +43,7 @@ def assessor_effect_of(
         seed=snapshot.ws.settings.seed,
     )
     able = of_all_topics(snapshot, runs)
-    found = assessor_effect_on_runs(
+    effect = assessor_effect_on_runs(
         able,
         snapshot.outcome.judgements,
         qrels,
@@ -54,6 +54,6 @@ def assessor_effect_of(
         else SampledGradings(drawn.pi, drawn.judged, drawn.predicted, drawn.highest, drawn.weights),
     )
     if drawn is not None:
-        found = replace(found, notes=(*found.notes, OF_WHOLE_POOLS))
+        effect = replace(effect, notes=(*effect.notes, OF_WHOLE_POOLS))
     unable = (f"{tag}: left out, because its system cannot rank for every topic" for tag in runs if tag not in able)
-    return replace(found, notes=(*found.notes, *unable))
+    return replace(effect, notes=(*effect.notes, *unable))

@@ -1,11 +1,11 @@
-"""Taking the run of another engine in as the ranking of a pooling method, or refusing it."""
+"""Import of the run of another engine as the ranking of a pooling method."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from annot.base.errors import InputError, MissingInput
 from annot.base.names import check_name
@@ -18,7 +18,7 @@ from annot.store.queries import read_queries
 from annot.study.workspace import Workspace
 
 METHOD = re.compile(r"\w[\w.+-]{0,99}")
-"""What `pool.methods` of annot.toml takes."""
+"""Names that `pool.methods` of annot.toml takes."""
 REMEDIES = {
     "foreign queries": "--foreign drop (leave them out)",
     "foreign documents": "--foreign drop (leave them out)",
@@ -28,7 +28,7 @@ REMEDIES = {
 
 @dataclass(frozen=True, slots=True)
 class ImportedRanking:
-    """What was brought in, and what was found in it."""
+    """Imported run, and the findings about it."""
 
     method: str
     query_papers: int
@@ -38,18 +38,11 @@ class ImportedRanking:
     documents: int
     shortest: int
     longest: int
-    """Documents of a query paper."""
+    """Largest number of documents of a query paper."""
     findings: tuple[submission.SubmissionFinding, ...]
     replaced: bool
     path: Path
     metadata: dict[str, Any]
-
-
-class TakenIn(NamedTuple):
-    """The rankings by query paper, and what there is to tell of them."""
-
-    rankings: dict[str, Ranking]
-    told: ImportedRanking
 
 
 def take_in(
@@ -62,17 +55,17 @@ def take_in(
     duplicates: str | None,
     distances: bool,
     dry_run: bool,
-) -> TakenIn:
-    """Keep the run in `file` as the ranking of `method`; the same file again changes nothing.
+) -> tuple[dict[str, Ranking], ImportedRanking]:
+    """Store the run in `file` as the ranking of `method`; the same file again changes nothing.
 
     meta: its metadata, else what the head of the file says. foreign: `drop` leaves out topics that are no query and
     documents that are not in the corpus. duplicates: `best` lets the better score count. distances: scores are
     distances, smaller is better. Raises FindingError if the run has any of these and nothing is said of it,
     InputError if the name is another method's, or if pools hold another ranking of this name.
     """
-    for option, value, known in (("foreign", foreign, ("drop",)), ("duplicates", duplicates, ("best",))):
+    for option, value, choices in (("foreign", foreign, ("drop",)), ("duplicates", duplicates, ("best",))):
         if value is not None:
-            check_name(value, known, what=f"--{option}")
+            check_name(value, choices, what=f"--{option}")
     _check_method(ws, method)
     with ws.reading() as session:
         queries = read_queries(session)
@@ -80,10 +73,10 @@ def take_in(
     if not queries:
         raise MissingInput("no queries", hint="add them with `annot query add` or `annot query choose`")
     run, sha256 = submission.read_run_file(file, distances=distances)
-    found = by_query_paper(run.documents, queries, frozenset(papers.paper_ids(ws.corpus)))
+    matched = by_query_paper(run.documents, queries, frozenset(papers.paper_ids(ws.corpus)))
     rules = submission.SubmissionRules(foreign, duplicates, "out")
-    submission.refuse_findings(submission.refused(found.findings, rules), file, REMEDIES)
-    if not any(found.rankings.values()):
+    submission.refuse_findings(submission.refused(matched.findings, rules), file, REMEDIES)
+    if not any(matched.rankings.values()):
         raise InputError(
             f"{file}: no query of this study has a document of this corpus",
             faults=[
@@ -91,38 +84,38 @@ def take_in(
                 f"expected query papers or queries, such as {queries[0].topic_id} or {queries[0].query_id}",
             ],
         )
-    before = imported_methods(ws).get(method)
+    earlier = imported_methods(ws).get(method)
     metadata = submission.read_metadata_file(meta) or run.metadata
     about = {
         "source": {"name": file.name, "sha256": sha256},
         "topics": len(run.documents),
-        "several_topics": list(found.several),
+        "several_topics": list(matched.several),
         "rules": {"foreign": foreign, "duplicates": duplicates, "distances": distances},
-        "found": {one.what: one.count for one in found.findings},
+        "found": {finding.what: finding.count for finding in matched.findings},
         "metadata": metadata,
     }
-    replaced = before is not None and before["source"]["sha256"] != sha256
+    replaced = earlier is not None and earlier["source"]["sha256"] != sha256
     if replaced and pooled:
         raise InputError(
             f"--method {method}: the pools were drawn from another ranking of this name", hint="choose another name"
         )
     if not dry_run:
-        keep_imported(ws, method, found.rankings, about=about)
-    lengths = [len(ranking) for ranking in found.rankings.values()]
-    told = ImportedRanking(
+        keep_imported(ws, method, matched.rankings, about=about)
+    lengths = [len(ranking) for ranking in matched.rankings.values()]
+    summary = ImportedRanking(
         method=method,
         query_papers=len(lengths),
         of_query_papers=len({query.topic_id for query in queries}),
-        several=found.several,
+        several=matched.several,
         documents=sum(lengths),
         shortest=min(lengths),
         longest=max(lengths),
-        findings=found.findings,
+        findings=matched.findings,
         replaced=replaced,
         path=ranking_file(ws, method),
         metadata=metadata,
     )
-    return TakenIn(found.rankings, told)
+    return matched.rankings, summary
 
 
 def _check_method(ws: Workspace, method: str) -> None:

@@ -1,6 +1,6 @@
-"""What is measured on one record of a study: agreement, assessors, runs.
+"""Measurements on one record of a study: agreement, assessors, runs.
 
-And the scores that there were before each top-up of the pools, from the qrels without the pairs that came then.
+The scores before each top-up of the pools are from the qrels without the pairs that came then.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from annot.base.errors import InputError, MissingInput
-from annot.base.records import Decision, Judgement, Qrel, Ranking, Source, grouped, nested
+from annot.base.records import Decision, Judgement, Qrel, Ranking, Source, nested
 from annot.base.settings import Settings
 from annot.base.stats.values import rounding
 from annot.formats.trec import read_run
@@ -26,7 +26,7 @@ from annot.measuring.evaluation.comparisons import Restated, ToppedUp, restated_
 from annot.measuring.evaluation.evaluated import CHANCE, PRIMARY, Evaluated, of_runs
 from annot.measuring.evaluation.graded_pools import GradedPools, JudgedWhole
 from annot.measuring.evaluation.measures import CONVENTIONS
-from annot.measuring.sampled_study import drawn_pairs, sampled_pools, with_cost
+from annot.measuring.sampled_study import drawn_pairs, with_cost
 from annot.pools.pair_sample import refuse_zero
 from annot.pools.pooling import Version, came_in, versions_of
 from annot.study.adjudication import Pair
@@ -36,16 +36,16 @@ from annot.study.snapshot import Snapshot, refuse_unjudged
 from annot.study.workspace import Workspace, given_text
 
 DAYS_BY_CLOCK = 3
-"""On so many days or more people choose their moments; a sitting follows the plan's order, whatever clocks say."""
+"""Number of days from which on people choose their moments; a sitting follows the plan's order, whatever clocks say."""
 
 
 def conventions_of(settings: Settings) -> tuple[str, ...]:
-    """The conventions to measure in; by the first runs are compared. Topics and questions are measured as at TREC."""
+    """Conventions to measure in; by the first runs are compared. Topics and questions are measured as at TREC."""
     return CONVENTIONS if settings.kind == "facets" else ("trec", "csfcube")
 
 
 def primary_of(settings: Settings) -> tuple[str, str]:
-    """The convention and the measure by which runs are compared, where nothing else is asked."""
+    """Convention and measure by which runs are compared unless another one is chosen."""
     convention = conventions_of(settings)[0]
     return convention, PRIMARY[convention]
 
@@ -61,22 +61,22 @@ def agreement_of(
 ) -> AgreementTable:
     """Coefficients with their intervals; `missing` None takes the policy of annot.toml.
 
-    judgements, decisions: those that count; None takes all, and raises MissingInput when nothing is judged.
-    binarised_at: compare "this grade or higher" instead of grades. Where a sample was judged, figures describe the
-    whole pools: each pair stands for 1 / pi pairs.
+    judgements, decisions: those that count; None takes all, and raises MissingInput if no pair is judged. binarised_at:
+    compare "this grade or higher" instead of grades. If a sample was judged, figures describe the whole pools: each
+    pair counts 1 / pi.
     """
     outcome, settings = snapshot.outcome, snapshot.ws.settings
     missing = missing or settings.judging.missing
     if judgements is None:
         refuse_unjudged(snapshot)
-    given = outcome.of_answered_pairs if judgements is None else judgements
+    counting = outcome.of_answered_pairs if judgements is None else judgements
     weights = None
     if snapshot.sample is not None:
         refuse_zero(missing)
-        given = tuple(given)
-        weights = {one.pair: 1.0 for one in given} | snapshot.sample.weights
+        counting = tuple(counting)
+        weights = {judgement.pair: 1.0 for judgement in counting} | snapshot.sample.weights
     table = agreement_table(
-        given,
+        counting,
         outcome.decisions if decisions is None else decisions,
         snapshot.facets,
         grades=settings.scale.grades,
@@ -90,11 +90,11 @@ def agreement_of(
     )
     if weights is None:
         return table
-    return SampledAgreement(**{one.name: getattr(table, one.name) for one in fields(table)})
+    return SampledAgreement(**{judgement.name: getattr(table, judgement.name) for judgement in fields(table)})
 
 
 def binarised_agreement_of(snapshot: Snapshot) -> tuple[AgreementTable, ...]:
-    """The headline coefficients, "this grade or higher" against lower, at each grade but the lowest.
+    """Headline coefficients, "this grade or higher" against lower, at each grade but the lowest.
 
     None on a scale of two grades, which is binary as it is.
     """
@@ -110,20 +110,22 @@ def agreement_by_guidelines(snapshot: Snapshot) -> tuple[ByGuidelines, ...]:
 
     A text that was sent again is no other version. A pair whose assessors judged by different versions belongs to none.
     """
-    found = []
+    results = []
     for (part, facet), sent_of_facet in snapshot.shown.items():
         versions = distinct(sent_of_facet) if part == "guidelines" else []
-        of_facet = (one for one in snapshot.outcome.of_answered_pairs if snapshot.facets[one.query_id] == facet)
-        pairs = grouped((one.pair, one) for one in of_facet)
-        judged_by = {pair: {_guidelines_of(snapshot, judgement) for judgement in own} for pair, own in pairs.items()}
-        mixed = sum(len(given) > 1 for given in judged_by.values())
+        answered = snapshot.outcome.of_answered_pairs
+        judgements = [judgement for judgement in answered if snapshot.facets[judgement.query_id] == facet]
+        sha256s: dict[Pair, set[str | None]] = {}
+        for judgement in judgements:
+            sha256s.setdefault(judgement.pair, set()).add(_guidelines_of(snapshot, judgement))
+        mixed = sum(len(used) > 1 for used in sha256s.values())
         for number, sent in enumerate(versions if len(versions) > 1 else (), start=1):
-            of_version = [one for pair, own in pairs.items() if judged_by[pair] == {sent.sha256} for one in own]
+            of_version = [judgement for judgement in judgements if sha256s[judgement.pair] == {sent.sha256}]
             table = None
             if of_version:
                 table = agreement_of(snapshot, judgements=of_version, coefficients=HEADLINE)
-            found.append(ByGuidelines(facet, number, sent.since, sent.sha256, sent.why, table, mixed))
-    return tuple(found)
+            results.append(ByGuidelines(facet, number, sent.since, sent.sha256, sent.why, table, mixed))
+    return tuple(results)
 
 
 def _guidelines_of(snapshot: Snapshot, judgement: Judgement) -> str | None:
@@ -141,16 +143,16 @@ class ByGuidelines:
     sha256: str
     why: str | None
     table: AgreementTable | None
-    """None if no pair was judged by this version alone."""
+    """Agreement table; None if no pair was judged by this version alone."""
     mixed: int
     """Pairs of the facet that were judged by several versions."""
 
 
 @rounding
 def assessors_of(snapshot: Snapshot) -> Looked:
-    """How each assessor judges. Raises MissingInput without judgements.
+    """Analysis of how each assessor judges. Raises MissingInput without judgements.
 
-    Nothing in it depends on the clock where a study of our own was judged within two days.
+    It does not depend on the clock if a study made here was judged within two days.
     """
     outcome, settings = snapshot.outcome, snapshot.ws.settings
     if snapshot.sample is not None:
@@ -203,7 +205,7 @@ def _asked(outcome: Outcome, counting: Sequence[Judgement]) -> tuple[AskedAndGra
 
 
 def repeats_of(outcome: Outcome) -> tuple[Repeat, ...]:
-    """What an assessor was asked a second time and answered with a grade both times."""
+    """Pairs that an assessor was asked a second time and answered with a grade both times."""
     graded = {
         (answer.asked, answer.assessor): answer.grade
         for answer in outcome.everything
@@ -218,13 +220,13 @@ def repeats_of(outcome: Outcome) -> tuple[Repeat, ...]:
 
 
 def graded_pools(snapshot: Snapshot, qrels: tuple[Qrel, ...], *, unfinished: bool = False) -> GradedPools:
-    """What measures runs on these qrels: by estimates where a sample of the pools is judged.
+    """Pools that measure runs on these qrels: by estimates if a sample of the pools is judged.
 
-    unfinished: also where drawn pairs have no grade yet.
+    unfinished: allow drawn pairs without a grade.
     """
     if snapshot.sample is None:
         return JudgedWhole(qrels, snapshot.outcome.judgements)
-    return sampled_pools(snapshot, qrels, unfinished=unfinished)
+    return drawn_pairs(snapshot, qrels, unfinished=unfinished).pools
 
 
 def evaluation_of(
@@ -239,10 +241,10 @@ def evaluation_of(
     unfinished: bool = False,
     queries: Collection[str] | None = None,
 ) -> Evaluated:
-    """The runs measured on the qrels, and compared on the first of `measures` in the first of the conventions.
+    """Measure the runs on the qrels, and compare them on the first of `measures` in the first of the conventions.
 
-    Where a sample was judged, they are measured on the whole pools by estimates; unfinished: also where drawn pairs
-    have no grade yet; queries: of these only.
+    If a sample was judged, they are measured on the whole pools by estimates; unfinished: allow drawn pairs without a
+    grade; queries: of these only.
     """
     drawn = None
     if snapshot.sample is not None:
@@ -267,23 +269,23 @@ def evaluation_of(
 
 
 def left_out_of(snapshot: Snapshot) -> dict[str, frozenset[str]]:
-    """By run, the queries that its system cannot rank for."""
+    """Queries, by run, that its system cannot rank for."""
     topics = {run.tag: run.facts.get("topics_left_out", ()) for run in snapshot.runs}
     return {
-        tag: frozenset(query.query_id for query in snapshot.queries if query.topic_id in of)
-        for tag, of in topics.items()
-        if of
+        tag: frozenset(query.query_id for query in snapshot.queries if query.topic_id in left_out)
+        for tag, left_out in topics.items()
+        if left_out
     }
 
 
 def of_all_topics(snapshot: Snapshot, runs: Runs) -> Runs:
-    """Those of the runs whose systems can rank for every topic; all, if none can."""
+    """Runs whose systems can rank for every topic; all, if none can."""
     left_out = left_out_of(snapshot)
     return {tag: run for tag, run in runs.items() if tag not in left_out} or runs
 
 
 def read_run_files(ws: Workspace, files: Sequence[Path] = ()) -> dict[str, dict[str, Ranking]]:
-    """The runs in `files`, or those of `exports/runs/`, by tag. Raises MissingInput when there are none."""
+    """Read the runs in `files`, or those of `exports/runs/`, by tag. Raises MissingInput if there are none."""
     paths = files or tuple(sorted(ws.runs.glob("*.run")))
     if not paths:
         raise MissingInput(f"{ws.runs}: no runs", hint="make baselines with `annot run`, or give run files")
@@ -300,7 +302,7 @@ Runs = Mapping[str, Mapping[str, Ranking]]
 
 
 class TopUp(NamedTuple):
-    """A top-up of which something is judged, and every pair that came with it or later."""
+    """Top-up with judged pairs, and every pair that came with it or later."""
 
     version: Version
     pairs: frozenset[Pair]
@@ -308,10 +310,10 @@ class TopUp(NamedTuple):
 
 
 def topups(snapshot: Snapshot, qrels: Collection[Qrel]) -> list[TopUp]:
-    """The oldest first; none if the pools were not topped up, or nothing of it is judged."""
+    """Top-ups, the oldest first; none if the pools were not topped up, or none of its pairs is judged."""
     judged = {(qrel.query_id, qrel.doc_id) for qrel in qrels}
     came = {paper_id: came_in(pool) for paper_id, pool in snapshot.pools.items()}
-    found = []
+    results = []
     for version in versions_of(snapshot.pools.values()):
         if version.depth is None:
             continue
@@ -323,36 +325,36 @@ def topups(snapshot: Snapshot, qrels: Collection[Qrel]) -> list[TopUp]:
         ]
         if any(number == version.number and pair in judged for pair, number in added):
             pairs = frozenset(pair for pair, _ in added)
-            found.append(TopUp(version, pairs, len(pairs & judged)))
-    return found
+            results.append(TopUp(version, pairs, len(pairs & judged)))
+    return results
 
 
 def with_restated(
     snapshot: Snapshot, runs: Runs, qrels: tuple[Qrel, ...], evaluated: Evaluated, **how: Any
 ) -> Evaluated:
-    """The evaluation with the scores that there were before each top-up; as it is where there was none.
+    """Add the scores before each top-up to the evaluation; without top-ups it is returned as it is.
 
-    The scores before one are measured as `evaluation_of` does, whose options are `how`, on the qrels without the pairs
-    that were added then and later. Of a run of our own, and of one that was brought in without what is in no pool,
+    The scores before one are measured by `evaluation_of`, with the options `how`, on the qrels without the pairs that
+    were added then and later. From a run made here, and from one that was imported without papers outside the pools,
     these papers are left out, too: it would not have ranked them.
     """
-    topped_up, before = [], []
+    topped_up, earlier = [], []
     if snapshot.sample is not None:
         return evaluated
-    for one in topups(snapshot, qrels):
-        if left := tuple(qrel for qrel in qrels if (qrel.query_id, qrel.doc_id) not in one.pairs):
-            then = _as_they_were(snapshot, runs, one.pairs)
+    for topup in topups(snapshot, qrels):
+        if left := tuple(qrel for qrel in qrels if (qrel.query_id, qrel.doc_id) not in topup.pairs):
+            then = _as_they_were(snapshot, runs, topup.pairs)
             measured = evaluation_of(snapshot, then, left, conventions=(evaluated.convention,), **how)
-            topped_up.append(ToppedUp(one.version.number, one.version.method, one.judged))
-            before.append(_values(measured, evaluated))
+            topped_up.append(ToppedUp(topup.version.number, topup.version.method, topup.judged))
+            earlier.append(_values(measured, evaluated))
     if not topped_up:
         return evaluated
-    scores = restated_scores(before, _values(evaluated, evaluated))
+    scores = restated_scores(earlier, _values(evaluated, evaluated))
     return replace(evaluated, restated=Restated(tuple(topped_up), evaluated.convention, evaluated.measure, scores))
 
 
 def _values(evaluated: Evaluated, by: Evaluated) -> dict[str, dict[str, float]]:
-    """By facet and run, on what runs are compared by."""
+    """Value by facet and run, on the measure by which runs are compared."""
     return nested(
         (line.facet, line.run, line.values[by.measure])
         for line in evaluated.lines
@@ -361,12 +363,12 @@ def _values(evaluated: Evaluated, by: Evaluated) -> dict[str, dict[str, float]]:
 
 
 def _as_they_were(snapshot: Snapshot, runs: Runs, added: Collection[Pair]) -> dict[str, dict[str, Ranking]]:
-    whole = {
+    complete = {
         run.tag
         for run in snapshot.runs
         if run.kind == Source.IMPORTED and run.facts.get("rules", {}).get("foreign") == "keep"
     }
-    pooled = {run.tag for run in snapshot.runs} - whole
+    pooled = {run.tag for run in snapshot.runs} - complete
     return {
         tag: {
             query_id: tuple(doc for doc in ranking if tag not in pooled or (query_id, doc.doc_id) not in added)

@@ -1,4 +1,4 @@
-"""What the opinions on record of a study are worth, on one record of it."""
+"""Worth of the opinions on record of a study, on one record of it."""
 
 from __future__ import annotations
 
@@ -24,21 +24,21 @@ from annot.study.adjudication import Pair
 from annot.study.snapshot import Snapshot
 
 PERMUTATIONS = 10_000
-"""Of the test of all runs, at most."""
+"""Largest number of permutations of the test of all runs."""
 VERSIONED = {"guidelines": "the guidelines", "scale": "the names of the grades", "facet": "the labels of the facet"}
-"""The parts of a display, besides the texts, by which people and a model may have judged differently."""
+"""Parts of a display, besides the texts, by which people and a model may have judged differently."""
 
 
 def judged_of(snapshot: Snapshot, runs: Mapping[str, Mapping[str, Ranking]]) -> Judged:
-    """What people said so far, and the runs whose systems rank for every topic, in the order that is evaluated."""
+    """Grades of people so far, and the runs whose systems rank for every topic, in the order that is evaluated."""
     outcome, settings = snapshot.outcome, snapshot.ws.settings
     convention, measure = primary_of(settings)
-    found = family_of(convention, measure)
-    assert found is not None
+    member = family_of(convention, measure)
+    assert member is not None
     weights = None
     if snapshot.sample is not None:
-        weights = {one.pair: 1.0 for one in outcome.of_answered_pairs} | {
-            pair: 1 / one.probability for pair, one in snapshot.sample.pairs.items() if one.drawn
+        weights = {judgement.pair: 1.0 for judgement in outcome.of_answered_pairs} | {
+            pair: 1 / judgement.probability for pair, judgement in snapshot.sample.pairs.items() if judgement.drawn
         }
     queries = ratings_of(
         outcome.of_answered_pairs,
@@ -66,7 +66,7 @@ def judged_of(snapshot: Snapshot, runs: Mapping[str, Mapping[str, Ranking]]) -> 
         ),
         rule=FavourRule(
             measure,
-            *found,
+            *member,
             least=LEAST,
             tolerance=settings.agreement.tolerated_favour,
             level=settings.agreement.level,
@@ -84,9 +84,9 @@ def worth_of(
     said: Iterable[Opinion],
     displays: Mapping[str, Display],
 ) -> Worth:
-    """One opinion. Raises MissingInput if none of its answers has come.
+    """Worth of one opinion. Raises MissingInput if none of its answers has come.
 
-    said: on the texts on which the pairs are judged. displays: what the prompts showed, by hash.
+    said: opinions on the texts on which the pairs are judged. displays: contents of the prompts, by hash.
     """
     answers: dict[Pair, list[int | None]] = {}
     declined = set[Pair]()
@@ -107,42 +107,44 @@ def worth_of(
     def compared(answered: Mapping[Pair, list[int | None]]) -> Worth:
         return worth(asked.name, asked.model, answered, judged, declined=declined & answered.keys(), related=related)
 
-    whole, others = compared(answers), _by_other_versions(snapshot, shown)
+    overall, others = compared(answers), _by_other_versions(snapshot, shown)
     if not others:
-        return whole
+        return overall
     within = compared({pair: grades for pair, grades in answers.items() if pair not in others})
-    pairs, enough = whole.n_compared - within.n_compared, within.n_compared >= FEWEST_PAIRS
+    pairs, enough = overall.n_compared - within.n_compared, within.n_compared >= FEWEST_PAIRS
     what = tuple(name for part, name in VERSIONED.items() if any(part in parts for parts in others.values()))
-    return replace(whole, other_versions=OtherVersions(what, pairs, within.n_compared, within if enough else None))
+    return replace(overall, other_versions=OtherVersions(what, pairs, within.n_compared, within if enough else None))
 
 
 def _by_other_versions(snapshot: Snapshot, shown: Mapping[Pair, Display]) -> dict[Pair, set[str]]:
-    """The pairs that people judged by another version of something than the model was given, and of what.
+    """Pairs that people judged by another version of something than the model was given, and the parts that differ.
 
-    shown: by pair, what the prompt showed. A judgement of which it is not on record what its task showed, such as an
-    imported one, is not known to be by another version.
+    shown: contents of the prompt by pair. A judgement without a record of its task's contents, such as an imported one,
+    is not known to be by another version.
     """
     others: dict[Pair, set[str]] = {}
     for judgement in (*snapshot.outcome.of_answered_pairs, *snapshot.outcome.current):
-        ours, theirs = shown.get(judgement.pair, {}), snapshot.displays.get(judgement, {})
-        if parts := {part for part in VERSIONED if part in ours and ours[part] != theirs.get(part, ours[part])}:
+        prompt, screen = shown.get(judgement.pair, {}), snapshot.displays.get(judgement, {})
+        parts = {part for part in VERSIONED if part in prompt and prompt[part] != screen.get(part, prompt[part])}
+        if parts:
             others.setdefault(judgement.pair, set()).update(parts)
     return others
 
 
 def runs_of_family(patterns: Iterable[str], tags: Iterable[str], on_record: Iterable[StoredRun]) -> set[str]:
-    """The runs whose tag or system fits one of the patterns, such as `llama_*`.
+    """Runs whose tag or system fits one of the patterns, such as `llama_*`.
 
-    on_record: what made each run; a run that is not among them is known by its tag alone.
+    on_record: origin of each run; a run that is not among them is known by its tag alone.
     """
     systems = {run.tag: run.system for run in on_record}
     names = {tag: (tag, systems.get(tag, tag)) for tag in tags}
-    return {tag for tag, own in names.items() if any(fnmatchcase(name, one) for name in own for one in patterns)}
+    patterns = tuple(patterns)
+    return {tag for tag in names if any(fnmatchcase(name, pattern) for name in names[tag] for pattern in patterns)}
 
 
 def _lengths(snapshot: Snapshot, doc_ids: set[str]) -> dict[str, int]:
-    """In characters; none if the study has no corpus here, so that all count as equally long."""
+    """Lengths in characters; none if the study has no corpus here, so that all count as equally long."""
     if not snapshot.ws.has_corpus:
         return {}
-    found = papers.find_papers(snapshot.ws.corpus, doc_ids)
-    return {doc_id: len(" ".join((paper.title, *paper.sentences))) for doc_id, paper in found.items()}
+    documents = papers.find_papers(snapshot.ws.corpus, doc_ids)
+    return {doc_id: len(" ".join((paper.title, *paper.sentences))) for doc_id, paper in documents.items()}

@@ -1,4 +1,4 @@
-"""The files of exports/ that hold what was measured, and the sentences that runs matched."""
+"""Files of exports/ with measurements, and the sentences that runs matched."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ def keep(ws: Workspace, name: str, text: str, *, tell: Callable[[str], None]) ->
 
 
 AGREEMENT_FILE, EVALUATION_FILE, EFFECT_FILE = "agreement.json", "evaluation.json", "assessor-effect.json"
-"""In `exports/`: an `AgreementTable`, `evaluation_data`, an `AssessorEffect`."""
+"""Files in `exports/`: an `AgreementTable`, `evaluation_data`, an `AssessorEffect`."""
 
 
 def evaluation_data(evaluated: Evaluated) -> Any:
-    """The lines, the comparisons and the queries' own values."""
+    """Data of the lines, the comparisons and the queries' own values."""
     return {
         "relevant_from": evaluated.relevant_from,
         "intervals": {"over": f"{called().topic}s", "level": evaluated.level},
@@ -68,37 +68,37 @@ def evaluation_data(evaluated: Evaluated) -> Any:
 
 
 def _shown(query: QueryMeasures) -> Any:
-    """The query's own values, null where an estimate cannot be one."""
+    """Values of the query, null if an estimate cannot be true."""
     return to_json(query) | {"values": {name: query.shown(name) for name in query.values}}
 
 
 def judgements_sha256(ws: Workspace) -> str:
-    """The hash of `exports/judgements.jsonl`; "" where it is not written yet."""
+    """Hash of `exports/judgements.jsonl`; "" if it is not written yet."""
     path = ws.exports / JUDGEMENTS_FILE
     return sha256_of(path) if path.is_file() else ""
 
 
 def read_audit(ws: Workspace) -> dict[str, Any] | None:
-    """What `annot check server` found the last time, and whether in the judgements as they are now (`current`)."""
+    """Findings of the last `annot check server`; `current` is true if they are about the judgements as they are now."""
     try:
-        found: dict[str, Any] = json.loads((ws.exports / AUDIT_FILE).read_text(encoding="utf-8"))
+        audit: dict[str, Any] = json.loads((ws.exports / AUDIT_FILE).read_text(encoding="utf-8"))
     except FileNotFoundError:
         return None
-    return found | {"current": found["judgements_sha256"] == judgements_sha256(ws)}
+    return audit | {"current": audit["judgements_sha256"] == judgements_sha256(ws)}
 
 
 def as_text(data: Any) -> str:
-    """The JSON of a record, or of what JSON can carry, as files have it."""
+    """JSON of a record, or of data that JSON can carry, in the format of files."""
     return json.dumps(to_json(data), indent=2, ensure_ascii=False) + "\n"
 
 
 def matches_file(ws: Workspace, tag: str) -> Path:
-    """The file with the matches of a run."""
+    """Path of the file with the matches of a run."""
     return ws.runs / f"{tag}{ENDING}"
 
 
 def write_matches(ws: Workspace, tag: str, matches: Matches | None) -> None:
-    """Write what a run matched; a file of an earlier run under the same tag goes where this one matched nothing."""
+    """Write the matches of a run; an earlier file of the same tag is removed if this run matched nothing."""
     if matches is None:
         matches_file(ws, tag).unlink(missing_ok=True)
     else:
@@ -106,7 +106,7 @@ def write_matches(ws: Workspace, tag: str, matches: Matches | None) -> None:
 
 
 def matches_of(ws: Workspace, tag: str) -> dict[Pair, tuple[Match, ...]]:
-    """What a run matched in each pair, heaviest first; nothing if the run has no such file."""
+    """Matches of a run in each pair, heaviest first; empty if the run has no such file."""
     path = matches_file(ws, tag)
     if not path.is_file():
         return {}

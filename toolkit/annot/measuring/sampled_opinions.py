@@ -1,6 +1,6 @@
-"""Which answers of a model predict grades in a sampled study, beside the rankings.
+"""Answers of a model that predict grades in a sampled study, next to the rankings.
 
-What is predicted must not follow from the draw that it corrects, nor from what people said. So an answer counts only if
+Predictions must not follow from the draw that they correct, nor from the answers of people. So an answer counts only if
 its question was sent before the first judgement of a drawn pair was put on record, and if the model was asked about all
 documents that came under the sample together: to ask about the drawn pairs alone would bias every estimate. A topic
 whose own gold pairs are examples in the prompt is left to the rankings.
@@ -26,24 +26,25 @@ from annot.study.snapshot import Snapshot
 from annot.study.workspace import SETTINGS_FILE
 
 Said = Mapping[str, Mapping[str, tuple[float, ...]]]
-"""By query, then document: the share of the answers with each grade from 1 up, or a higher one."""
+"""Share of the answers with each grade from 1 up, or a higher one, by query, then document."""
 
 
 class CheapLabel(NamedTuple):
-    """The opinion that predicts."""
+    """Opinion that predicts."""
 
     name: str
     model: str
-    """Empty if no model was asked under this name."""
+    """Name of the model; empty if no model was asked under this name."""
     said: Said
-    """Of the pairs whose answers count."""
+    """Answers on the pairs whose answers count."""
     other_texts: frozenset[Pair]
-    """Those of them that are judged on another version of a text than the model read. They predict all the same: if it
-    depended on how a pair is judged whether its answer counts, predictions would follow from the draw."""
+    """Pairs of these that are judged on another version of a text than the model read. Their answers predict too: if an
+    answer counted depending on how its pair is judged, predictions would follow from the draw.
+    """
 
 
 def cheap_label_of(snapshot: Snapshot) -> CheapLabel | None:
-    """The opinion on record with the sample, and its answers; None if the rankings alone predict.
+    """Opinion on record with the sample, and its answers; None if the rankings alone predict.
 
     Raises InputError if annot.toml names another one.
     """
@@ -58,7 +59,7 @@ def cheap_label_of(snapshot: Snapshot) -> CheapLabel | None:
     if name is None:
         return None
     with snapshot.ws.reading() as session:
-        asked = next((one for one in opinions.read_asked_models(session) if one.name == name), None)
+        asked = next((model for model in opinions.read_asked_models(session) if model.name == name), None)
         calls = opinions.calls_until(session, name, sample_judged_since(session))
         _, on_others = on_judged_texts(session, calls)
     if asked is None:
@@ -74,19 +75,19 @@ def cheap_label_of(snapshot: Snapshot) -> CheapLabel | None:
 def counting(
     sample: PoolSample, grades: Mapping[tuple[str, str, int], int | None], apart: Collection[str], *, highest: int
 ) -> Said:
-    """What was said of the pairs whose answers count.
+    """Answers on the pairs whose answers count.
 
-    grades: by query, document and repeat. apart: queries that are left to the rankings. A repeat counts where the model
+    grades: by query, document and repeat. apart: queries that are left to the rankings. A repeat counts if the model
     was asked for it about all documents of a query that came under the sample together.
     """
     repeats = sorted({repeat for *_, repeat in grades})
-    together = grouped(((one.query_id, one.batch), one.doc_id) for one in sample.pairs.values())
+    together = grouped(((pair.query_id, pair.batch), pair.doc_id) for pair in sample.pairs.values())
     said: dict[str, dict[str, tuple[float, ...]]] = {}
     for (query_id, _), doc_ids in together.items():
-        whole = [at for at in repeats if all((query_id, doc_id, at) in grades for doc_id in doc_ids)]
+        complete = [number for number in repeats if all((query_id, doc_id, number) in grades for doc_id in doc_ids)]
         for doc_id in doc_ids if query_id not in apart else ():
-            own = [grade for at in whole if (grade := grades[query_id, doc_id, at]) is not None]
-            if own:
-                shares = tuple(mean(float(one >= grade) for one in own) for grade in range(1, highest + 1))
+            answers = [grade for number in complete if (grade := grades[query_id, doc_id, number]) is not None]
+            if answers:
+                shares = tuple(mean(float(pair >= grade) for pair in answers) for grade in range(1, highest + 1))
                 said.setdefault(query_id, {})[doc_id] = shares
     return said

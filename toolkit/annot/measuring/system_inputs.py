@@ -1,4 +1,4 @@
-"""A study as its systems see it: the vectors they rank with, made once for all, and the grades they learn from."""
+"""Inputs of a study for its systems: the vectors they rank with, made once for all, and the grades they learn from."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ FOLDS = 2
 
 @dataclass(eq=False)
 class StudyInputs:
-    """The pooled queries of a study with what ranks them."""
+    """Pooled queries of a study with the data that ranks them."""
 
     ws: Workspace
     systems: Sequence[System]
-    """All that will be asked."""
+    """Systems that will be asked."""
     topics: Sequence[PooledQuery]
     papers: Mapping[str, Paper]
-    """Those of the pools and of the queries, by id."""
+    """Papers of the pools and of the queries, by id."""
     advance: Advance
 
     @property
@@ -78,20 +78,20 @@ class StudyInputs:
 
 @dataclass(eq=False)
 class StudyGrades:
-    """The final grades of a study, its folds, and its scale."""
+    """Final grades of a study, its folds, and its scale."""
 
     qrels: Sequence[Qrel]
     count: int
     seed: int
     recorded: Sequence[Sequence[str]]
-    """The query ids of each fold on record that is tested on."""
+    """Query ids of each fold on record that is tested on."""
     papers: Mapping[str, Paper]
-    """The query papers at least, by id."""
+    """Query papers at least, by id."""
 
     def folds(self, queries: Sequence[Query]) -> tuple[list[list[str]], bool]:
-        """Those on record; folds are drawn where none of these queries is in one."""
-        known = {query.query_id for query in queries}
-        folds = [[one for one in fold if one in known] for fold in self.recorded]
+        """Folds on record; folds are drawn if none of these queries is in one."""
+        query_ids = {query.query_id for query in queries}
+        folds = [[query_id for query_id in fold if query_id in query_ids] for fold in self.recorded]
         if not any(folds):
             copies = near_copies({query.topic_id: self.papers[query.topic_id] for query in queries})
             folds = [list(fold) for fold in grouped_folds(queries, copies=copies, count=FOLDS, seed=self.seed)]

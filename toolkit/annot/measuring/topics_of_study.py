@@ -1,4 +1,4 @@
-"""What a design of so many queries shows of the runs of a study, on one record of it."""
+"""Differences between the runs of a study that a design of so many queries shows, on one record of it."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ from annot.study.snapshot import Snapshot
 
 
 def differences_shown(snapshot: Snapshot, n_queries: int, *, difference: float) -> TopicSetSize | Undefined:
-    """By the runs on the queries of the pilot that are judged whole. n_queries: of the design. difference: the wished
-    one, a fraction of the measure by which runs are compared.
+    """Least difference that the design shows, by the runs on the queries of the pilot that are judged completely.
+
+    n_queries: of the design. difference: the one to show, a fraction of the measure by which runs are compared.
     """
     try:
         runs = read_run_files(snapshot.ws)

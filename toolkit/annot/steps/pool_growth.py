@@ -247,7 +247,7 @@ def _taken_in(ws: Workspace, file: Path | None, method: str, *, dry_run: bool) -
     if file is None:
         return None
     rules: dict[str, Any] = {"meta": None, "foreign": None, "duplicates": None, "distances": False}
-    return take_in(ws, file, method=method, **rules, dry_run=dry_run).rankings
+    return take_in(ws, file, method=method, **rules, dry_run=dry_run)[0]
 
 
 def _depth_of(pool: Pool, depth: int | None) -> int:

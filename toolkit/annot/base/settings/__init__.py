@@ -1,4 +1,4 @@
-"""`annot.toml` as a typed model; every default of the program stands in its sections, once.
+"""Typed model of `annot.toml`; every default of the program is in its sections, once.
 
 Unknown keys are refused, and the nearest known key is named.
 """
@@ -46,7 +46,7 @@ OF_KIND: dict[str, dict[str, Any]] = {
         "evaluation": {"error_kinds": _ERROR_KINDS},
     },
 }
-"""By kind, the defaults that are not those of facets."""
+"""Defaults that differ from those of facets, by kind."""
 
 
 class OpinionSettings(Section):
@@ -143,8 +143,8 @@ class Settings(Section):
 
     @model_validator(mode="before")
     @classmethod
-    def _begin_as_its_kind(cls, given: Any) -> Any:
-        return _begun(given) if isinstance(given, dict) else given
+    def _begin_as_its_kind(cls, document: Any) -> Any:
+        return _begun(document) if isinstance(document, dict) else document
 
     @model_validator(mode="after")
     def _facets_fit(self) -> Settings:
@@ -184,7 +184,7 @@ class Settings(Section):
         return self
 
     def _fit_scale(self, highest: int) -> None:
-        """Where the lowest relevant grade is not set, it is one of the scale's."""
+        """Lower the lowest relevant grade to the highest of the scale if it is not set."""
         evaluation = self.evaluation
         if evaluation.relevant_from <= highest:
             return
@@ -198,7 +198,7 @@ class Settings(Section):
         self.__dict__["evaluation"] = fitted
 
     def with_record(self, names: tuple[str, ...], facets: dict[str, tuple[str, ...]]) -> Settings:
-        """The settings with these names of the grades and these facets, which are on record."""
+        """Copy with these names of the grades and these facets, which are on record."""
         evaluation = self.evaluation
         if "relevant_from" not in evaluation.model_fields_set:
             evaluation = evaluation.model_copy(update={"relevant_from": min(sections.RELEVANT_FROM, len(names) - 1)})
@@ -207,38 +207,38 @@ class Settings(Section):
 
     @property
     def faceted(self) -> bool:
-        """Whether anything is judged by facets, for which sentences need labels."""
+        """True if the study has facets, for which sentences need labels."""
         return any(self.facets.values())
 
     @property
     def document_word(self) -> str:
-        """What a document of the corpus is called: `paper` where facets are judged."""
+        """Word for a document of the corpus: `paper` if facets are judged."""
         return "paper" if self.faceted else "document"
 
     def facet_of(self, label: str) -> str | None:
-        """The facet that `label` belongs to, or None."""
+        """Facet that `label` belongs to, or None."""
         return next((facet for facet, labels in self.facets.items() if label in labels), None)
 
 
-def _begun(given: dict[str, Any]) -> dict[str, Any]:
-    """What is given in annot.toml, with the defaults of its kind where it gives nothing.
+def _begun(document: dict[str, Any]) -> dict[str, Any]:
+    """Content of annot.toml, with the defaults of its kind if it leaves them out.
 
     >>> _begun({"kind": "topics", "pool": {"per_method": 9}})["pool"]["methods"][0]
     'abs_bm25'
     """
-    kind = given.get("kind")
+    kind = document.get("kind")
     usual = OF_KIND.get(kind, {}) if isinstance(kind, str) else {}
-    both = {section for section in usual.keys() & given.keys() - {"facets"} if isinstance(given[section], dict)}
-    return usual | given | {section: usual[section] | given[section] for section in both}
+    both = {section for section in usual.keys() & document.keys() - {"facets"} if isinstance(document[section], dict)}
+    return usual | document | {section: usual[section] | document[section] for section in both}
 
 
 def settings_of(kind: Kind) -> Settings:
-    """The settings that a new study of this kind begins with."""
+    """Settings that a new study of this kind begins with."""
     return Settings.model_validate({"kind": kind})
 
 
 def read_settings(path: Path) -> Settings:
-    """The settings in the TOML file at `path`. Raises SettingsError with every fault found."""
+    """Read the settings in the TOML file at `path`. Raises SettingsError with every fault found."""
     try:
         document = tomllib.loads(path.read_text(encoding="utf-8-sig"))
     except FileNotFoundError:
@@ -256,9 +256,9 @@ def _fault(entry: Any, document: dict[str, Any]) -> str:
     place = ".".join(str(part) for part in entry["loc"]) or "the file"
     if entry["type"] == "extra_forbidden":
         return f"{place}: unknown key; {near(str(entry['loc'][-1]), _known_keys(entry['loc'][:-1]))}"
-    found = entry.get("input")
+    value = entry.get("input")
     problem = str(entry["ctx"]["error"]) if entry["type"] == "value_error" else entry["msg"]
-    shown = "" if isinstance(found, dict) or "found " in problem else f", found {found!r:.100}"
+    shown = "" if isinstance(value, dict) or "found " in problem else f", found {value!r:.100}"
     return f"{place}: {problem}{shown}"
 
 

@@ -1,4 +1,4 @@
-"""The sections of `annot.toml`, with every default of the program."""
+"""Sections of `annot.toml`, with every default of the program."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ TERM_AND_EMBEDDING_METHODS = (
     *("title_tfidf", "abs_tfidf", "title_cbow200", "abs_cbow200"),
     *("title_tfidfcbow200", "abs_tfidfcbow200"),
 )
-"""The six built-in pooling methods, under CSFCube's names."""
+"""Six built-in pooling methods, under CSFCube's names."""
 
 FileName = Annotated[str, Field(pattern=r"^\w[\w.+-]*$", max_length=100)]
-"""What files are named after: letters, digits, and `_ . + -` within."""
+"""Name in file names: letters, digits, and `_ . + -` within."""
 LabelName = Annotated[str, Field(pattern=r"^\w[\w-]*$", max_length=30)]
-"""A sentence label: letters, digits, `_` and `-`; it stands in the screen's style sheet and in lists with commas."""
+"""Sentence label: letters, digits, `_` and `-`; it is in the screen's style sheet and in lists with commas."""
 PaperType = Annotated[str, Field(pattern=r"^\S(.*\S)?$", max_length=60)]
 MissingPolicy = Literal["drop", "zero"]
 DrawMode = Literal["round-robin", "blocks", "depth"]
 Convention = Literal["csfcube", "trec"]
 Ties = Literal["order", "expected"]
 RELEVANT_FROM = 2
-"""The lowest relevant grade of a scale that has it."""
+"""Lowest relevant grade of a scale that has it."""
 AlphaLevel = Literal["ordinal", "nominal", "interval"]
-"""How far apart two grades are: what Krippendorff calls the level of measurement."""
+"""Distance of two grades: in Krippendorff's words the level of measurement."""
 MOST_LABELS = 16
-"""The letters that no other control of the labelling screen has as its key."""
+"""Number of letters that no other control of the labelling screen has as its key."""
 
 
 class CollectionSettings(Section):
@@ -74,7 +74,7 @@ class CollectionSettings(Section):
 
     @property
     def language_of_topics(self) -> str:
-        """The language of topics that are texts."""
+        """Language of topics that are texts."""
         return self.topic_language or self.language
 
 
@@ -121,7 +121,7 @@ class LabelSettings(Section):
 
 
 IdKind = Literal["doi", "pmid", "openalex", "key"]
-"""A citation key is what a file calls a record: BibTeX's key, RIS's ID."""
+"""Kind of id; a citation key is the name of a record in its file: BibTeX's key, RIS's ID."""
 
 
 class CorpusSettings(Section):
@@ -315,7 +315,7 @@ class AdjudicationSettings(Section):
 
     @property
     def asked(self) -> int:
-        """How many adjudicators must say that they cannot judge a pair before it is given up."""
+        """Number of adjudicators who must say that they cannot judge a pair before it is given up."""
         return 2 if self.cannot_judge == "second" else 1
 
 
@@ -396,5 +396,5 @@ class MachineSettings(Section):
 
     @property
     def url(self) -> str:
-        """Where the workers fetch what they need; empty if they see the study's folder."""
+        """Address where the workers fetch their files; empty if they see the study's folder."""
         return self.shards if self.cluster else ""

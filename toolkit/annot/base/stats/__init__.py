@@ -1,1 +1,1 @@
-"""Statistics shared by the rooms: intervals (`values` says which method is for what), tests, seeding, rounding."""
+"""Statistics shared by the rooms: intervals (`values` lists the method for each purpose), tests, seeding, rounding."""

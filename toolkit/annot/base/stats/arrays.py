@@ -1,4 +1,4 @@
-"""The kinds of arrays that functions of figures take and give."""
+"""Types of arrays that functions of figures take and return."""
 
 from __future__ import annotations
 
@@ -9,4 +9,4 @@ Array = NDArray[np.float64]
 Integers = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 Matrix = NDArray[np.float32]
-"""Vectors of encoders and of decompositions: a row each."""
+"""Vectors of encoders and of decompositions, one per row."""

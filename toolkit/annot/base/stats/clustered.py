@@ -1,13 +1,14 @@
-"""Intervals over queries, each topic one unit of chance: shares, means, and what is pooled over queries.
+"""Intervals over queries, with each topic as one unit of chance: shares, means, and pooled figures.
 
 Observations come in clusters, as pairs come in queries: those of one query share its difficulty and its assessors.
-Queries come in clusters too, where a study asks several facets of a paper: they share its pool, and people carry their
-strictness from one to the next. Then the paper is the unit; where each query has a paper of its own, the query is.
-`benchmarks/interval_coverage.py` counts how often each of these intervals holds what it should.
+Queries come in clusters too if a study asks several facets of a paper: they share its pool, and people carry their
+strictness from one to the next. Then the paper is the unit; if each query has a paper of its own, the query is.
+`benchmarks/interval_coverage.py` counts how often each of these intervals contains the true value.
 """
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -20,46 +21,47 @@ from annot.base.stats.significance import TIE
 from annot.base.stats.values import Estimate, Interval, Share, Undefined
 
 FEWEST_QUERIES = 4
-"""Topics, or queries with a paper of their own: below, an interval of kappa or of a mean covers nearly all that
-is possible."""
+"""Least number of topics, or queries with a paper of their own: with fewer, an interval of kappa or of a mean covers
+nearly all possible values.
+"""
 
 
 class Clusters(NamedTuple):
-    """The units of chance behind some queries or observations."""
+    """Units of chance of some queries or observations."""
 
     of: Integers
-    """Shape (n,), of each the place of its unit, from 0."""
+    """Shape (n,): place of the unit of each, from 0."""
     n: int
-    """Units."""
+    """Number of units."""
     unit: str
-    """What a unit is: "query", or "query paper" where several of the queries are of one paper."""
+    """Name of a unit: "query", or "query paper" if several of the queries are of one paper."""
 
     def summed(self, values: Array) -> Array:
-        """The sums by unit of `values`, shape (n, ...)."""
+        """Sums by unit of `values`, shape (n, ...)."""
         if values.ndim == 1:
             return np.asarray(np.bincount(self.of, weights=values, minlength=self.n), dtype=np.float64)
-        whole = np.zeros((self.n, *values.shape[1:]))
-        np.add.at(whole, self.of, values)
-        return whole
+        sums = np.zeros((self.n, *values.shape[1:]))
+        np.add.at(sums, self.of, values)
+        return sums
 
 
 def clusters_of(queries: npt.ArrayLike, topics: npt.ArrayLike | None) -> Clusters:
-    """The units of chance: the papers where several queries are of one, else the queries.
+    """Units of chance: the papers if several queries are of one, else the queries.
 
     queries: shape (n,), the query of each observation, or each query once. topics: shape (n,), the topic of each; None
     takes the queries as independent.
     """
-    names, of = np.unique(np.asarray(queries), return_inverse=True)
-    found = Clusters(of, len(names), "query")
+    names, unit_of = np.unique(np.asarray(queries), return_inverse=True)
+    by_query = Clusters(unit_of, len(names), "query")
     if topics is not None:
-        names, of = np.unique(np.asarray(topics), return_inverse=True)
-        if len(names) < found.n:
-            return Clusters(of, len(names), "query paper")
-    return found
+        names, unit_of = np.unique(np.asarray(topics), return_inverse=True)
+        if len(names) < by_query.n:
+            return Clusters(unit_of, len(names), "query paper")
+    return by_query
 
 
 def share(hits: npt.ArrayLike, queries: npt.ArrayLike, *, level: float, topics: npt.ArrayLike | None = None) -> Share:
-    """The share of observations that are hits. hits: shape (n,), true or false. queries, topics: of each."""
+    """Share of observations that are hits. hits: shape (n,), true or false. queries, topics: of each."""
     clusters = clusters_of(queries, topics)
     hits = np.asarray(hits, dtype=np.float64)
     return _share(clusters.summed(hits), clusters.summed(np.ones(len(hits))), level=level, unit=clusters.unit)
@@ -68,22 +70,21 @@ def share(hits: npt.ArrayLike, queries: npt.ArrayLike, *, level: float, topics: 
 def share_of_counts(
     hits: npt.ArrayLike, sizes: npt.ArrayLike, *, level: float, topics: Sequence[str] | None = None
 ) -> Share:
-    """The share of observations that are hits. hits, sizes: shape (Q,), of each query. topics: of each query."""
+    """Share of observations that are hits. hits, sizes: shape (Q,), of each query. topics: of each query."""
     hits, sizes = np.asarray(hits, dtype=np.float64), np.asarray(sizes, dtype=np.float64)
-    there = sizes > 0
-    known = None if topics is None else [paper for paper, some in zip(topics, there, strict=True) if some]
-    clusters = clusters_of(np.flatnonzero(there), known)
-    return _share(clusters.summed(hits[there]), clusters.summed(sizes[there]), level=level, unit=clusters.unit)
+    not_empty = sizes > 0
+    topics = None if topics is None else list(itertools.compress(topics, not_empty))
+    clusters = clusters_of(np.flatnonzero(not_empty), topics)
+    return _share(clusters.summed(hits[not_empty]), clusters.summed(sizes[not_empty]), level=level, unit=clusters.unit)
 
 
 def _share(hits: Array, sizes: Array, *, level: float, unit: str) -> Share:
-    """The share, with an interval that takes whole queries, or whole topics, for the units of chance.
+    """Share, with an interval that takes whole queries, or whole topics, for the units of chance.
 
     hits, sizes: shape (C,), of each unit. The interval is Wilson's (1927, Journal of the American Statistical
-    Association 22, 209-212), which keeps its coverage near 0 and 1, for as many observations as would tell so much were
-    they independent, and with Student's t for the normal quantile (Dean and Pagano 2015, Journal of Survey Statistics
-    and Methodology 3, 484-503). Where all are hits, or none, nothing shows how alike a unit's are: they count as
-    independent.
+    Association 22, 209-212), which keeps its coverage near 0 and 1, for the effective number of independent
+    observations, and with Student's t for the normal quantile (Dean and Pagano 2015, Journal of Survey Statistics and
+    Methodology 3, 484-503). If all are hits, or none, the likeness within a unit is unknown: they count as independent.
     """
     from scipy.special import stdtrit
 
@@ -93,19 +94,19 @@ def _share(hits: Array, sizes: Array, *, level: float, unit: str) -> Share:
     p = min(1.0, max(0.0, count / n))
     if n_units < 2:
         return Share(round(count), round(n), p, Undefined(f"one {unit}: an interval over {plural(unit)} needs two"))
-    worth = n
+    effective = n
     variance = _variance((hits - p * sizes) / n)
     if 0 < count < n and variance > 0:
         # Each observation a unit of its own: n. All of a unit alike: as many as there are units.
-        worth = min(worth, 1 + p * (1 - p) / variance)
-    low, high = wilson(p, worth, float(stdtrit(n_units - 1, 0.5 + level / 2)))
+        effective = min(effective, 1 + p * (1 - p) / variance)
+    low, high = wilson(p, effective, float(stdtrit(n_units - 1, 0.5 + level / 2)))
     return Share(
         round(count), round(n), p, Interval(low, high, level, f"Wilson, clustered by {n_units} {plural(unit)}")
     )
 
 
 def wilson(share: float, worth: float, quantile: float) -> tuple[float, float]:
-    """The ends of Wilson's interval of a share of so many independent observations."""
+    """Ends of Wilson's interval of a share of so many independent observations."""
     spread = quantile * quantile / worth
     middle = (share + spread / 2) / (1 + spread)
     half = math.sqrt(spread * (share * (1 - share) + spread / 4)) / (1 + spread)
@@ -113,7 +114,7 @@ def wilson(share: float, worth: float, quantile: float) -> tuple[float, float]:
 
 
 def no_share(reason: str) -> Share:
-    """A share that cannot be had."""
+    """Share that is not defined."""
     return Share(0, 0, Undefined(reason), Undefined(reason))
 
 
@@ -126,11 +127,11 @@ def clustered_interval(
     most: float,
     topics: npt.ArrayLike | None = None,
 ) -> Interval | Undefined:
-    """An interval of an estimate between -most and most, Student's t with one degree less than there are units.
+    """Interval of an estimate between -most and most, Student's t with one degree less than there are units.
 
-    influence: shape (n,), what each observation adds to the estimate's error, summing to about 0. queries, topics: of
-    each. The variance is the sum of squares of the units' totals, times C / (C - 1) (Liang and Zeger 1986, Biometrika
-    73, 13-22).
+    influence: shape (n,), contribution of each observation to the estimate's error, summing to about 0. queries,
+    topics: of each. The variance is the sum of squares of the units' totals, times C / (C - 1) (Liang and Zeger 1986,
+    Biometrika 73, 13-22).
     """
     from scipy.special import stdtrit
 
@@ -145,21 +146,21 @@ def clustered_interval(
 
 
 def parts_of_mean(values: Array, clusters: Sequence[str]) -> Array:
-    """What each cluster adds to the mean of each row: shape (K, n) gives (K, C), clusters in order.
+    """Contribution of each cluster to the mean of each row: shape (K, n) gives (K, C), clusters in order.
 
     The parts are scaled so that their own mean is that of the row, whatever the clusters' sizes.
     """
-    _, of = np.unique(np.asarray(clusters), return_inverse=True)
-    sums = np.stack([np.bincount(of, weights=row) for row in values])
-    return np.asarray(sums * (sums.shape[1] / len(of)))
+    _, cluster_of = np.unique(np.asarray(clusters), return_inverse=True)
+    sums = np.stack([np.bincount(cluster_of, weights=row) for row in values])
+    return np.asarray(sums * (sums.shape[1] / len(cluster_of)))
 
 
 def mean_interval(
     values: Array, *, level: float, least: float, most: float, topics: Sequence[str] | None = None
 ) -> Interval | Undefined:
-    """An interval of the mean over queries of `values`, shape (Q,), each from least to most: by the jackknife.
+    """Interval of the mean over queries of `values`, shape (Q,), each from least to most: by the jackknife.
 
-    topics: the topic of each query; whole topics are left out where several queries are of one.
+    topics: the topic of each query; whole topics are left out if several queries are of one.
     """
     clusters = clusters_of(range(len(values)), topics)
     sizes = np.bincount(clusters.of, minlength=clusters.n)
@@ -170,7 +171,7 @@ def mean_interval(
 def ratio_interval(
     sums: Array, sizes: Array, *, level: float, unit: str, least: float = 0.0, most: float = 1.0
 ) -> Interval | Undefined:
-    """An interval of the mean, over strata, of (sum of `sums`) / (sum of `sizes`): by the jackknife over clusters.
+    """Interval of the mean, over strata, of (sum of `sums`) / (sum of `sizes`): by the jackknife over clusters.
 
     sums, sizes: shape (C, S), C clusters in S strata; one stratum for a plain share or mean. unit: what a cluster is.
     """
@@ -179,7 +180,7 @@ def ratio_interval(
 
 
 def pseudo_values(sums: Array, sizes: Array, unit: str) -> Array | Undefined:
-    """Shape (C,), around the figure of `ratio_interval`: their scatter is the jackknife's (Tukey 1958).
+    """Pseudo-values, shape (C,), around the figure of `ratio_interval`: their scatter is the jackknife's (Tukey 1958).
 
     Where each cluster has one observation, they are the observations.
     """
@@ -190,7 +191,7 @@ def pseudo_values(sums: Array, sizes: Array, unit: str) -> Array | Undefined:
 
 
 def leaving_out(sums: Array, sizes: Array) -> tuple[float, Array]:
-    """The mean over strata of (sum of `sums`) / (sum of `sizes`), and the same without each cluster, shape (C,)."""
+    """Mean over strata of (sum of `sums`) / (sum of `sizes`), and the same without each cluster, shape (C,)."""
     with np.errstate(invalid="ignore"):  # A stratum of one cluster is empty without it: nan.
         without = ((sums.sum(axis=0) - sums) / (sizes.sum(axis=0) - sizes)).mean(axis=1)
     return float((sums.sum(axis=0) / sizes.sum(axis=0)).mean()), without
@@ -199,11 +200,11 @@ def leaving_out(sums: Array, sizes: Array) -> tuple[float, Array]:
 def jackknife_interval(
     value: float, without: Array, *, level: float, least: float = -1.0, most: float = 1.0, unit: str = "query"
 ) -> Interval | Undefined:
-    """An interval of a figure between least and most over whole units: the delete-one jackknife with Student's t.
+    """Interval of a figure between least and most over whole units: the delete-one jackknife with Student's t.
 
     without: shape (C,), the figure with each unit left out (Efron and Tibshirani 1993, An Introduction to the
-    Bootstrap, chapter 11), nan where it has no value. It is taken on the scale of Fisher's z, artanh of what lies
-    between -1 and 1, which has no ends (Fisher 1921, Metron 1, 3-32).
+    Bootstrap, chapter 11), nan if it has no value. It is taken on the scale of Fisher's z, artanh of values between -1
+    and 1, which has no ends (Fisher 1921, Metron 1, 3-32).
     """
     from scipy.special import stdtrit
 
@@ -212,10 +213,10 @@ def jackknife_interval(
         return too_few(n, unit=unit)
     if np.isnan(without).any():
         return no_value_without(unit)
-    scaled, of_others = (value - middle) / width, (without - middle) / width
-    if max(abs(scaled), float(np.abs(of_others).max())) >= 1:
+    scaled, scaled_without = (value - middle) / width, (without - middle) / width
+    if max(abs(scaled), float(np.abs(scaled_without).max())) >= 1:
         return Undefined(f"the value is {most:g} or {least:g}, on all {plural(unit)} or without one of them")
-    z, left_out = math.atanh(scaled), np.arctanh(of_others)
+    z, left_out = math.atanh(scaled), np.arctanh(scaled_without)
     error = math.sqrt((n - 1) / n * float(((left_out - left_out.mean()) ** 2).sum()))
     if error <= TIE:
         return the_same(unit)
@@ -227,7 +228,7 @@ def jackknife_interval(
 def mean_by_queries(
     values: Array, queries: npt.ArrayLike, *, level: float, most: float, topics: npt.ArrayLike | None = None
 ) -> Estimate:
-    """The mean of values between -most and most, with its interval clustered by query, or by paper."""
+    """Mean of values between -most and most, with its interval clustered by query, or by paper."""
     if not len(values):
         nothing = Undefined("no judgements")
         return Estimate(nothing, nothing)
@@ -237,12 +238,12 @@ def mean_by_queries(
 
 
 def _variance(totals: Array) -> float:
-    """Of an estimate, from what each of two units or more adds to its error."""
+    """Variance of an estimate, from the contributions of two units or more to its error."""
     return float((totals**2).sum()) * len(totals) / (len(totals) - 1)
 
 
 def too_few(n: int, fewest: int = FEWEST_QUERIES, unit: str = "query") -> Undefined:
-    """Why there is no interval over n units."""
+    """Reason why there is no interval over n units."""
     units = plural(unit)
     return Undefined(
         f"{n} {unit if n == 1 else units}: an interval over {units} needs {fewest}", f"fewer than {fewest} {units}"
@@ -250,12 +251,12 @@ def too_few(n: int, fewest: int = FEWEST_QUERIES, unit: str = "query") -> Undefi
 
 
 def no_value_without(unit: str) -> Undefined:
-    """Why there is no interval of a figure that needs every unit."""
+    """Reason why there is no interval of a figure that needs every unit."""
     return Undefined(f"without one of the {plural(unit)}, it has no value")
 
 
 def the_same(unit: str) -> Undefined:
-    """Why there is no interval of a figure that no unit changes."""
+    """Reason why there is no interval of a figure that no unit changes."""
     return Undefined(f"leaving out any {unit} does not change it, so how it varies over {plural(unit)} is not known")
 
 

@@ -1,5 +1,5 @@
-"""How many topics a paired t test needs for a difference, the least difference that so many topics show, and how
-large a difference is shown to be.
+"""Number of topics that a paired t test needs for a difference, the least difference that so many topics show, and
+intervals of effects.
 
 All are in standard deviations of the topics' differences (Cohen's d for pairs) and follow from the noncentral t
 distribution, as in Sakai 2016, Topic Set Size Design, Information Retrieval Journal 19(3), 256-283.
@@ -16,14 +16,14 @@ from annot.base.stats.clustered import plural
 from annot.base.stats.values import Interval
 
 POWER = 0.8
-"""The chance with which a difference is to be found (Cohen 1988, Statistical Power Analysis, page 56)."""
+"""Probability with which a difference is to be found (Cohen 1988, Statistical Power Analysis, page 56)."""
 MOST_UNITS = 100_000
-"""A test that needs more than this many counts as one that no number is enough for."""
+"""Largest number of units that is considered; a test that needs more counts as impossible."""
 
 
 def power_of(n: int, effects: npt.ArrayLike, *, critical: float) -> float:
-    """Chance that |t| of n units exceeds `critical` if their mean is so many standard deviations from 0; of several
-    effects the mean chance.
+    """Probability that |t| of n units exceeds `critical` if their mean is so many standard deviations from 0; the mean
+    over several effects.
     """
     from scipy.special import nctdtr
 
@@ -33,14 +33,14 @@ def power_of(n: int, effects: npt.ArrayLike, *, critical: float) -> float:
 
 
 def critical_t(n: int, *, alpha: float) -> float:
-    """The |t| of n units that a two-sided t test at `alpha` must exceed."""
+    """Value of |t| of n units that a two-sided t test at `alpha` must exceed."""
     from scipy.special import stdtrit
 
     return float(stdtrit(n - 1, 1 - alpha / 2))
 
 
 def least_effect(n: int, *, critical: float) -> float:
-    """The mean, in standard deviations, at which t of n units exceeds `critical` with the chance `POWER`."""
+    """Mean, in standard deviations, at which t of n units exceeds `critical` with probability `POWER`."""
     from scipy.special import nctdtrinc
 
     return float(nctdtrinc(n - 1, 1 - POWER, critical)) / math.sqrt(n)
@@ -69,8 +69,8 @@ def units_needed(effects: npt.ArrayLike, *, alpha: float, fewest: int = 2) -> in
 
 
 def effect_interval(effect: float, n: int, *, level: float, unit: str) -> Interval:
-    """The effects whose t, of n units, leaves as much in either tail as the one observed: by the noncentral t, of
-    which Student's t is the case of no effect.
+    """Effects whose t, of n units, leaves as much in either tail as the observed one: by the noncentral t, of which
+    Student's t is the case of no effect.
 
     Steiger and Fouladi 1997, Noncentrality Interval Estimation and the Evaluation of Statistical Models.
 

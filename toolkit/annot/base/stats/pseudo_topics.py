@@ -28,27 +28,28 @@ PSEUDO_DOCUMENTS = 0.2
 
 
 class Reach(NamedTuple):
-    """What limits the values of a measure on some topics, whatever the run."""
+    """Limits of the values of a measure on some topics, whatever the run."""
 
     highest: float
-    """The highest value that the measure of the best order has on any topic: below 1 for P@20 if all topics have few
-    relevant documents."""
+    """Highest value of the measure of the best order on any topic: below 1 for P@20 if all topics have few relevant
+    documents.
+    """
     per_relevant: float
-    """The mean over the topics of 1 / number of relevant documents; a topic without one counts as having one."""
+    """Mean over the topics of 1 / number of relevant documents; a topic without one counts as having one."""
 
     @property
     def weight(self) -> float:
-        """Topics that are added at each end."""
+        """Number of topics that are added at each end."""
         return PSEUDO_DOCUMENTS * self.per_relevant
 
 
 def interval_of_mean(
     sums: Array, sizes: Array, reach: Reach | None, *, level: float, unit: str
 ) -> Interval | Undefined:
-    """An interval of the mean of a measure, between 0 and 1, or `reach.highest` if that is more.
+    """Interval of the mean of a measure, between 0 and 1, or `reach.highest` if that is more.
 
     sums, sizes: shape (C, S), as for `annot.base.stats.clustered.ratio_interval`, whose interval it is if `reach` is
-    not known. unit: what a row is.
+    not known. unit: name of a row.
     """
     if reach is None:
         return ratio_interval(sums, sizes, level=level, unit=unit)
@@ -65,7 +66,7 @@ def interval_of_mean(
 def interval_of_difference(
     a: Array, b: Array, sizes: Array, reach: Reach | None, *, level: float, unit: str
 ) -> Interval | Undefined:
-    """An interval of the mean of one run less that of another. a, b: the sums of the two, as `interval_of_mean`'s."""
+    """Interval of the mean of one run less that of another. a, b: the sums of the two, as in `interval_of_mean`."""
     if reach is None:
         return ratio_interval(a - b, sizes, level=level, unit=unit, least=-1.0)
     values = _values(a - b, sizes, unit)
@@ -81,32 +82,31 @@ def interval_of_difference(
 
 
 def ends_of_mean(values: Array, highest: Array, weight: Array, *, level: float) -> tuple[Array, Array]:
-    """The ends of intervals of means. values: shape (..., C), by topic. highest, weight: of `Reach`, shape (...).
+    """Ends of intervals of means. values: shape (..., C), by topic. highest, weight: of `Reach`, shape (...).
 
-    Wilson's interval (1927, Journal of the American Statistical Association 22, 209-212) for as many observations as
-    would tell so much were they hits and misses, with Student's t for the normal quantile, as that of a share is
-    (`annot.base.stats.clustered.share`). It encloses the mean itself. nan if a mean is not between 0 and 1, or
-    `highest` if that is more.
+    Wilson's interval (1927, Journal of the American Statistical Association 22, 209-212) for the effective number of
+    hits and misses, with Student's t for the normal quantile, as for a share (`annot.base.stats.clustered.share`). It
+    encloses the mean itself. nan if a mean is not between 0 and 1, or `highest` if that is more.
     """
     from scipy.special import stdtrit
 
     n, top = values.shape[-1], np.maximum(1.0, highest)
-    whole = n + 2 * weight
-    mean = (values.sum(axis=-1) + weight * highest) / whole
+    n_all = n + 2 * weight
+    mean = (values.sum(axis=-1) + weight * highest) / n_all
     squares = ((values - mean[..., None]) ** 2).sum(axis=-1) + weight * (mean**2 + (highest - mean) ** 2)
     with np.errstate(invalid="ignore", divide="ignore"):
         p = np.where((mean > 0) & (mean < top), mean / top, np.nan)
-        worth = p * (1 - p) * top**2 / (squares / (whole - 1) / whole)
+        effective = p * (1 - p) * top**2 / (squares / (n_all - 1) / n_all)
         t = stdtrit(n - 1, 0.5 + level / 2)
-        middle = (p + t * t / (2 * worth)) / (1 + t * t / worth)
-        half = t / (1 + t * t / worth) * np.sqrt(p * (1 - p) / worth + t * t / (4 * worth * worth))
+        middle = (p + t * t / (2 * effective)) / (1 + t * t / effective)
+        half = t / (1 + t * t / effective) * np.sqrt(p * (1 - p) / effective + t * t / (4 * effective * effective))
     observed = values.mean(axis=-1)
     return np.minimum(observed, top * (middle - half)), np.maximum(observed, top * (middle + half))
 
 
 def half_of_difference(values: Array, share: Array, highest: Array, weight: Array, *, level: float) -> Array:
-    """Half the widths of intervals of differences. values: shape (..., C), the differences by topic. share: how much of
-    the better value the two runs differ by (`differing_share`). highest, weight: of `Reach`.
+    """Half the widths of intervals of differences. values: shape (..., C), the differences by topic. share: part of the
+    better value by which the two runs differ (`differing_share`). highest, weight: of `Reach`.
 
     The pseudo-topics are those on which one run reaches the end of the range and the other falls behind by `share`, so
     two runs that are nearly the same keep a narrow interval.
@@ -119,7 +119,7 @@ def half_of_difference(values: Array, share: Array, highest: Array, weight: Arra
 
 
 def differing_share(a: Array, b: Array) -> Array:
-    """The mean over topics of the difference as a share of the better value. a, b: shape (..., C), by topic.
+    """Mean over topics of the difference as a share of the better value. a, b: shape (..., C), by topic.
 
     Topics on which both are 0 tell nothing and are left out; 0 if there are no others.
 
@@ -133,7 +133,7 @@ def differing_share(a: Array, b: Array) -> Array:
 
 
 def _values(sums: Array, sizes: Array, unit: str) -> Array | Undefined:
-    """Shape (C,): of each topic its pseudo-value of the jackknife, which is its value if each topic has one query."""
+    """Pseudo-value of the jackknife of each topic, shape (C,), which is its value if each topic has one query."""
     if len(sums) < FEWEST_QUERIES:
         return too_few(len(sums), unit=unit)
     return pseudo_values(sums, sizes, unit)

@@ -1,4 +1,4 @@
-"""Chance: a generator of its own for every key, so that what is drawn for one query never moves with another."""
+"""Random generators, one for every key, so that draws for one query never move with another."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 def generator(seed: int, *key: str) -> Generator:
-    """A local generator that follows from `seed` and `key` alone, on every machine and in every process."""
+    """Local generator that follows from `seed` and `key` alone, on every machine and in every process."""
     from numpy.random import default_rng
 
     digest = hashlib.sha256("\x1f".join([str(seed), *key]).encode()).digest()

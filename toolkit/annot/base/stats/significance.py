@@ -1,4 +1,4 @@
-"""Whether one run is better than another by more than chance, and p-values of many tests; how alike two rankings are.
+"""Tests of the differences between runs, correction of many p-values, and rank correlations.
 
 The tests are of the same queries under both runs: paired by query, they need no assumption on how measures are
 distributed, and follow from their seed alone: the same call gives the same p on every machine. A p from drawn
@@ -19,13 +19,13 @@ from annot.base.stats.arrays import Array
 from annot.base.stats.seeding import generator
 
 TIE = 1e-12
-"""Two sums of the same numbers in another order differ by rounding; up to this share of their size they are equal."""
+"""Share of their size up to which two sums are equal: sums of the same numbers in another order differ by rounding."""
 _AT_ONCE = 4_000_000
-"""Numbers held at once while permutations are counted; changes memory, no result."""
+"""Numbers in memory at once while permutations are counted; does not change results."""
 
 
 def randomisation_tests(differences: Array, *, exact_up_to: int, permutations: int, seed: int) -> Array:
-    """Two-sided p of each row by Fisher's paired randomisation test: how often sign flips give a mean as far from 0.
+    """Two-sided p of each row by Fisher's paired randomisation test: the share of sign flips with a mean as far from 0.
 
     differences: shape (K, n), of each query the measure under one run less that under another; a row's p does not
     depend on the other rows. exact_up_to: with so many differing queries or fewer all 2^n flips are counted (the work
@@ -42,17 +42,17 @@ def randomisation_tests(differences: Array, *, exact_up_to: int, permutations: i
     different = np.count_nonzero(differences, axis=1)
     p_values = np.ones(len(differences))
     few = different <= exact_up_to
-    for at in np.flatnonzero(few):
-        p_values[at] = _exact(differences[at][differences[at] != 0])
+    for row in np.flatnonzero(few):
+        p_values[row] = _exact(differences[row][differences[row] != 0])
     if not few.all():
         p_values[~few] = _drawn(differences[~few], permutations, seed)
     return p_values
 
 
 def t_tests(differences: Array) -> Array:
-    """p of the two-sided paired t test of each row of `differences`, shape (K, n); nan where a row does not vary.
+    """p of the two-sided paired t test of each row of `differences`, shape (K, n); nan if a row does not vary.
 
-    Student 1908, The Probable Error of a Mean. Beside the randomisation test, because papers report it.
+    Student 1908, The Probable Error of a Mean. Given besides the randomisation test, because papers report it.
     """
     from scipy.special import stdtr
 
@@ -74,8 +74,8 @@ def tukey_tests(values: Array, pairs: Sequence[tuple[int, int]], *, permutations
     where some do, the one distribution of all can name others that do not.
     """
     n, k = values.shape
-    of_pairs = np.abs(np.array([values[:, a].sum() - values[:, b].sum() for a, b in pairs]))
-    observed = of_pairs - TIE * np.abs(values).sum()
+    differences = np.abs(np.array([values[:, a].sum() - values[:, b].sum() for a, b in pairs]))
+    observed = differences - TIE * np.abs(values).sum()
     draw = generator(seed, "tukey")
     hits = np.zeros(len(pairs), dtype=np.int64)
     step = max(1, _AT_ONCE // (n * k))
@@ -87,7 +87,7 @@ def tukey_tests(values: Array, pairs: Sequence[tuple[int, int]], *, permutations
 
 
 def holm(p_values: Sequence[float]) -> tuple[float, ...]:
-    """p-values, in the order given, corrected so that the chance of any false finding stays below the level.
+    """Correct p-values, in their order, so that the probability of any false finding stays below the level.
 
     Source: Holm 1979, A Simple Sequentially Rejective Multiple Test Procedure, Scandinavian Journal of Statistics 6,
     65-70.
@@ -97,14 +97,14 @@ def holm(p_values: Sequence[float]) -> tuple[float, ...]:
     """
     corrected = [1.0] * len(p_values)
     highest = 0.0
-    for place, at in enumerate(sorted(range(len(p_values)), key=lambda at: p_values[at])):
-        highest = max(highest, min(1.0, (len(p_values) - place) * p_values[at]))
-        corrected[at] = highest
+    for rank, index in enumerate(sorted(range(len(p_values)), key=lambda index: p_values[index])):
+        highest = max(highest, min(1.0, (len(p_values) - rank) * p_values[index]))
+        corrected[index] = highest
     return tuple(corrected)
 
 
 def tau_b_of_rows(first: Array, second: Array) -> Array:
-    """Kendall's tau-b between rankings of the same things, given by their scores; ties count for neither.
+    """Kendall's tau-b between rankings of the same things, as scores; ties count for neither.
 
     first, second: shapes (B, n) and (B, n) or (1, n), which give (B,); nan with fewer than two things or where one side
     ties them all. Kendall 1945, The Treatment of Ties in Ranking Problems.
@@ -139,15 +139,15 @@ def tau_ap(estimate: Sequence[float], reference: Sequence[float]) -> float:
     n = len(estimate)
     if n < 2 or len(set(estimate)) < n or len(set(reference)) < n:
         return math.nan
-    order = sorted(range(n), key=lambda at: -estimate[at])
-    right = (sum(reference[above] > reference[at] for above in order[:i]) / i for i, at in enumerate(order) if i)
+    order = sorted(range(n), key=lambda item: -estimate[item])
+    right = (sum(reference[above] > reference[item] for above in order[:i]) / i for i, item in enumerate(order) if i)
     return 2 * math.fsum(right) / (n - 1) - 1
 
 
 def _exact(d: Array) -> float:
-    """The share of all sign flips of d, shape (n,), none 0, whose sum is as far from 0.
+    """Share of all sign flips of d, shape (n,), none 0, whose sum is as far from 0.
 
-    A flip of all signs changes nothing, so the first sign stands. The others fall into halves whose sums are counted
+    A flip of all signs changes nothing, so the first sign is fixed. The others fall into halves whose sums are counted
     against each other: for each sum of one half, the sums of the other that lift it to the observed one.
     """
     observed, tie = abs(math.fsum(d)), TIE * float(np.abs(d).sum())
@@ -162,7 +162,7 @@ def _exact(d: Array) -> float:
 
 
 def _sign_sums(d: Array) -> Array:
-    """The sums of d under all flips of signs, shape (2^n,)."""
+    """Sums of d under all flips of signs, shape (2^n,)."""
     sums = np.zeros(1)
     for value in d:
         sums = np.concatenate([sums + value, sums - value])
@@ -190,24 +190,24 @@ def _check(differences: Array) -> None:
 
 
 _TIE = 1e-10
-"""Two statistics closer than this are equal; between 0 and 1, they differ by rounding only."""
+"""Largest difference between equal statistics from 0 to 1, which differ by rounding only."""
 _FLIPS_AT_ONCE = 400_000
-"""Numbers held at once while flips are counted; changes memory, no result."""
+"""Numbers in memory at once while flips are counted; does not change results."""
 
 
 class MaxT(NamedTuple):
-    """The corrected p of each pair, and what a pair must reach."""
+    """Corrected p of each pair, and the critical value."""
 
     p_values: Array
     """Shape (K,)."""
     least_p: float
-    """The least that so many units and flips allow: 2^(1 - n) where all are counted, whatever the number of pairs."""
+    """Least p that so many units and flips allow: 2^(1 - n) if all are counted, whatever the number of pairs."""
     critical: float
-    """The |t| that a pair must exceed to hold whatever the others do; infinite if none can."""
+    """Value of |t| that a pair must exceed to hold whatever the others do; infinite if none can."""
 
 
 def max_t_tests(differences: Array, *, alpha: float, permutations: int, seed: int) -> MaxT:
-    """The corrected two-sided p of each row of `differences`, shape (K, n): K pairs on the same n units.
+    """Corrected two-sided p of each row of `differences`, shape (K, n): K pairs on the same n units.
 
     A pair's p is the share of flips in which the largest |t|, over it and all pairs with a smaller observed one, is as
     large as its own; no p is below that of a pair with a larger |t|. Where all 2^(n-1) flips are no more than
@@ -245,7 +245,7 @@ def max_t_tests(differences: Array, *, alpha: float, permutations: int, seed: in
 
 
 def _critical(highest: Array, n: int, allowed: int) -> float:
-    """The |t| whose statistic is reached by more than `allowed` of the flips."""
+    """Value of |t| whose statistic is reached by more than `allowed` of the flips."""
     if allowed < 1:
         return math.inf
     reached = float(np.partition(highest, len(highest) - 1 - allowed)[len(highest) - 1 - allowed])
@@ -253,7 +253,7 @@ def _critical(highest: Array, n: int, allowed: int) -> float:
 
 
 def _all_flips(n: int, k: int) -> Iterator[Array]:
-    """All flips but those of every sign, the first of which stays: shape (n, b) each, 1 or -1."""
+    """Flips of signs, all but those of every sign; the first sign is fixed: shape (n, b) each, 1 or -1."""
     for lot in _lots(2 ** (n - 1), max(n, k)):
         yield 1.0 - 2.0 * (np.array(lot)[None, :] >> np.arange(n)[::-1, None] & 1)
 
@@ -265,6 +265,6 @@ def _drawn_flips(n: int, k: int, permutations: int, seed: int) -> Iterator[Array
 
 
 def _lots(flips: int, numbers: int) -> Iterator[range]:
-    """So many flips, as many at a time as fit into memory. numbers: that each takes."""
+    """Ranges of flips that fit into memory. numbers: size of each flip."""
     step = max(1, _FLIPS_AT_ONCE // numbers)
     return (range(start, min(start + step, flips)) for start in range(0, flips, step))

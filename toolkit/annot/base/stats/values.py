@@ -1,4 +1,5 @@
-"""A statistic and its interval, or why it has none: undefined is not zero and not nan, and JSON says it.
+"""Statistics with an interval, or with the reason why they have none: undefined is not zero and not nan, and JSON says
+it.
 
 The last bits of a sum depend on the order in which a processor adds. They are cut off (`rounding`) before figures are
 compared, ordered or written, so that a study gives the same files on every machine.
@@ -56,15 +57,15 @@ from typing import Any, ParamSpec, TypeVar
 
 @dataclass(frozen=True, slots=True)
 class Undefined:
-    """A statistic that has no value on the data, with the reason in words."""
+    """Statistic that has no value on the data, with the reason in words."""
 
     reason: str
     in_general: str = field(default="", compare=False, repr=False)
-    """The reason without this data's own counts, so that many of a kind can be told as one; "" where it has none."""
+    """Reason without this data's own counts, so that many of a kind can be reported as one; "" if it has none."""
 
     @property
     def kind(self) -> str:
-        """What it has in common with others."""
+        """Part of the reason that it shares with others."""
         return self.in_general or self.reason
 
 
@@ -72,7 +73,8 @@ Value = float | Undefined
 
 
 def to_json(value: Any) -> Any:
-    """Plain dicts, lists, numbers and text. A statistic without a value is `{"undefined": reason}`; nan never appears.
+    """Convert to plain dicts, lists, numbers and text. A statistic without a value is `{"undefined": reason}`; nan
+    never appears.
 
     Records become objects, and paths text.
     """
@@ -93,7 +95,7 @@ def to_json(value: Any) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """An interval at confidence `level` (0..1), or where a figure to come falls with that probability."""
+    """Interval at confidence `level` (0..1), or the range of a future figure with that probability."""
 
     low: float
     high: float
@@ -103,7 +105,7 @@ class Interval:
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A figure with its interval."""
+    """Figure with its interval."""
 
     value: Value
     interval: Interval | Undefined
@@ -111,7 +113,7 @@ class Estimate:
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """`count` of `of`, as a fraction 0..1."""
+    """Share `count` of `of`, as a fraction 0..1."""
 
     count: int
     of: int
@@ -121,7 +123,7 @@ class Share:
 
 @dataclass(frozen=True, slots=True)
 class Finish:
-    """The date, ISO 8601, of the last judgement, with the interval's two dates; in the time zone of the clock given."""
+    """Date, ISO 8601, of the last judgement, with the interval's two dates; in the time zone of the given clock."""
 
     date: str | Undefined
     interval: tuple[str, str] | Undefined
@@ -131,13 +133,13 @@ class Finish:
 DIGITS = 10
 """Significant digits of every figure in a result."""
 DUST = 1e-12
-"""What is nearer to 0 is 0: the rest of a sum that cancels out."""
+"""Largest distance from 0 that counts as 0: the rest of a sum that cancels out."""
 P = ParamSpec("P")
 Result = TypeVar("Result")
 
 
 def significant(value: float, digits: int) -> float:
-    """`value` at so many significant digits, as `format` with `.{digits}g` prints it.
+    """Round `value` to so many significant digits, as `format` with `.{digits}g` prints it.
 
     >>> significant(0.99996, 2), significant(0.0123456, 2)
     (1.0, 0.012)
@@ -146,7 +148,7 @@ def significant(value: float, digits: int) -> float:
 
 
 def rounding(function: Callable[P, Result]) -> Callable[P, Result]:
-    """The function with every number in its result rounded: in records, dicts, lists and tuples."""
+    """Wrap the function so that every number in its result is rounded: in records, dicts, lists and tuples."""
 
     @functools.wraps(function)
     def rounded_function(*args: P.args, **kwargs: P.kwargs) -> Result:
@@ -157,7 +159,7 @@ def rounding(function: Callable[P, Result]) -> Callable[P, Result]:
 
 
 def rounded(value: Any) -> Any:
-    """The same with every number at `DIGITS` significant digits."""
+    """Copy with every number at `DIGITS` significant digits."""
     if isinstance(value, float):
         return 0.0 if abs(value) < DUST else significant(value, DIGITS)
     if dataclasses.is_dataclass(value) and not isinstance(value, type):

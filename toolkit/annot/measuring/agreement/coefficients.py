@@ -1,4 +1,4 @@
-"""Agreement coefficients by name, and in words why one has no value.
+"""Agreement coefficients by name, with the reason in words if one has no value.
 
 Values come from counts (`contingency`); what is degenerate is recognised here. Ratings are an array of shape (M, N), M
 assessors, N pairs, nan where not judged; `grades` is the scale, consecutive integers in ascending order, used or not.
@@ -38,11 +38,11 @@ Ratings = Array
 Coefficient = Callable[[Ratings, Sequence[int]], float]
 
 HEADLINE = ("spearman_rho", "alpha_ordinal", "kappa", "percent")
-"""The coefficients that are shown first: those of CSFCube's Table 2, in its order."""
+"""Coefficients that are shown first: those of CSFCube's Table 2, in its order."""
 HEADLINE_OF_MANY = ("alpha_ordinal", "percent", "kappa", "spearman_rho")
-"""The same where a query has more than two assessors: first what is defined for any number of them."""
+"""Coefficients shown first if a query has more than two assessors: those defined for any number come first."""
 HEADLINE_OF_TWO = ("alpha_ordinal", "kappa", "ac1", "percent")
-"""The same on a scale of two grades, where a rank correlation says no more than kappa, and AC1 bears rare grades."""
+"""Coefficients shown first on two grades: a rank correlation adds nothing to kappa there, and AC1 bears rare grades."""
 LEAST_OVERLAP = 5
 """Pairs that two of many assessors must share for a rank correlation: that of fewer is far too low."""
 
@@ -51,7 +51,8 @@ WITHOUT_VARIATION = "without variation, agreement cannot be distinguished from c
 
 
 def coefficient(name: str, ratings: Ratings, grades: Sequence[int]) -> float:
-    """The coefficient `name`, a key of `COEFFICIENTS`. Raises UndefinedStatistic with the reason if it has none.
+    """Value of the coefficient `name`, a key of `COEFFICIENTS`. Raises UndefinedStatistic with the reason if it has
+    none.
 
     Gwet's AC1 and AC2 are 1 even if all assessors always give the same grade. Percentages are 0..100.
     """
@@ -62,7 +63,9 @@ def coefficient(name: str, ratings: Ratings, grades: Sequence[int]) -> float:
 
 
 def value_of(name: str, ratings: Ratings, grades: Sequence[int], weights: Array | None = None) -> Value:
-    """The coefficient `name`, a key of `COEFFICIENTS`, or why there is none. weights: of the pairs, shape (N,)."""
+    """Value of the coefficient `name`, a key of `COEFFICIENTS`, or why there is none. weights: of the pairs, shape
+    (N,).
+    """
     if ratings.ndim != 2 or len(ratings) < 2:
         return Undefined("fewer than two assessors")
     _check(ratings, grades)
@@ -70,7 +73,9 @@ def value_of(name: str, ratings: Ratings, grades: Sequence[int], weights: Array 
 
 
 def value_between(name: str, counts: Counts, tables: Array, grades: Sequence[int]) -> Value:
-    """The coefficient `name` between all assessors, or why there is none. tables: shape (P, K, K), of two who met."""
+    """Value of the coefficient `name` between all assessors, or why there is none. tables: shape (P, K, K), of two who
+    met.
+    """
     if len(counts.margins) < 2:
         return Undefined("fewer than two assessors")
     if name in OF_TABLES:
@@ -82,7 +87,7 @@ def value_between(name: str, counts: Counts, tables: Array, grades: Sequence[int
 
 
 def mean_of_tables(name: str, tables: Array, grades: Sequence[int]) -> Value:
-    """The mean of the coefficient `name` over tables of two, weighted by their pairs, or why there is none."""
+    """Mean of the coefficient `name` over tables of two, weighted by their pairs, or why there is none."""
     sizes = tables.sum(axis=(-1, -2))
     if not sizes.any():
         return Undefined(NOT_JUDGED_TWICE)
@@ -107,20 +112,20 @@ def mean_of_tables(name: str, tables: Array, grades: Sequence[int]) -> Value:
 
 
 def of_tables(name: str, tables: Array, grades: Sequence[int], *, many: bool) -> tuple[Array, Array]:
-    """The coefficient of each table of two, 0 where it has none, and the pairs by which it counts, then 0 too.
+    """Coefficient of each table of two, 0 if it has none, and the number of pairs by which it counts, then 0 too.
 
-    tables: shape (P, K, K), which gives (P,). many: whether a rank correlation needs `LEAST_OVERLAP`.
+    tables: shape (P, K, K), which gives (P,). many: True if a rank correlation needs `LEAST_OVERLAP`.
     """
     sizes = tables.sum(axis=(-1, -2))
     ranks = name in OF_TABLES
     values = OF_TABLES[name](tables) if ranks else OF_COUNTS[name](Counts.of_tables(tables), grades)
-    there = ~np.isnan(values) & (sizes >= (LEAST_OVERLAP if ranks and many else 1))
-    return np.where(there, values, 0.0), np.where(there, sizes, 0.0)
+    has_value = ~np.isnan(values) & (sizes >= (LEAST_OVERLAP if ranks and many else 1))
+    return np.where(has_value, values, 0.0), np.where(has_value, sizes, 0.0)
 
 
-def rests_on_most(part: float, whole: float) -> bool:
-    """Whether the figure of a part may represent the whole."""
-    return bool(2 * part > whole)
+def rests_on_most(part: float, total: float) -> bool:
+    """True if the figure of a part may represent the whole."""
+    return bool(2 * part > total)
 
 
 COEFFICIENTS: dict[str, Coefficient] = {name: partial(coefficient, name) for name in (*OF_TABLES, *OF_COUNTS)}
@@ -147,8 +152,9 @@ TITLES_OF_TWO: dict[str, str] = {
     "percent": TITLES["percent"],
     "spearman_rho": "Correlation (phi)",
 }
-"""What there is on two grades. All others are one of these: weights and distances do not matter where there is one
-distance, and the rank correlations of two grades are phi (Kendall and Gibbons 1990, Rank Correlation Methods)."""
+"""Coefficients on two grades. All others are one of these: weights and distances do not matter if there is one
+distance, and the rank correlations of two grades are phi (Kendall and Gibbons 1990, Rank Correlation Methods).
+"""
 
 
 ON_TWO_GRADES: dict[str, str] = {
@@ -160,20 +166,20 @@ ON_TWO_GRADES: dict[str, str] = {
     "ac2": "ac1",
     "percent_within_one": "percent",
 }
-"""The others, and which of these each is; within one grade all are, which says nothing."""
+"""Other coefficients, and the one that each equals on two grades; within one grade all are, which is trivial."""
 
 
 def titles_of(grades: Sequence[int]) -> dict[str, str]:
-    """What the coefficients are called on this scale."""
+    """Titles of the coefficients on this scale."""
     return TITLES | (TITLES_OF_TWO if len(grades) == 2 else {})
 
 
 PERCENTAGES = ("percent", "percent_within_one")
-"""Those from 0 to 100 instead of up to 1."""
+"""Coefficients from 0 to 100 instead of up to 1."""
 
 
 def _why_none(name: str, counts: Counts, grades: Sequence[int]) -> Undefined | None:
-    """Why a coefficient of these counts has no value; a rank correlation's are those of two."""
+    """Reason why a coefficient of these counts has no value; a rank correlation's counts are those of two."""
     pairs = int(n_judged_twice(counts))
     times = dict(zip(grades, counts.margins.sum(axis=0).astype(int).tolist(), strict=True))
     if name == "percent_within_one" and len(grades) < 3:

@@ -1,13 +1,13 @@
-"""The coefficients from tables of counts, which add up: the counts of two sets of pairs are those of both together.
+"""Coefficients from tables of counts, which add up: the counts of two sets of pairs are those of both together.
 
-So a coefficient of all pairs of some queries needs the queries' counts only, not their judgements. Where it has no
-value the result is nan here; `coefficients.py` gives the reason in words.
+So a coefficient of all pairs of some queries needs the queries' counts only, not their judgements. If it has no value
+the result is nan here; `coefficients.py` gives the reason in words.
 
 Alpha, Gwet's, the percentages and kappa (Conger's, for two assessors Cohen's) come from `Counts`, of any number of
-assessors. Rank correlations are of two: they come from a table of what these two said together.
+assessors. Rank correlations are of two: they come from a table of the grades that these two gave to the same pairs.
 
-Pairs may have weights, as where a sample of them was judged: 1 / pi each makes counts those of the whole pool. Weights
-of 1 are no weights.
+Pairs may have weights if a sample of them was judged: 1 / pi each makes counts those of the whole pool. Weights of 1
+are no weights.
 
 Shapes: `...` are leading axes (queries, tables), M assessors, K grades, N pairs of query and document.
 """
@@ -28,12 +28,12 @@ OfCounts = Callable[["Counts", Sequence[int]], Array]
 
 NEARLY_WHOLE = 1e-6
 NO_DUST = 9
-"""Decimals of a difference of counts: what lies beyond is the rest of fractions that cancel out."""
+"""Decimals of a difference of counts; further ones are the rest of fractions that cancel out."""
 
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """What a coefficient of any number of assessors needs to know of a set of pairs.
+    """Counts of a set of pairs, for coefficients of any number of assessors.
 
     coincidences: shape (..., K, K), Krippendorff's o_ck: each pair adds its ordered twos / (m - 1), m its judgements.
     agreement: shape (..., K, K), Gwet's: each pair judged twice or more adds its ordered twos / (m (m - 1)), that is 1.
@@ -50,15 +50,15 @@ class Counts:
     units: Array | None = None
 
     def weighted(self, weights: Array) -> Counts:
-        """Sums over the first axis. weights: shape (B, first axis); the result has B as its first axis."""
+        """Weighted sums over the first axis. weights: shape (B, first axis); the result has B as its first axis."""
         return Counts(*[np.asarray(np.tensordot(weights, counts, axes=1)) for counts in self.parts()])
 
     def whole(self) -> Counts:
-        """The sum over the first axis."""
+        """Sum over the first axis."""
         return replace(Counts(*[counts.sum(axis=0) for counts in self.parts()]), units=self.units)
 
     def left_out(self, clusters: Clusters) -> Counts:
-        """The sums over the first axis without each unit of chance among its members."""
+        """Sums over the first axis without each unit of chance among its members."""
         left = [counts.sum(axis=0) - clusters.summed(counts) for counts in self.parts()]
         return Counts(*[np.round(counts, NO_DUST) for counts in left])
 
@@ -67,79 +67,79 @@ class Counts:
 
     @staticmethod
     def stack(counts: Sequence[Counts]) -> Counts:
-        """One Counts with a new first axis."""
-        units = [one.units for one in counts if one.units is not None]
-        stacked = [np.stack(parts) for parts in zip(*[one.parts() for one in counts], strict=True)]
+        """Join several counts on a new first axis."""
+        units = [part.units for part in counts if part.units is not None]
+        stacked = [np.stack(parts) for parts in zip(*[part.parts() for part in counts], strict=True)]
         return replace(Counts(*stacked), units=np.concatenate(units) if len(units) == len(counts) else None)
 
     @staticmethod
     def of_tables(tables: Array) -> Counts:
-        """The counts behind tables of two assessors, shape (..., K, K), who both judged every pair."""
+        """Counts behind tables of two assessors, shape (..., K, K), who both judged every pair."""
         both = tables + tables.swapaxes(-1, -2)
         margins = np.stack([tables.sum(axis=-1), tables.sum(axis=-2)], axis=-2)
         return Counts(both, both / 2, margins.sum(axis=-2) / 2, margins)
 
 
 def count(ratings: Array, grades: Sequence[int], weights: Array | None = None) -> Counts:
-    """The counts of `ratings`, shape (M, N), nan where not judged. weights: shape (N,), of each pair; None is 1."""
-    given = one_hot(ratings, grades)
-    by_pair = given.sum(axis=0)  # (N, K)
+    """Count `ratings`, shape (M, N), nan where not judged. weights: shape (N,), of each pair; None is 1."""
+    at_grade = one_hot(ratings, grades)
+    by_pair = at_grade.sum(axis=0)  # (N, K)
     m = by_pair.sum(axis=1)
     twice, once = by_pair[m >= 2], by_pair[m >= 1]
     m_twice, m_once = m[m >= 2], m[m >= 1]
     twos = twice[:, :, None] * twice[:, None, :] - twice[:, :, None] * np.eye(len(grades))
-    worth = np.ones(len(m)) if weights is None else weights
-    of_twice = worth[m >= 2]
+    pair_weights = np.ones(len(m)) if weights is None else weights
+    weights_of_twice = pair_weights[m >= 2]
     return Counts(
-        coincidences=(of_twice[:, None, None] * twos / (m_twice - 1)[:, None, None]).sum(axis=0),
-        agreement=(of_twice[:, None, None] * twos / (m_twice * (m_twice - 1))[:, None, None]).sum(axis=0),
-        shares=(worth[m >= 1][:, None] * once / m_once[:, None]).sum(axis=0),
-        margins=(of_twice[:, None] * given[:, m >= 2]).sum(axis=1),
-        units=by_pair if (worth == 1).all() else None,
+        coincidences=(weights_of_twice[:, None, None] * twos / (m_twice - 1)[:, None, None]).sum(axis=0),
+        agreement=(weights_of_twice[:, None, None] * twos / (m_twice * (m_twice - 1))[:, None, None]).sum(axis=0),
+        shares=(pair_weights[m >= 1][:, None] * once / m_once[:, None]).sum(axis=0),
+        margins=(weights_of_twice[:, None] * at_grade[:, m >= 2]).sum(axis=1),
+        units=by_pair if (pair_weights == 1).all() else None,
     )
 
 
 def units_of(table: Array) -> Array:
-    """The pairs behind a table of two assessors without weights, shape (K, K), as `Counts.units` has them."""
-    one, other = np.nonzero(table)
-    given = np.eye(len(table))
-    return np.repeat(given[one] + given[other], table[one, other].astype(np.int64), axis=0)
+    """Pairs behind a table of two assessors without weights, shape (K, K), in the form of `Counts.units`."""
+    row, column = np.nonzero(table)
+    at_grade = np.eye(len(table))
+    return np.repeat(at_grade[row] + at_grade[column], table[row, column].astype(np.int64), axis=0)
 
 
 def alpha_of_units(name: str, units: Array, grades: Sequence[int]) -> float:
-    """Krippendorff's alpha as the `krippendorff` package computes it. Undefined where the ratings are degenerate."""
+    """Krippendorff's alpha as the `krippendorff` package computes it. Undefined if the ratings are degenerate."""
     import krippendorff
 
     return float(krippendorff.alpha(value_counts=units, value_domain=grades, level_of_measurement=ALPHAS[name]))
 
 
 def tables_between(ratings: Array, grades: Sequence[int], weights: Array | None = None) -> tuple[Integers, Array]:
-    """What every two assessors who met said together: their rows, shape (P, 2), and their tables, shape (P, K, K).
+    """Joint grades of every two assessors who met: their rows, shape (P, 2), and their tables, shape (P, K, K).
 
     weights: shape (N,), of each pair; None is 1.
     """
-    given = one_hot(ratings, grades)
-    weighted = given if weights is None else given * weights[:, None]
-    together = np.tensordot(weighted, given, axes=([1], [1])).swapaxes(1, 2)  # (M, M, K, K)
+    at_grade = one_hot(ratings, grades)
+    weighted = at_grade if weights is None else at_grade * weights[:, None]
+    together = np.tensordot(weighted, at_grade, axes=([1], [1])).swapaxes(1, 2)  # (M, M, K, K)
     met = np.argwhere(np.triu(together.sum(axis=(-1, -2)), k=1) > 0)
     return met, np.asarray(together[met[:, 0], met[:, 1]])
 
 
 def tables_with(ratings: Array, final: Array, grades: Sequence[int], weights: Array | None = None) -> Array:
-    """What each assessor and the final grades, shape (N,), say together: shape (M, K, K). weights: shape (N,)."""
-    of_final = one_hot(final, grades)
-    weighted = of_final if weights is None else of_final * weights[:, None]
+    """Joint grades of each assessor and the final grades, shape (N,): shape (M, K, K). weights: shape (N,)."""
+    at_final_grade = one_hot(final, grades)
+    weighted = at_final_grade if weights is None else at_final_grade * weights[:, None]
     tables = np.tensordot(one_hot(ratings, grades), weighted, axes=([1], [0]))
     return np.asarray(tables.swapaxes(1, 2))
 
 
 def one_hot(ratings: Array, grades: Sequence[int]) -> Array:
-    """1 at the grade that was given: one axis more, of length K."""
+    """Indicators with one more axis, of length K: 1 at the grade that was given."""
     return np.stack([ratings == grade for grade in grades], axis=-1).astype(np.float64)
 
 
 def n_judged_twice(counts: Counts) -> Array:
-    """How many pairs have two or more judgements, each with its weight: shape (...)."""
+    """Number of pairs with two or more judgements, each with its weight: shape (...)."""
     n = counts.agreement.sum(axis=(-1, -2))
     # Thirds and sixths that were rounded do not add up to the whole number that they are.
     return np.asarray(np.where(np.abs(n - np.rint(n)) < NEARLY_WHOLE, np.rint(n), n))
@@ -164,11 +164,11 @@ def kendall_tau_b(table: Array) -> Array:
 
 
 def _kappa(distance: Callable[[Array], Array], counts: Counts, grades: Sequence[int]) -> Array:
-    """Conger 1980: chance is the mean over every two assessors, who give each grade as often as they do."""
+    """Kappa of Conger 1980: chance is the mean over every two assessors, with the shares of grades that they give."""
     weights, n = distance(_gaps(grades)), n_judged_twice(counts)
-    given = counts.margins.sum(axis=-1, keepdims=True)
-    shares = ratio(counts.margins, given, where=given > 0, otherwise=0.0)
-    m = (given > 0).sum(axis=(-1, -2))
+    n_grades = counts.margins.sum(axis=-1, keepdims=True)
+    shares = ratio(counts.margins, n_grades, where=n_grades > 0, otherwise=0.0)
+    m = (n_grades > 0).sum(axis=(-1, -2))
     summed = shares.sum(axis=-2)
     twos = summed[..., :, None] * summed[..., None, :] - shares.swapaxes(-1, -2) @ shares
     chance = (weights * twos).sum(axis=(-1, -2))
@@ -186,7 +186,7 @@ def _alpha(distance: Callable[[Array, Array], Array], counts: Counts, grades: Se
 
 
 def _ordinal(n_c: Array, gaps: Array) -> Array:
-    """Krippendorff 2011, page 6: (sum of n_g for g from c to k - (n_c + n_k) / 2)^2."""
+    """Squared distance of Krippendorff 2011, page 6: (sum of n_g for g from c to k - (n_c + n_k) / 2)^2."""
     middle = n_c.cumsum(axis=-1) - n_c / 2
     return np.asarray((middle[..., :, None] - middle[..., None, :]) ** 2)
 
@@ -212,14 +212,15 @@ def _differ(gaps: Array) -> Array:
 
 
 OF_TABLES: dict[str, Callable[[Array], Array]] = {"spearman_rho": spearman_rho, "kendall_tau_b": kendall_tau_b}
-"""The rank correlations of two assessors from their table, shape (..., K, K), which give (...)."""
+"""Rank correlations of two assessors from their table, shape (..., K, K), which give (...)."""
 ALPHAS: dict[str, AlphaLevel] = {
     "alpha_ordinal": "ordinal",
     "alpha_nominal": "nominal",
     "alpha_interval": "interval",
 }
-"""Those that come from the `krippendorff` package where the single pairs are known; here, from counts, where it has
-nothing: for weighted counts, and for many sets of pairs at once."""
+"""Alphas that come from the `krippendorff` package if the single pairs are known; here, from counts, in the cases that
+it does not cover: weighted counts, and many sets of pairs at once.
+"""
 OF_COUNTS: dict[str, OfCounts] = {
     "alpha_ordinal": partial(_alpha, _ordinal),
     "alpha_nominal": partial(_alpha, lambda n_c, gaps: _differ(gaps)),
@@ -244,12 +245,12 @@ def _twos(times: Array) -> Array:
 
 
 def _average_ranks(margin: Array) -> Array:
-    """The average rank of each grade, less the mean of all ranks."""
+    """Average rank of each grade, less the mean of all ranks."""
     return np.asarray(margin.cumsum(axis=-1) - margin / 2 - margin.sum(axis=-1, keepdims=True) / 2)
 
 
 def ratio(numerator: Array, denominator: Array, *, where: Mask, otherwise: float = np.nan) -> Array:
-    """numerator / denominator, `otherwise` where the denominator is 0 or `where` is false."""
+    """Divide numerator by denominator; the result is `otherwise` where the denominator is 0 or `where` is false."""
     result = np.full(np.broadcast_shapes(numerator.shape, denominator.shape, where.shape), otherwise)
     np.divide(numerator, denominator, out=result, where=where & (denominator != 0))
     return result

@@ -1,4 +1,4 @@
-"""What the assessors of a pair say together, counted by query: for studies that are drawn, not judged."""
+"""Joint grades of the assessors of a pair, counted by query: for studies that are simulated."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from annot.measuring.agreement.pooled import PooledCounts, PooledTables, interva
 
 @dataclass(frozen=True, slots=True)
 class JointGrades:
-    """How often the `k` assessors of a pair gave which grades together."""
+    """Patterns of grades that the `k` assessors of a pair gave together, and their counts."""
 
     query_ids: tuple[str, ...]
     patterns: Array
-    """Shape (C, k): each row grades that were given to one pair, by the order of pseudonyms; nan is no grade."""
+    """Shape (C, k): in each row the grades that one pair got, by the order of pseudonyms; nan is no grade."""
     tables: Integers
-    """Shape (Q, C): how often each query's pairs had each pattern; each query has at least one."""
+    """Shape (Q, C): number of each query's pairs with each pattern; each query has at least one pair."""
     chosen: int
     """Pairs with more than k answers, of which k were drawn."""
     most: int
@@ -35,18 +35,20 @@ class JointGrades:
 
     @property
     def disputed(self) -> Mask:
-        """Shape (C,): the patterns that an adjudicator must settle: grades differ, or one is missing."""
+        """Shape (C,): patterns that an adjudicator must settle: grades differ, or one is missing."""
         return np.asarray(~(self.patterns == self.patterns[:, :1]).all(axis=1))
 
 
 def joint_grades(queries: Iterable[QueryRatings], *, per_pair: int, seed: int) -> JointGrades:
-    """Count the pairs that `per_pair` assessors or more have answered; of more, as many are drawn for each pair."""
-    seen: list[tuple[str, list[tuple[float, ...]]]] = []
+    """Count the pairs that `per_pair` assessors or more have answered; of more answers, as many are drawn for each
+    pair.
+    """
+    patterns_by_query: list[tuple[str, list[tuple[float, ...]]]] = []
     chosen = most = 0
     for query in queries:
         rng = generator(seed, "joint", query.query_id)
         patterns = []
-        for asked, given in zip(query.asked.T, query.ratings.T, strict=True):
+        for asked, grades_of_pair in zip(query.asked.T, query.ratings.T, strict=True):
             rows = np.flatnonzero(asked)
             most = max(most, len(rows))
             if len(rows) < per_pair:
@@ -55,41 +57,41 @@ def joint_grades(queries: Iterable[QueryRatings], *, per_pair: int, seed: int) -
                 chosen += 1
                 rows = np.sort(rng.choice(rows, size=per_pair, replace=False))
             # -1, as nan is not equal to itself and would be a pattern of its own each time.
-            patterns.append(tuple(-1.0 if np.isnan(grade) else float(grade) for grade in given[rows]))
+            patterns.append(tuple(-1.0 if np.isnan(grade) else float(grade) for grade in grades_of_pair[rows]))
         if patterns:
-            seen.append((query.query_id, patterns))
-    known = sorted({pattern for _, patterns in seen for pattern in patterns})
-    at = {pattern: column for column, pattern in enumerate(known)}
-    tables = np.zeros((len(seen), len(known)), dtype=np.int64)
-    for row, (_, patterns) in enumerate(seen):
-        np.add.at(tables[row], [at[pattern] for pattern in patterns], 1)
-    grades = np.array(known, dtype=np.float64).reshape(len(known), per_pair)
+            patterns_by_query.append((query.query_id, patterns))
+    all_patterns = sorted({pattern for _, patterns in patterns_by_query for pattern in patterns})
+    column_of = {pattern: column for column, pattern in enumerate(all_patterns)}
+    tables = np.zeros((len(patterns_by_query), len(all_patterns)), dtype=np.int64)
+    for row, (_, patterns) in enumerate(patterns_by_query):
+        np.add.at(tables[row], [column_of[pattern] for pattern in patterns], 1)
+    grades = np.array(all_patterns, dtype=np.float64).reshape(len(all_patterns), per_pair)
     grades[grades < 0] = np.nan
-    return JointGrades(tuple(query_id for query_id, _ in seen), grades, tables, chosen, most)
+    return JointGrades(tuple(query_id for query_id, _ in patterns_by_query), grades, tables, chosen, most)
 
 
 class Units(NamedTuple):
-    """The counts of one pair of each pattern, first axis C, and the tables of every two, shape (C, P, K, K)."""
+    """Counts of one pair of each pattern, first axis C, and the tables of every two, shape (C, P, K, K)."""
 
     counts: Counts
     tables: Array
 
 
 def units_of(patterns: Array, grades: Sequence[int], *, missing: str) -> Units:
-    """One pair of each pattern, counted. missing: the policy for grades missing."""
+    """Count one pair of each pattern. missing: the policy for missing grades."""
     asked = np.ones((patterns.shape[1], 1), dtype=np.bool_)
     ratings = [POLICIES[missing](pattern[:, None], asked) for pattern in patterns]
-    given = np.stack([one_hot(one[:, 0], grades) for one in ratings])
+    at_grade = np.stack([one_hot(rating[:, 0], grades) for rating in ratings])
     first, second = np.triu_indices(patterns.shape[1], k=1)
-    tables = given[:, first, :, None] * given[:, second, None, :]
-    return Units(Counts.stack([count(one, grades) for one in ratings]), tables)
+    tables = at_grade[:, first, :, None] * at_grade[:, second, None, :]
+    return Units(Counts.stack([count(rating, grades) for rating in ratings]), tables)
 
 
 def coefficient(tables: Array | Integers, units: Units, grades: Sequence[int], *, name: str) -> Value:
-    """The coefficient of all pairs together, from tables of shape (Q, C)."""
+    """Coefficient of all pairs together, from tables of shape (Q, C)."""
     times = tables.sum(axis=0, dtype=np.float64)
-    of_two = np.tensordot(times, units.tables, axes=1)
-    return value_between(name, units.counts.weighted(times), of_two, grades)
+    tables_of_two = np.tensordot(times, units.tables, axes=1)
+    return value_between(name, units.counts.weighted(times), tables_of_two, grades)
 
 
 def interval(
@@ -101,9 +103,9 @@ def interval(
     level: float,
     topics: npt.ArrayLike | None = None,
 ) -> Interval | Undefined:
-    """Its interval over whole queries.
+    """Interval of that coefficient over whole queries.
 
-    topics: shape (Q,), the topic of each, the unit where several queries are of one; None takes them as independent.
+    topics: shape (Q,), the topic of each, the unit if several queries are of one; None takes them as independent.
     """
     n_queries, n_twos = len(tables), units.tables.shape[1]
     times = tables.astype(np.float64)

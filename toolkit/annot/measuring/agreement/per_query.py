@@ -1,7 +1,7 @@
-"""The judgements of each query as a matrix, and the agreement on one query.
+"""Judgements of each query as a matrix, and the agreement on one query.
 
-What a missing judgement counts as comes first; then the coefficients before and after adjudication, where their values
-say less than they seem to, and what adjudication had to do.
+The policy for missing judgements comes first; then the coefficients before and after adjudication, caveats for values
+that say less than they seem to, and the work of adjudication.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Policy = Callable[[Ratings, Mask], Ratings]
 
 @dataclass(frozen=True, slots=True)
 class QueryRatings:
-    """The grades of one query: M assessors by pseudonym, N documents by id."""
+    """Grades of one query: M assessors by pseudonym, N documents by id."""
 
     query_id: str
     facet: str
@@ -40,7 +40,7 @@ class QueryRatings:
     ended: Mask
     """Shape (N,), true if the pair is unjudgeable: it gets no final grade."""
     weights: Array | None = None
-    """Shape (N,), for how many pairs of the pool each stands; None is 1 each."""
+    """Shape (N,), number of pairs of the pool that each represents; None is 1 each."""
 
 
 def ratings_of(
@@ -52,29 +52,30 @@ def ratings_of(
     unjudgeable: Collection[tuple[str, str]] = (),
     weights: Mapping[tuple[str, str], float] | None = None,
 ) -> tuple[QueryRatings, ...]:
-    """One matrix a query, by `query_id`, of the judgements that count; hidden repeats are not among them.
+    """Build one matrix per query, by `query_id`, of the judgements that count; hidden repeats are not among them.
 
     facets: the facet of each `query_id`. grades: the scale; None takes any grade. unjudgeable: the pairs (query,
-    document) that are unjudgeable. weights: of each pair, 1 / pi where a sample was drawn. Raises InputError for a
-    double judgement, a query without facet, or a grade outside the scale.
+    document) that are unjudgeable. weights: of each pair, 1 / pi if a sample was drawn. Raises InputError for a double
+    judgement, a query without facet, or a grade outside the scale.
     """
     decisions = tuple(decisions)
-    by_query = grouped((one.query_id, one) for one in first_judgements(judgements, decisions, facets, grades=grades))
+    judged = first_judgements(judgements, decisions, facets, grades=grades)
+    by_query = grouped((judgement.query_id, judgement) for judgement in judged)
     final = nested((*decision.pair, decision.grade) for decision in decisions)
-    found = []
-    for query_id, counted in sorted(by_query.items()):
-        assessors = tuple(sorted({judgement.assessor for judgement in counted}))
-        doc_ids = tuple(sorted({judgement.doc_id for judgement in counted}))
-        row, column = ({name: at for at, name in enumerate(names)} for names in (assessors, doc_ids))
+    matrices = []
+    for query_id, judgements_of_query in sorted(by_query.items()):
+        assessors = tuple(sorted({judgement.assessor for judgement in judgements_of_query}))
+        doc_ids = tuple(sorted({judgement.doc_id for judgement in judgements_of_query}))
+        row, column = ({name: position for position, name in enumerate(names)} for names in (assessors, doc_ids))
         ratings = np.full((len(assessors), len(doc_ids)), np.nan)
         asked = np.zeros(ratings.shape, dtype=np.bool_)
-        for judgement in counted:
-            at = row[judgement.assessor], column[judgement.doc_id]
-            asked[at] = True
+        for judgement in judgements_of_query:
+            cell = row[judgement.assessor], column[judgement.doc_id]
+            asked[cell] = True
             if judgement.grade is not None:
-                ratings[at] = judgement.grade
+                ratings[cell] = judgement.grade
         decided = final.get(query_id, {})
-        found.append(
+        matrices.append(
             QueryRatings(
                 query_id=query_id,
                 facet=facets[query_id],
@@ -89,11 +90,11 @@ def ratings_of(
                 else np.array([weights[query_id, doc_id] for doc_id in doc_ids], dtype=np.float64),
             )
         )
-    return tuple(found)
+    return tuple(matrices)
 
 
 def drop(ratings: Ratings, asked: Mask) -> Ratings:
-    """A missing judgement is missing: coefficients use the judgements there are.
+    """Leave a missing judgement out: coefficients use the judgements there are.
 
     ratings: shape (M, N), nan where there is no grade. asked: shape (M, N), true where the assessor was given the pair.
     """
@@ -101,7 +102,7 @@ def drop(ratings: Ratings, asked: Mask) -> Ratings:
 
 
 def zero(ratings: Ratings, asked: Mask) -> Ratings:
-    """A judgement that was asked for and not given counts as grade 0, as in CSFCube's published figures.
+    """Count a judgement that was asked for and not given as grade 0, as in CSFCube's published figures.
 
     A pair that an assessor was never given stays without a grade.
     """
@@ -109,7 +110,7 @@ def zero(ratings: Ratings, asked: Mask) -> Ratings:
 
 
 def binarise(ratings: Ratings, *, at: int) -> Ratings:
-    """1 where the grade is `at` or higher, 0 where it is lower, nan where there is none."""
+    """Recode grades: 1 if the grade is `at` or higher, 0 if it is lower, nan if there is none."""
     return np.where(np.isnan(ratings), np.nan, (ratings >= at).astype(np.float64))
 
 
@@ -123,13 +124,13 @@ IN_WORDS: dict[str, str] = {
     "zero": "A judgement that was requested but is missing counts as grade 0. A pair that an assessor was never given "
     "stays without that assessor's grade.",
 }
-"""What each policy does, in sentences for a reader of the figures."""
+"""Effect of each policy, in sentences for a reader of the figures."""
 
 
 def in_words(missing: str, *, binary: bool) -> str:
-    """What the policy does. binary: on two grades, where rank correlations are phi and AC2 is AC1."""
-    told = IN_WORDS[missing]
-    return told.replace("Rho and tau are", "Phi is").replace("AC1 and AC2", "AC1") if binary else told
+    """Describe the policy. binary: on two grades, where rank correlations are phi and AC2 is AC1."""
+    description = IN_WORDS[missing]
+    return description.replace("Rho and tau are", "Phi is").replace("AC1 and AC2", "AC1") if binary else description
 
 
 NOT_SETTLED = "disputed pairs are not settled yet"
@@ -137,16 +138,16 @@ NOT_SETTLED = "disputed pairs are not settled yet"
 
 @dataclass(frozen=True, slots=True)
 class CountedQuery:
-    """The grades of one query as the coefficients see them, counted. Its assessors are those of the query, M."""
+    """Counts of the grades of one query as the coefficients see them. M are the assessors of the query."""
 
     counts: Counts
-    """Between the assessors."""
+    """Counts between the assessors."""
     met: Integers
-    """Shape (P, 2), every two assessors who met."""
+    """Shape (P, 2): every two assessors who met."""
     between: Array
-    """Shape (P, K, K), the table of each two."""
+    """Shape (P, K, K): table of each two."""
     with_final: Array
-    """Shape (M, K, K), of each assessor and the final grades, on the pairs with two or more grades."""
+    """Shape (M, K, K): table of each assessor and the final grades, on the pairs with two or more grades."""
     n_without_final: int
     """Pairs with two or more grades and no final one, which may still get one."""
 
@@ -154,9 +155,9 @@ class CountedQuery:
 def query_agreement(
     query: QueryRatings, scale: Sequence[int], *, missing: str, binarised_at: int | None, coefficients: Sequence[str]
 ) -> tuple[QueryAgreement, CountedQuery]:
-    """All figures of one query on `scale`, and the counts that the coefficients see.
+    """Compute all figures of one query on `scale`, and the counts that the coefficients see.
 
-    The policy `missing` comes first, then the shares on the full scale, then the scale in two where that is asked.
+    The policy `missing` comes first, then the shares on the full scale, then the binarised scale if there is one.
     """
     ratings, final = POLICIES[missing](query.ratings, query.asked), query.final
     graded = ~np.isnan(ratings)
@@ -166,30 +167,30 @@ def query_agreement(
     highest = np.where(graded, ratings, -np.inf).max(axis=0)
     disputed = asked_twice & ((lowest != highest) | (query.asked & ~graded).any(axis=0))
     absent = query.asked & np.isnan(query.ratings)
-    worth = query.weights
-    overruled = _share(twice & ~np.isnan(final) & ~(ratings == final).any(axis=0), twice & ~query.ended, worth)
+    weights = query.weights
+    overruled = _share(twice & ~np.isnan(final) & ~(ratings == final).any(axis=0), twice & ~query.ended, weights)
     if binarised_at is not None:
         ratings, final = binarise(ratings, at=binarised_at), binarise(final, at=binarised_at)
     # The final grade of a pair with one grade is that grade, and agrees with nobody.
     compared = twice & ~np.isnan(final)
-    met, between = tables_between(ratings, scale, worth)
-    seen = CountedQuery(
-        counts=count(ratings, scale, worth),
+    met, between = tables_between(ratings, scale, weights)
+    counted_query = CountedQuery(
+        counts=count(ratings, scale, weights),
         met=met,
         between=between,
         with_final=tables_with(
-            ratings[:, compared], final[compared], scale, None if worth is None else worth[compared]
+            ratings[:, compared], final[compared], scale, None if weights is None else weights[compared]
         ),
         n_without_final=int(np.count_nonzero(twice & np.isnan(final) & ~query.ended)),
     )
-    thin = None if worth is None else too_thin(worth[twice])
-    before = {name: thin or value_between(name, seen.counts, between, scale) for name in coefficients}
-    shared, n_pairs = _share(disputed, asked_twice, worth), int(np.count_nonzero(twice))
+    thin = None if weights is None else too_thin(weights[twice])
+    before = {name: thin or value_between(name, counted_query.counts, between, scale) for name in coefficients}
+    disputed_share, n_pairs = _share(disputed, asked_twice, weights), int(np.count_nonzero(twice))
     n_open = int(np.count_nonzero(disputed & np.isnan(final) & ~query.ended))
-    unsettled = _not_settled(n_open, shared.count, seen.n_without_final, n_pairs)
+    unsettled = _not_settled(n_open, disputed_share.count, counted_query.n_without_final, n_pairs)
     blocked = (unsettled if n_pairs else Undefined(NOT_JUDGED_TWICE)) or thin
-    after = {name: blocked or mean_of_tables(name, seen.with_final, scale) for name in coefficients}
-    found = QueryAgreement(
+    after = {name: blocked or mean_of_tables(name, counted_query.with_final, scale) for name in coefficients}
+    agreement = QueryAgreement(
         query_id=query.query_id,
         facet=query.facet,
         assessors=query.assessors,
@@ -199,39 +200,39 @@ def query_agreement(
         before=before,
         after=after,
         caveats_before=caveats(between, before, averaged=False),
-        caveats_after=caveats(seen.with_final, after, averaged=True),
-        disputed=shared,
+        caveats_after=caveats(counted_query.with_final, after, averaged=True),
+        disputed=disputed_share,
         overruled=replace(overruled, value=unsettled) if unsettled else overruled,
         n_open=n_open,
         n_unjudgeable=int(np.count_nonzero(query.ended)),
         agreed_by_policy=int(np.count_nonzero(asked_twice & ~disputed & absent.any(axis=0))),
     )
-    return found, seen
+    return agreement, counted_query
 
 
 def effective_pairs(weights: Array) -> float:
-    """How many pairs of equal weight tell as much (Kish 1965, Survey Sampling, section 11.7)."""
+    """Number of pairs of equal weight with the same information (Kish 1965, Survey Sampling, section 11.7)."""
     return float(weights.sum() ** 2 / (weights**2).sum()) if len(weights) else 0.0
 
 
 def too_thin(weights: Array) -> Undefined | None:
-    """Why a sampled query has no figure of its own. weights: of its pairs with two or more grades."""
-    worth = effective_pairs(weights)
-    if worth >= LEAST_EFFECTIVE or not len(weights) or (weights == 1).all():
+    """Reason why a sampled query has no figure of its own. weights: of its pairs with two or more grades."""
+    pairs = effective_pairs(weights)
+    if pairs >= LEAST_EFFECTIVE or not len(weights) or (weights == 1).all():
         return None
     return Undefined(
-        f"its {len(weights)} sampled pairs are worth {worth:.0f} with equal weights; a figure of one query needs "
+        f"its {len(weights)} sampled pairs are worth {pairs:.0f} with equal weights; a figure of one query needs "
         f"{LEAST_EFFECTIVE}",
         TOO_THIN,
     )
 
 
 def not_settled(queries: Iterable[tuple[QueryAgreement, CountedQuery]]) -> Undefined | None:
-    """Why the queries together have no figure after adjudication; None if every pair is settled.
+    """Reason why the queries together have no figure after adjudication; None if every pair is settled.
 
     Undisputed pairs are settled first: alone they would show perfect agreement.
     """
-    numbers = [(one.n_open, one.disputed.count, counted.n_without_final, one.n_pairs) for one, counted in queries]
+    numbers = [(query.n_open, query.disputed.count, counts.n_without_final, query.n_pairs) for query, counts in queries]
     return _not_settled(*np.sum(numbers, axis=0).tolist())
 
 
@@ -242,13 +243,13 @@ def _not_settled(still_open: int, disputed: int, without: int, judged: int) -> U
     return Undefined(f"{without} of {judged} pairs have no final grade yet", NOT_SETTLED) if without else None
 
 
-def _share(hits: Mask, of: Mask, weights: Array | None) -> PairShare:
-    n_hits, n_of = int(np.count_nonzero(hits)), int(np.count_nonzero(of))
+def _share(hits: Mask, members: Mask, weights: Array | None) -> PairShare:
+    n_hits, n_members = int(np.count_nonzero(hits)), int(np.count_nonzero(members))
     if weights is None or (weights == 1).all():
-        return PairShare(n_hits, n_of, n_hits / n_of if n_of else Undefined(NOT_JUDGED_TWICE))
-    of_hits, worth, squares = float(weights[hits].sum()), float(weights[of].sum()), float((weights[of] ** 2).sum())
-    value = of_hits / worth if n_of else Undefined(NOT_JUDGED_TWICE)
-    return SampledShare(n_hits, n_of, value, of_hits, worth, squares)
+        return PairShare(n_hits, n_members, n_hits / n_members if n_members else Undefined(NOT_JUDGED_TWICE))
+    weight_of_hits, weight = float(weights[hits].sum()), float(weights[members].sum())
+    value = weight_of_hits / weight if n_members else Undefined(NOT_JUDGED_TWICE)
+    return SampledShare(n_hits, n_members, value, weight_of_hits, weight, float((weights[members] ** 2).sum()))
 
 
 ONE_SIDED = (
@@ -260,7 +261,7 @@ ONE_GRADE = "every judgement is the same grade: it is then 1 by definition, as n
 
 
 def caveats(tables: Array, values: Mapping[str, Value], *, averaged: bool) -> dict[str, tuple[str, ...]]:
-    """The caveats of each coefficient that has a value and needs one.
+    """Caveats of each coefficient that has a value and needs one.
 
     tables: of every two that are compared, shape (P, K, K). values: by coefficient. averaged: they are the mean over
     the tables, and not of all assessors at once; a caveat then holds where most pairs lie in tables that it holds for.
@@ -274,11 +275,11 @@ def caveats(tables: Array, values: Mapping[str, Value], *, averaged: bool) -> di
         one_sided = not rests_on_most(sizes[~constant].sum(), sizes.sum())
         two_pairs = rests_on_most(sizes[sizes == 2].sum(), sizes.sum())
     one_grade = np.count_nonzero(tables.sum(axis=(0, 1)) + tables.sum(axis=(0, 2))) == 1
-    found = {}
+    caveats_by_name = {}
     for name, value in values.items():
         if isinstance(value, float) and name.startswith(("alpha", "kappa", "ac")):
             of_gwet = name.startswith("ac")
-            holds = {ONE_SIDED: one_sided and not of_gwet, TWO_PAIRS: two_pairs, ONE_GRADE: one_grade and of_gwet}
-            if any(holds.values()):
-                found[name] = tuple(text for text, there in holds.items() if there)
-    return found
+            applicable = {ONE_SIDED: one_sided and not of_gwet, TWO_PAIRS: two_pairs, ONE_GRADE: one_grade and of_gwet}
+            if any(applicable.values()):
+                caveats_by_name[name] = tuple(text for text, applies in applicable.items() if applies)
+    return caveats_by_name

@@ -1,4 +1,4 @@
-"""A coefficient of all pairs of many queries together, with its interval: the jackknife over whole topics.
+"""Coefficients of all pairs of many queries together, with an interval: the jackknife over whole topics.
 
 The jackknife leaves out one unit of chance after another: a query, or a paper of which several facets are queries.
 Counts add up, so what is left is the whole without that unit's.
@@ -21,7 +21,7 @@ from annot.measuring.agreement.contingency import NO_DUST, OF_COUNTS, OF_TABLES,
 
 @dataclass(frozen=True, slots=True)
 class PooledTables:
-    """Tables of two from many queries; only those who met in a query have one there.
+    """Tables of two from many queries; only two who met in a query have one there.
 
     clusters: the units of chance of the queries. query: shape (T,), the position of the query of each. two: shape (T,),
     which two; every number from 0 occurs. tables: shape (T, K, K).
@@ -33,61 +33,66 @@ class PooledTables:
     tables: Array
 
     def value(self, name: str, grades: Sequence[int]) -> Value:
-        """The mean over every two, of all queries together."""
+        """Mean over every two, of all queries together."""
         return mean_of_tables(name, self.summed(), grades)
 
     def left_out(self, name: str, grades: Sequence[int]) -> Array:
-        """The same without each unit of chance, shape (C,), nan where there is none.
+        """Coefficient without each unit of chance, shape (C,), nan if there is none.
 
-        Only those who met in a unit have another table without it.
+        Only two who met in a unit have another table without it.
         """
-        whole = self.summed()
-        many = len(whole) > 2
-        met, at = np.unique(self.clusters.of[self.query] * len(whole) + self.two, return_inverse=True)
-        unit, two = np.divmod(met, max(1, len(whole)))
-        own = np.zeros((len(met), *self.tables.shape[1:]))
-        np.add.at(own, at, self.tables)
-        values, sizes = of_tables(name, whole, grades, many=many)
-        values_left, sizes_left = of_tables(name, np.round(whole[two] - own, NO_DUST), grades, many=many)
+        tables = self.summed()
+        many = len(tables) > 2
+        met, position = np.unique(self.clusters.of[self.query] * len(tables) + self.two, return_inverse=True)
+        unit, two = np.divmod(met, max(1, len(tables)))
+        table_in_unit = np.zeros((len(met), *self.tables.shape[1:]))
+        np.add.at(table_in_unit, position, self.tables)
+        values, sizes = of_tables(name, tables, grades, many=many)
+        values_left, sizes_left = of_tables(name, np.round(tables[two] - table_in_unit, NO_DUST), grades, many=many)
 
-        def without(of_two: Array, left: Array) -> Array:
-            """The sum over every two without each unit. left: of those who met in it."""
-            return np.asarray(of_two.sum() + np.bincount(unit, left - of_two[two], self.clusters.n))
+        def without(values_of_two: Array, left: Array) -> Array:
+            """Sum over every two without each unit. left: of two who met in it."""
+            return np.asarray(values_of_two.sum() + np.bincount(unit, left - values_of_two[two], self.clusters.n))
 
         sums, used = without(values * sizes, values_left * sizes_left), np.round(without(sizes, sizes_left), NO_DUST)
-        shared = np.round(whole.sum() - np.bincount(unit, own.sum(axis=(-1, -2)), self.clusters.n), NO_DUST)
+        shared = np.round(tables.sum() - np.bincount(unit, table_in_unit.sum(axis=(-1, -2)), self.clusters.n), NO_DUST)
         result = np.full(self.clusters.n, np.nan)
         np.divide(sums, used, out=result, where=2 * used > shared)
         return result
 
     def summed(self) -> Array:
-        """The table of each two over all queries, shape (P, K, K)."""
-        whole = np.zeros((int(self.two.max(initial=-1)) + 1, *self.tables.shape[1:]))
-        np.add.at(whole, self.two, self.tables)
-        return whole
+        """Table of each two over all queries, shape (P, K, K)."""
+        tables = np.zeros((int(self.two.max(initial=-1)) + 1, *self.tables.shape[1:]))
+        np.add.at(tables, self.two, self.tables)
+        return tables
 
 
 @dataclass(frozen=True, slots=True)
 class PooledCounts:
-    """Many queries, between all assessors: the counts of each, first axis Q, and the tables of every two."""
+    """Counts of many queries between all assessors, first axis Q, and the tables of every two."""
 
     counts: Counts
     tables: PooledTables
 
     @property
     def clusters(self) -> Clusters:
-        """The units of chance of the queries."""
+        """Units of chance of the queries."""
         return self.tables.clusters
 
     def value(self, name: str, grades: Sequence[int]) -> Value:
-        """The coefficient of all pairs together, or why there is none."""
+        """Coefficient of all pairs together, or why there is none."""
         return value_between(name, self.counts.whole(), self.tables.summed(), grades)
 
     def left_out(self, name: str, grades: Sequence[int]) -> Array:
-        """The same without each unit of chance, shape (C,), nan where there is none."""
+        """Coefficient without each unit of chance, shape (C,), nan if there is none."""
         if name in OF_TABLES:
             return self.tables.left_out(name, grades)
         return OF_COUNTS[name](self.counts.left_out(self.clusters), grades)
+
+    def estimate(self, name: str, grades: Sequence[int], *, level: float) -> Estimate:
+        """Coefficient of all pairs together, with its interval."""
+        value = self.value(name, grades)
+        return Estimate(value, interval_of(self, value, name, grades, level=level))
 
 
 def pooled_between(
@@ -97,7 +102,7 @@ def pooled_between(
     *,
     topics: Sequence[str] | None,
 ) -> PooledCounts:
-    """Queries put together, all with the same M assessors.
+    """Join queries, all with the same M assessors.
 
     met: of each query the rows of every two who met, shape (P, 2). tables: theirs, shape (P, K, K). topics: the topic
     of each query; None takes the queries as independent.
@@ -106,7 +111,7 @@ def pooled_between(
     n_assessors = together.margins.shape[1]
     rows = np.concatenate(met)
     _, two = np.unique(rows[:, 0] * n_assessors + rows[:, 1], return_inverse=True)
-    query = np.repeat(np.arange(len(met)), [len(one) for one in met])
+    query = np.repeat(np.arange(len(met)), [len(rows_of_query) for rows_of_query in met])
     clusters = clusters_of(range(len(met)), topics)
     return PooledCounts(together, PooledTables(clusters, query, two, np.concatenate(tables)))
 
@@ -114,7 +119,7 @@ def pooled_between(
 def interval_of(
     pooled: PooledCounts | PooledTables, value: Value, name: str, grades: Sequence[int], *, level: float
 ) -> Interval | Undefined:
-    """The interval of `value`, the coefficient `name` of all pairs together."""
+    """Interval of `value`, the coefficient `name` of all pairs together."""
     if isinstance(value, Undefined):
         return value
     least, most = ends_of(name)
@@ -123,23 +128,23 @@ def interval_of(
 
 
 def ends_of(name: str) -> tuple[float, float]:
-    """The least and the most that a coefficient can be."""
+    """Smallest and largest possible value of a coefficient."""
     return (0.0, 100.0) if name in PERCENTAGES else (-1.0, 1.0)
 
 
 NOTHING = Undefined("no pair has both grades")
 Pair = tuple[str, str]
-"""(query_id, doc_id)."""
+"""A pair as (query_id, doc_id)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Between:
-    """How two gradings agree on the pairs that both graded."""
+    """Agreement of two gradings on the pairs that both graded."""
 
     n_pairs: int
     n_queries: int
     figures: dict[str, Estimate]
-    """By coefficient: of all pairs together, with the jackknife's interval over whole topics."""
+    """Figure by coefficient: of all pairs together, with the jackknife's interval over whole topics."""
 
 
 def agreement_between(
@@ -152,22 +157,23 @@ def agreement_between(
     topics: Mapping[str, str] | None,
     weights: Mapping[Pair, float] | None = None,
 ) -> Between:
-    """The coefficients of two gradings.
+    """Compute the coefficients of two gradings.
 
     first, second: the grade of each pair, by query and document. topics: the topic of each query, by its id; None takes
-    the queries as independent. weights: of each pair, 1 / pi where a sample was drawn; None is 1 each.
+    the queries as independent. weights: of each pair, 1 / pi if a sample was drawn; None is 1 each.
     """
     by_query = grouped((pair[0], pair) for pair in sorted(first.keys() & second.keys()))
     if not by_query:
         return Between(0, 0, dict.fromkeys(coefficients, Estimate(NOTHING, NOTHING)))
-    ratings = [np.array([[of[pair] for pair in own] for of in (first, second)], float) for own in by_query.values()]
-    worth = [None if weights is None else np.array([weights[pair] for pair in own]) for own in by_query.values()]
-    both = list(zip(ratings, worth, strict=True))
-    met, tables = zip(*(tables_between(one, grades, of) for one, of in both), strict=True)
-    of_queries = None if topics is None else [topics[query_id] for query_id in by_query]
-    pooled = pooled_between([count(one, grades, of) for one, of in both], met, tables, topics=of_queries)
-    figures = {}
-    for name in coefficients:
-        value = pooled.value(name, grades)
-        figures[name] = Estimate(value, interval_of(pooled, value, name, grades, level=level))
-    return Between(sum(one.shape[1] for one in ratings), len(ratings), figures)
+    counts, met, tables = [], [], []
+    for pairs in by_query.values():
+        ratings = np.array([[grading[pair] for pair in pairs] for grading in (first, second)], float)
+        pair_weights = None if weights is None else np.array([weights[pair] for pair in pairs])
+        rows, tables_of_query = tables_between(ratings, grades, pair_weights)
+        counts.append(count(ratings, grades, pair_weights))
+        met.append(rows)
+        tables.append(tables_of_query)
+    topics_of_queries = None if topics is None else [topics[query_id] for query_id in by_query]
+    pooled = pooled_between(counts, met, tables, topics=topics_of_queries)
+    figures = {name: pooled.estimate(name, grades, level=level) for name in coefficients}
+    return Between(sum(map(len, by_query.values())), len(by_query), figures)

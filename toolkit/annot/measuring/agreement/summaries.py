@@ -1,4 +1,4 @@
-"""What the agreement tables hold, and how it becomes JSON: a value, or the reason why there is none."""
+"""Records of the agreement tables. A figure is a value, or the reason why there is none."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from annot.measuring.agreement.coefficients import (
 )
 
 LEAST_EFFECTIVE = 15
-"""Pairs of a sampled query that must be worth a figure of its own; with fewer it counts in the pooled one only."""
+"""Effective pairs that a sampled query needs for a figure of its own; with fewer it counts in the pooled one only."""
 TOO_THIN = f"the sampled pairs are worth fewer than {LEAST_EFFECTIVE} with equal weights"
 
 
 @dataclass(frozen=True, slots=True)
 class PairShare:
-    """`count` pairs `of` so many; `value` is a fraction, 0..1."""
+    """Share of pairs: `count` pairs `of` so many; `value` is a fraction, 0..1."""
 
     count: int
     of: int
@@ -29,19 +29,19 @@ class PairShare:
 
 @dataclass(frozen=True, slots=True)
 class SampledShare(PairShare):
-    """A share of which `value` describes the whole pool, `count` and `of` the drawn pairs."""
+    """Share whose `value` describes the whole pool, `count` and `of` the drawn pairs."""
 
     hits: float
-    """Pairs of the pool for which those of `count` stand: the sum of their weights."""
+    """Pairs of the pool that those of `count` represent: the sum of their weights."""
     worth: float
-    """The same for those of `of`."""
+    """Pairs of the pool that those of `of` represent."""
     squares: float
-    """The sum of the squares of these weights."""
+    """Sum of the squares of these weights."""
 
 
 @dataclass(frozen=True, slots=True)
 class ShareSummary:
-    """A share over all pairs, and the mean of the queries' shares; fractions, 0..1."""
+    """Share over all pairs, and the mean of the queries' shares; fractions, 0..1."""
 
     pooled: PairShare
     mean: Value
@@ -49,23 +49,23 @@ class ShareSummary:
     undefined: dict[str, str]
     """Reason by `query_id` of the queries that have no share."""
     intervals: dict[str, Interval | Undefined] | None
-    """Of `pooled`, Wilson's; of `mean`, the jackknife over topics; None when not asked for."""
+    """Interval of `pooled`, Wilson's; of `mean`, the jackknife over topics; None if not requested."""
 
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """One coefficient over the queries of a group."""
+    """Summary of one coefficient over the queries of a group."""
 
     median: Value
     mean: Value
     q1: Value
     q3: Value
     pooled: Value
-    """The coefficient of all pairs of the group taken together."""
+    """Coefficient of all pairs of the group taken together."""
     n_queries: int
     """Queries in which it has a value: those behind median, mean and quartiles."""
     n_undefined: int
-    """The other queries of the group; those without a value of their own are in `undefined`."""
+    """Other queries of the group; those without a value of their own are in `undefined`."""
     n_pairs: int
     """Pairs judged at least twice in these queries."""
     n_pairs_pooled: int
@@ -73,12 +73,12 @@ class Summary:
     undefined: dict[str, str]
     """Reason by `query_id` of the queries in which it has no value."""
     intervals: dict[str, Interval | Undefined] | None
-    """Of `median`, `mean` and `pooled`, over whole topics; None when not asked for."""
+    """Intervals of `median`, `mean` and `pooled`, over whole topics; None if not requested."""
 
 
 @dataclass(frozen=True, slots=True)
 class QueryAgreement:
-    """The agreement on one query."""
+    """Agreement on one query."""
 
     query_id: str
     facet: str
@@ -88,13 +88,13 @@ class QueryAgreement:
     n_missing: int
     """Judgements that were asked for and have no grade."""
     prevalence: dict[int, int]
-    """How often each grade was given."""
+    """Number of times that each grade was given."""
     before: dict[str, Value]
-    """Between the assessors, by coefficient."""
+    """Value between the assessors, by coefficient."""
     after: dict[str, Value]
-    """The mean of (each assessor, final grade), by coefficient, on the pairs with two or more grades."""
+    """Mean of (each assessor, final grade), by coefficient, on the pairs with two or more grades."""
     caveats_before: dict[str, tuple[str, ...]]
-    """What the data forces, by coefficient, where its value says less than it seems to."""
+    """Caveats by coefficient, if its value says less than it seems to."""
     caveats_after: dict[str, tuple[str, ...]]
     disputed: PairShare
     """Pairs given to two or more assessors that needed adjudication: grades differ, or one is missing."""
@@ -112,7 +112,7 @@ class QueryAgreement:
 
 @dataclass(frozen=True, slots=True)
 class GroupAgreement:
-    """The agreement on the queries of one facet, or on all together."""
+    """Agreement on the queries of one facet, or on all together."""
 
     name: str
     n_queries: int
@@ -124,36 +124,38 @@ class GroupAgreement:
     disputed: ShareSummary
     overruled: ShareSummary
     not_settled: Undefined | None
-    """Why nothing is summarised after adjudication: pairs settled early are easier, so partial figures are too high."""
+    """Reason why nothing is summarised after adjudication: pairs settled early are easier, so partial figures are too
+    high.
+    """
     agreed_by_policy: int
     n_unjudgeable: int
 
 
 @dataclass(frozen=True, slots=True)
 class AgreementTable:
-    """All agreement figures of a study, with what they rest on."""
+    """Agreement figures of a study, with the settings behind them."""
 
     missing: str
-    """The policy for missing judgements, by name."""
+    """Name of the policy for missing judgements."""
     grades: tuple[int, ...]
-    """The scale that the coefficients saw; (0, 1) when binarised."""
+    """Scale that the coefficients saw; (0, 1) if binarised."""
     binarised_at: int | None
-    """Grades from here upward counted as 1; None when the scale was used as it is."""
+    """Lowest grade that counted as 1; None if the scale was used as it is."""
     titles: dict[str, str]
     level: float | None
-    """Of the intervals, 0..1; None without intervals."""
+    """Level of the intervals, 0..1; None without intervals."""
     queries: tuple[QueryAgreement, ...]
     groups: tuple[GroupAgreement, ...]
     """Facets by name, then `together`."""
 
     @property
     def binary(self) -> bool:
-        """Whether the scale has two grades as it is."""
+        """True if the scale has two grades as it is."""
         return self.binarised_at is None and len(self.grades) == 2
 
     @property
     def distinct(self) -> tuple[str, ...]:
-        """The coefficients that are not another one of these by another name."""
+        """Coefficients that are not another one of these by another name."""
         if self.binary and TITLES_OF_TWO.keys() <= self.titles.keys():
             return tuple(TITLES_OF_TWO)
         twins = ON_TWO_GRADES if self.binary else {}
@@ -161,14 +163,14 @@ class AgreementTable:
 
     @property
     def headline(self) -> tuple[str, ...]:
-        """The coefficients that are shown first, in order."""
+        """Coefficients that are shown first, in order."""
         many = any(len(query.assessors) > 2 for query in self.queries)
         first = HEADLINE_OF_TWO if self.binary else HEADLINE_OF_MANY if many else HEADLINE
         return tuple(name for name in first if name in self.titles) or tuple(self.titles)
 
     @property
     def best(self) -> str:
-        """The statistic of a group that is shown first."""
+        """Statistic of a group that is shown first."""
         return "median"
 
     @property
@@ -179,16 +181,16 @@ class AgreementTable:
 
 @dataclass(frozen=True, slots=True)
 class SampledAgreement(AgreementTable):
-    """The agreement on whole pools of which a sample was judged, by the weights of the drawn pairs."""
+    """Agreement on whole pools of which a sample was judged, by the weights of the drawn pairs."""
 
     @property
     def best(self) -> str:
-        """Medians over queries are too low where few pairs of each were drawn."""
+        """Statistic shown first: medians over queries are too low if few pairs of each were drawn."""
         return "pooled"
 
     @property
     def too_thin(self) -> int:
         return sum(
-            any(isinstance(of, Undefined) and of.in_general == TOO_THIN for of in query.before.values())
+            any(isinstance(value, Undefined) and value.in_general == TOO_THIN for value in query.before.values())
             for query in self.queries
         )

@@ -1,12 +1,13 @@
-"""Agreement per query, then per facet and together: before adjudication, after it, and what adjudication had to do.
+"""Agreement per query, then per facet and together: before adjudication, after it, and the work of adjudication.
 
 Each coefficient is summarised over the queries of a group, with intervals over whole topics.
 """
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -48,17 +49,17 @@ def agreement_table(
     unjudgeable: Collection[tuple[str, str]] = (),
     weights: Mapping[tuple[str, str], float] | None = None,
 ) -> AgreementTable:
-    """All agreement figures.
+    """Compute all agreement figures.
 
-    facets: the facet of each `query_id`. grades: the scale, consecutive integers. missing: a name in
-    `ratings.POLICIES`. binarised_at: compute the coefficients on "this grade or higher" instead; None for the scale as
-    it is. level: of the intervals, 0..1; None for no intervals. topics: the topic of each `query_id`; intervals take
-    topics for the units of chance, and queries where this is None. coefficients: names in `COEFFICIENTS`, those wanted.
-    unjudgeable: the pairs (query, document) that were closed because no one could judge them. weights: of each pair
-    (query, document), 1 / pi where a sample was drawn: coefficients then describe the whole pool, and a query whose
-    pairs are worth too few (`LEAST_EFFECTIVE`) has none of its own. The best figure then is the pooled one: means
-    and medians over queries are off by .01 at a third (`benchmarks/sampled_judging.py`). Shares of disputed and
-    overruled pairs describe the pool, too; counts are of what was judged.
+    facets: the facet of each `query_id`. grades: the scale, consecutive integers. missing: a name in `POLICIES`.
+    binarised_at: compute the coefficients on "this grade or higher" instead; None uses the scale as it is. level: of
+    the intervals, 0..1; None for no intervals. topics: the topic of each `query_id`; intervals take topics for the
+    units of chance, and queries if this is None. coefficients: names in `COEFFICIENTS`. unjudgeable: the pairs (query,
+    document) that were closed because no one could judge them. weights: of each pair (query, document), 1 / pi if a
+    sample was drawn: coefficients then describe the whole pool, and a query whose pairs are worth too few
+    (`LEAST_EFFECTIVE`) has none of its own. The best figure then is the pooled one: means and medians over queries are
+    off by .01 at a third (`benchmarks/sampled_judging.py`). Shares of disputed and overruled pairs describe the pool,
+    too; counts are of judged pairs.
 
     Per query: before adjudication the coefficient between the assessors, after it the mean of (each assessor, final
     grade), both on the pairs with two or more grades. After adjudication a query, and a group of queries, has values
@@ -77,7 +78,7 @@ def agreement_table(
     names = dict.fromkeys([*sorted({query.facet for query, _ in figures}), TOGETHER]) if figures else ()
     groups = [
         group_agreement(
-            *(name, [one for one in figures if name in (one[0].facet, TOGETHER)], scale),
+            *(name, [member for member in figures if name in (member[0].facet, TOGETHER)], scale),
             coefficients=coefficients,
             level=level,
             topics=topics,
@@ -97,7 +98,7 @@ def agreement_table(
 
 IN_NONE = Undefined("none of the queries has a value")
 SHOWN_NAMES = 3
-"""Queries named in a reason; the records name all."""
+"""Number of queries named in a reason; the records name all."""
 
 
 def group_agreement(
@@ -109,97 +110,137 @@ def group_agreement(
     level: float | None,
     topics: Mapping[str, str] | None,
 ) -> GroupAgreement:
-    """The queries of one facet, or all, each with its counts. level: of the intervals; None makes none.
+    """Summarise the queries of one facet, or all, each with its counts. level: of the intervals; None makes none.
 
     topics: the topic of each query, by its id; None takes the queries as independent.
     """
-    queries, seen = zip(*members, strict=True)
-    of_queries = None if topics is None else [topics[query.query_id] for query in queries]
-    between, with_final = _pooled(queries, seen, of_queries)
+    queries, counted_queries = zip(*members, strict=True)
+    group = _Group(queries, None if topics is None else [topics[query.query_id] for query in queries], scale, level)
+    between, with_final = _pooled(queries, counted_queries, group.topics)
     unsettled = not_settled(members)
     if unsettled is not None:
-        names = [query.query_id for query, one in members if not_settled([(query, one)])]
-        unsettled = Undefined(f"{unsettled.reason}, on {_some_of(names)}", unsettled.in_general)
-
-    def summary(
-        coefficient: str, values: Sequence[Value], pooled: PooledCounts | PooledTables, blocked: Undefined | None
-    ) -> Summary:
-        """One coefficient of all queries; `blocked` says why the group has no figure, whatever its queries have."""
-        numbers = np.full(len(queries), np.nan) if blocked else _numbers(values)
-        there = ~np.isnan(numbers)
-        defined = numbers[there]
-        why = blocked or _why_no_summary(len(defined), len(queries))
-        q1, median, q3 = [why] * 3 if why else map(float, np.quantile(defined, [0.25, 0.5, 0.75]))
-        of_all = blocked or pooled.value(coefficient, scale)
-        least, most = ends_of(coefficient)
-        return Summary(
-            median=median,
-            mean=why or float(defined.mean()),
-            q1=q1,
-            q3=q3,
-            pooled=of_all,
-            n_queries=len(defined),
-            n_undefined=len(queries) - len(defined),
-            n_pairs=sum(query.n_pairs for query, counts in zip(queries, there, strict=True) if counts),
-            n_pairs_pooled=0 if blocked else sum(query.n_pairs for query in queries),
-            undefined=_reasons(queries, values),
-            intervals=None
-            if level is None
-            else {
-                "median": why or median_interval(defined, level=level, topics=_where(of_queries, there)),
-                "mean": why
-                or mean_interval(defined, level=level, least=least, most=most, topics=_where(of_queries, there)),
-                "pooled": interval_of(pooled, of_all, coefficient, scale, level=level),
-            },
-        )
-
+        names = [query.query_id for query, counts in members if not_settled([(query, counts)])]
+        unsettled = Undefined(f"{unsettled.reason}, on {_first_names(names)}", unsettled.in_general)
     return GroupAgreement(
         name=name,
         n_queries=len(queries),
         n_pairs=sum(query.n_pairs for query in queries),
         n_missing=sum(query.n_missing for query in queries),
         prevalence={grade: sum(query.prevalence[grade] for query in queries) for grade in scale},
-        before={
-            coefficient: summary(coefficient, [query.before[coefficient] for query in queries], between, None)
-            for coefficient in coefficients
-        },
+        before={name: group.summary(name, [query.before[name] for query in queries], between) for name in coefficients},
         after={
-            coefficient: summary(coefficient, [query.after[coefficient] for query in queries], with_final, unsettled)
-            for coefficient in coefficients
+            name: group.summary(name, [query.after[name] for query in queries], with_final, blocked=unsettled)
+            for name in coefficients
         },
-        disputed=_shares(queries, [query.disputed for query in queries], None, level, of_queries),
-        overruled=_shares(queries, [query.overruled for query in queries], unsettled, level, of_queries),
+        disputed=group.shares([query.disputed for query in queries]),
+        overruled=group.shares([query.overruled for query in queries], blocked=unsettled),
         not_settled=unsettled,
         agreed_by_policy=sum(query.agreed_by_policy for query in queries),
         n_unjudgeable=sum(query.n_unjudgeable for query in queries),
     )
 
 
+@dataclass(frozen=True, slots=True)
+class _Group:
+    """Queries that are summarised together. `blocked` is the reason why they have no figure, whatever each one has."""
+
+    queries: Sequence[QueryAgreement]
+    topics: Sequence[str] | None
+    scale: Sequence[int]
+    level: float | None
+
+    def summary(
+        self,
+        coefficient: str,
+        values: Sequence[Value],
+        pooled: PooledCounts | PooledTables,
+        blocked: Undefined | None = None,
+    ) -> Summary:
+        """Summary of one coefficient."""
+        numbers = np.full(len(values), np.nan) if blocked else _numbers(values)
+        has_value = ~np.isnan(numbers)
+        defined, topics = numbers[has_value], self._topics_of(has_value)
+        why = blocked or _why_no_summary(len(defined), len(values))
+        q1, median, q3 = [why] * 3 if why else map(float, np.quantile(defined, [0.25, 0.5, 0.75]))
+        pooled_value = blocked or pooled.value(coefficient, self.scale)
+        least, most = ends_of(coefficient)
+        intervals: dict[str, Interval | Undefined] | None = None
+        if self.level is not None:
+            intervals = {
+                "median": why or median_interval(defined, level=self.level, topics=topics),
+                "mean": why or mean_interval(defined, level=self.level, least=least, most=most, topics=topics),
+                "pooled": interval_of(pooled, pooled_value, coefficient, self.scale, level=self.level),
+            }
+        return Summary(
+            median=median,
+            mean=why or float(defined.mean()),
+            q1=q1,
+            q3=q3,
+            pooled=pooled_value,
+            n_queries=len(defined),
+            n_undefined=len(values) - len(defined),
+            n_pairs=sum(query.n_pairs for query in itertools.compress(self.queries, has_value)),
+            n_pairs_pooled=0 if blocked else sum(query.n_pairs for query in self.queries),
+            undefined=self._reasons(values),
+            intervals=intervals,
+        )
+
+    def shares(self, shares: Sequence[PairShare], blocked: Undefined | None = None) -> ShareSummary:
+        """Summary of a share of each query."""
+        values = [share.value for share in shares]
+        numbers = _numbers(values)
+        has_value = ~np.isnan(numbers)
+        defined, topics = numbers[has_value], self._topics_of(has_value)
+        count, of = sum(share.count for share in shares), sum(share.of for share in shares)
+        hits, sizes = _effective_counts(shares)
+        why = blocked or (None if len(defined) else IN_NONE)
+        intervals: dict[str, Interval | Undefined] | None = None
+        if self.level is not None:
+            intervals = {
+                "pooled": blocked or share_of_counts(hits, sizes, level=self.level, topics=self.topics).interval,
+                "mean": why or mean_interval(defined, level=self.level, least=0, most=1, topics=topics),
+            }
+        return ShareSummary(
+            pooled=PairShare(count, of, why or sum(hits) / sum(sizes)),
+            mean=why or float(defined.mean()),
+            n_queries=0 if blocked else len(defined),
+            undefined=self._reasons(values),
+            intervals=intervals,
+        )
+
+    def _topics_of(self, chosen: Mask) -> list[str] | None:
+        return None if self.topics is None else list(itertools.compress(self.topics, chosen))
+
+    def _reasons(self, values: Sequence[Value]) -> dict[str, str]:
+        pairs = zip(self.queries, values, strict=True)
+        return {query.query_id: value.reason for query, value in pairs if isinstance(value, Undefined)}
+
+
 def _pooled(
-    queries: Sequence[QueryAgreement], seen: Sequence[CountedQuery], topics: Sequence[str] | None
+    queries: Sequence[QueryAgreement], counted_queries: Sequence[CountedQuery], topics: Sequence[str] | None
 ) -> tuple[PooledCounts, PooledTables]:
-    """The counts of all queries, with a row for each of the group's assessors: between them, and with the final."""
+    """Counts of all queries, with a row for each of the group's assessors: between them, and with the final grades."""
     assessors = sorted({assessor for query in queries for assessor in query.assessors})
     places = {assessor: place for place, assessor in enumerate(assessors)}
     rows = [np.array([places[assessor] for assessor in query.assessors]) for query in queries]
     counts = []
-    for place, one in zip(rows, seen, strict=True):
-        margins = np.zeros((len(assessors), one.counts.margins.shape[1]))
-        margins[place] = one.counts.margins
-        counts.append(replace(one.counts, margins=margins))
-    met = [place[one.met] for place, one in zip(rows, seen, strict=True)]
-    between = pooled_between(counts, met, [one.between for one in seen], topics=topics)
+    for place, counted_query in zip(rows, counted_queries, strict=True):
+        margins = np.zeros((len(assessors), counted_query.counts.margins.shape[1]))
+        margins[place] = counted_query.counts.margins
+        counts.append(replace(counted_query.counts, margins=margins))
+    met = [place[counted_query.met] for place, counted_query in zip(rows, counted_queries, strict=True)]
+    between = pooled_between(counts, met, [counted_query.between for counted_query in counted_queries], topics=topics)
     with_final = PooledTables(
         clusters=between.clusters,
-        query=np.repeat(np.arange(len(seen)), [len(place) for place in rows]),
+        query=np.repeat(np.arange(len(counted_queries)), [len(place) for place in rows]),
         two=np.concatenate(rows),
-        tables=np.concatenate([one.with_final for one in seen]),
+        tables=np.concatenate([counted_query.with_final for counted_query in counted_queries]),
     )
     return between, with_final
 
 
 def _why_no_summary(defined: int, queries: int) -> Undefined | None:
-    """Why queries have no summary: those with a value are not like those without."""
+    """Reason why queries have no summary: those with a value are not like those without."""
     if defined == 0:
         return IN_NONE
     if not rests_on_most(defined, queries):
@@ -211,63 +252,24 @@ def _why_no_summary(defined: int, queries: int) -> Undefined | None:
     return None
 
 
-def _shares(
-    queries: Sequence[QueryAgreement],
-    shares: Sequence[PairShare],
-    unsettled: Undefined | None,
-    level: float | None,
-    topics: Sequence[str] | None,
-) -> ShareSummary:
-    values = [share.value for share in shares]
-    numbers = _numbers(values)
-    there = ~np.isnan(numbers)
-    defined = numbers[there]
-    count, of = sum(share.count for share in shares), sum(share.of for share in shares)
-    hits, sizes = _in_worth(shares)
-    why = unsettled or (None if len(defined) else IN_NONE)
-    intervals: dict[str, Interval | Undefined] | None = None
-    if level is not None:
-        intervals = {
-            "pooled": unsettled or share_of_counts(hits, sizes, level=level, topics=topics).interval,
-            "mean": why or mean_interval(defined, level=level, least=0, most=1, topics=_where(topics, there)),
-        }
-    return ShareSummary(
-        pooled=PairShare(count, of, why or sum(hits) / sum(sizes)),
-        mean=why or float(defined.mean()),
-        n_queries=0 if unsettled else len(defined),
-        undefined=_reasons(queries, values),
-        intervals=intervals,
-    )
-
-
-def _in_worth(shares: Sequence[PairShare]) -> tuple[list[float], list[float]]:
-    """Hits and pairs of each query; of sampled ones by their weights, as many together as tell so much (Kish 1965)."""
-    found = [
-        (one.hits, one.worth, one.squares) if isinstance(one, SampledShare) else (one.count, one.of, one.of)
-        for one in shares
+def _effective_counts(shares: Sequence[PairShare]) -> tuple[list[float], list[float]]:
+    """Hits and pairs of each query; sampled ones are scaled to their effective number (Kish 1965)."""
+    sums = [
+        (share.hits, share.worth, share.squares)
+        if isinstance(share, SampledShare)
+        else (share.count, share.of, share.of)
+        for share in shares
     ]
-    _, worth, squares = np.sum(found, axis=0).tolist()
+    _, worth, squares = np.sum(sums, axis=0).tolist()
     scale = worth / squares if squares else 1.0
-    return [hits * scale for hits, *_ in found], [of * scale for _, of, _ in found]
-
-
-def _where(topics: Sequence[str] | None, there: Mask) -> list[str] | None:
-    return None if topics is None else [paper for paper, known in zip(topics, there, strict=True) if known]
+    return [hits * scale for hits, *_ in sums], [size * scale for _, size, _ in sums]
 
 
 def _numbers(values: Sequence[Value]) -> Array:
     return np.array([np.nan if isinstance(value, Undefined) else value for value in values])
 
 
-def _reasons(queries: Sequence[QueryAgreement], values: Sequence[Value]) -> dict[str, str]:
-    return {
-        query.query_id: value.reason
-        for query, value in zip(queries, values, strict=True)
-        if isinstance(value, Undefined)
-    }
-
-
-def _some_of(names: Sequence[str]) -> str:
-    """The first few, and how many more."""
-    shown, more = names[:SHOWN_NAMES], len(names) - SHOWN_NAMES
-    return ", ".join(shown) + (f" and {more} more" if more > 0 else "")
+def _first_names(names: Sequence[str]) -> str:
+    """First few names, and the number of others."""
+    shown, others = names[:SHOWN_NAMES], len(names) - SHOWN_NAMES
+    return ", ".join(shown) + (f" and {others} more" if others > 0 else "")

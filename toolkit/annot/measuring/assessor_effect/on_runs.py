@@ -1,5 +1,6 @@
-"""The runs of a collection under every grading of the same pool: the final one, each assessor's, and random choices
-among theirs."""
+"""Runs of a collection under every grading of the same pool: the final one, each assessor's, and random choices among
+theirs.
+"""
 
 from __future__ import annotations
 
@@ -43,21 +44,24 @@ SECOND = "B"
 
 @dataclass(frozen=True, slots=True)
 class Grading:
-    """A grade for each pair of each query, 0 where it has none; `queries` are the positions of those it covers."""
+    """Grade for each pair of each query, 0 if it has none; `queries` are the positions of those it covers."""
 
     name: str
     grades: tuple[Grades, ...]
     queries: Integers
-    """Those of which the assessor was given every pair."""
+    """Positions of queries of which the assessor was given every pair."""
     partly: Integers
-    """Those of which the assessor was given some pairs and not others: they are left out."""
+    """Positions of queries of which the assessor was given some pairs and not others: they are left out."""
     n_ungraded: int
 
 
 def gradings_of(cells: Sequence[QueryRatings]) -> list[Grading]:
-    """`final`; `A` and `B`, the first and the second assessor of each pair in the order of their pseudonyms; then the
-    assessors by name. One rule for all: a grading covers the queries of which its assessor was given every pair, and an
-    answer without a grade is 0 there. One that covers no query is there all the same, with none."""
+    """Gradings of the queries: `final`; `A` and `B`, the first and the second assessor of each pair in the order of
+    their pseudonyms; then the assessors by name.
+
+    One rule for all: a grading covers the queries of which its assessor was given every pair, and an answer without a
+    grade is 0 there. A grading that covers no query is in the list all the same.
+    """
     nowhere: Integers = np.zeros(0, dtype=np.int64)
     gradings = [Grading(FINAL, tuple(cell.final.astype(np.int8) for cell in cells), np.arange(len(cells)), nowhere, 0)]
     for name, place in ((FIRST, 1), (SECOND, 2)):
@@ -71,7 +75,7 @@ def gradings_of(cells: Sequence[QueryRatings]) -> list[Grading]:
 
 def random_grades(cell: QueryRatings, *, n: int, seed: int, topic: str) -> tuple[Grades, Integers]:
     """Gradings in which all pairs of the query's topic have the first judgement, or all the second, and so on, shape
-    (D, N), and which of them each of n random choices takes, shape (n,); the first choices do not change with n.
+    (D, N), and the one that each of n random choices takes, shape (n,); the first choices do not change with n.
 
     A choice is a number between 0 and 1 for the topic: of k who graded a pair, it takes one of k equal parts, in the
     order of their pseudonyms. So of two who graded all pairs, one or the other gives all grades.
@@ -87,13 +91,13 @@ def random_grades(cell: QueryRatings, *, n: int, seed: int, topic: str) -> tuple
 
 
 def _grading(name: str, cells: Sequence[QueryRatings], chosen: Sequence[Mask]) -> Grading:
-    """chosen: of each query, whose answer to each pair is taken, shape (M, N) with one true a column at most."""
-    given = [of.any(axis=0) for of in chosen]
-    whole = np.array([at for at, pairs in enumerate(given) if pairs.all()], dtype=np.int64)
-    partly = np.array([at for at, pairs in enumerate(given) if pairs.any() and not pairs.all()], dtype=np.int64)
-    rows = [np.where(of, cell.ratings, 0.0).sum(axis=0) for cell, of in zip(cells, chosen, strict=True)]
-    ungraded = sum(int(np.isnan(rows[at]).sum()) for at in whole)
-    return Grading(name, tuple(np.nan_to_num(row).astype(np.int8) for row in rows), whole, partly, ungraded)
+    """Grading from the answers in `chosen`: of each query shape (M, N) with one true a column at most."""
+    answered = [mask.any(axis=0) for mask in chosen]
+    some, every = (np.array([test(pairs) for pairs in answered], dtype=np.bool_) for test in (np.any, np.all))
+    complete, partly = np.flatnonzero(every), np.flatnonzero(some & ~every)
+    rows = [np.where(mask, cell.ratings, 0.0).sum(axis=0) for cell, mask in zip(cells, chosen, strict=True)]
+    ungraded = sum(int(np.isnan(rows[position]).sum()) for position in complete)
+    return Grading(name, tuple(np.nan_to_num(row).astype(np.int8) for row in rows), complete, partly, ungraded)
 
 
 Runs = Mapping[str, Mapping[str, Ranking]]
@@ -114,16 +118,16 @@ def assessor_effect_on_runs(
     """Rank the runs under every grading and compare the rankings.
 
     Gradings: `final` (the qrels); `A` and `B`, the first and the second assessor of each pair in the order of their
-    pseudonyms, so one fixed person a query where teams are fixed; each assessor by name; and `settings.n_random`
-    random ones, in which all pairs of a topic have the first or all have the second judgement, drawn for each topic
-    from the seed (`random_grades`).
-    A grading covers the queries of which its assessor was given every pair; the notes name those of which only a part
-    was given. A pair that came back without a grade counts as not relevant. Judgements that carry flags do not count.
+    pseudonyms, so one fixed person a query if teams are fixed; each assessor by name; and `settings.n_random` random
+    ones, in which all pairs of a topic have the first or all have the second judgement, drawn for each topic from the
+    seed (`random_grades`). A grading covers the queries of which its assessor was given every pair; the notes name
+    those of which only a part was given. A pair that came back without a grade counts as not relevant. Judgements that
+    carry flags do not count.
 
-    A run that has no ranking for a query scores 0 there, as in `annot.measuring.evaluation.measures`.
-    settings: its convention and measure are of `annot.measuring.evaluation.gradings`. topics: the topic of each
-    query. sampled: where a sample of the pools was judged, by which the whole pools are estimated under each grading.
-    Raises InputError when no pair has both a final grade and an assessor's.
+    A run that has no ranking for a query scores 0 there, as in `annot.measuring.evaluation.measures`. settings: its
+    convention and measure are of `annot.measuring.evaluation.gradings`. topics: the topic of each query. sampled:
+    estimates of the whole pools under each grading, if a sample of the pools was judged. Raises InputError if no pair
+    has both a final grade and an assessor's.
     """
     judged, notes = _judged_queries(judgements, tuple(qrels))
     if sampled is not None:
@@ -134,17 +138,17 @@ def assessor_effect_on_runs(
     named = [grading for grading in gradings if len(grading.queries)]
     # All gradings of a query are measured in one go: the named ones, then the random ones.
     values = np.zeros((len(tags), len(named) + settings.n_random, len(judged)))
-    for place, query in enumerate(judged):
+    for column, query in enumerate(judged):
         drawn, taken = random_grades(query, n=settings.n_random, seed=settings.seed, topic=topics[query.query_id])
-        grades = np.concatenate([np.stack([grading.grades[place] for grading in named]), drawn])
-        of_each = np.concatenate([np.arange(len(named)), len(named) + taken])
+        grades = np.concatenate([np.stack([grading.grades[column] for grading in named]), drawn])
+        grading_of = np.concatenate([np.arange(len(named)), len(named) + taken])
         if sampled is not None:
             estimates = _estimated([runs[tag] for tag in tags], query, grades, settings, sampled)
-            values[:, :, place] = estimates[:, of_each]
+            values[:, :, column] = estimates[:, grading_of]
             continue
-        for at, tag in enumerate(tags):
-            values[at, :, place] = _measured(runs[tag], query, grades, settings)[of_each]
-    by_name = {grading.name: values[:, at, :] for at, grading in enumerate(named)}
+        for row, tag in enumerate(tags):
+            values[row, :, column] = _measured(runs[tag], query, grades, settings)[grading_of]
+    by_name = {grading.name: values[:, row, :] for row, grading in enumerate(named)}
     final, *others = named
     first_two = [grading for grading in others if grading.name in (FIRST, SECOND)]
     couples = [*itertools.combinations(first_two, 2), *((grading, final) for grading in others)]
@@ -163,12 +167,12 @@ def assessor_effect_on_runs(
 
 
 def _judged_queries(judgements: Iterable[Judgement], qrels: Sequence[Qrel]) -> tuple[list[QueryRatings], list[str]]:
-    """The pairs with a final grade and an assessor's, by query, and a note on each that has only one of them."""
+    """Pairs with a final grade and an assessor's, by query, and a note on each that has only one of them."""
     decisions = [Decision(query_id, doc_id, relevance, "adjudicated") for query_id, doc_id, relevance in qrels]
-    given = tuple(judgements)
-    queries = ratings_of(given, decisions, {judgement.query_id: "" for judgement in given})
+    judgements = tuple(judgements)
+    queries = ratings_of(judgements, decisions, {judgement.query_id: "" for judgement in judgements})
     judged = [query for query in map(_in_both, queries) if len(query.final)]
-    kept = {(query.query_id, doc_id) for query in judged for doc_id in query.doc_ids}
+    in_both = {(query.query_id, doc_id) for query in judged for doc_id in query.doc_ids}
     graded = {
         (query.query_id, doc_id)
         for query in queries
@@ -184,23 +188,23 @@ def _judged_queries(judgements: Iterable[Judgement], qrels: Sequence[Qrel]) -> t
         )
     third = sum(int((query.asked.sum(axis=0) > 2).sum()) for query in judged)
     notes = {
-        "in the qrels without an assessor's grade: left out": len(final - kept),
-        "judged without a final grade: left out": len(graded - kept),
+        "in the qrels without an assessor's grade: left out": len(final - in_both),
+        "judged without a final grade: left out": len(graded - in_both),
         "with more than two assessors: A and B are the first two, random choices are among all": third,
     }
-    return judged, [f"{counted(n, 'pair')} {what}" for what, n in notes.items() if n]
+    return judged, [f"{counted(n, 'pair')} {note}" for note, n in notes.items() if n]
 
 
 def _in_both(query: QueryRatings) -> QueryRatings:
-    """The pairs of the query that have a final grade and one of an assessor's."""
-    kept = ~np.isnan(query.final) & ~np.isnan(query.ratings).all(axis=0)
+    """Pairs of the query that have a final grade and one of an assessor's."""
+    in_both = ~np.isnan(query.final) & ~np.isnan(query.ratings).all(axis=0)
     return replace(
         query,
-        doc_ids=tuple(itertools.compress(query.doc_ids, kept)),
-        ratings=query.ratings[:, kept],
-        asked=query.asked[:, kept],
-        final=query.final[kept],
-        ended=query.ended[kept],
+        doc_ids=tuple(itertools.compress(query.doc_ids, in_both)),
+        ratings=query.ratings[:, in_both],
+        asked=query.asked[:, in_both],
+        final=query.final[in_both],
+        ended=query.ended[in_both],
     )
 
 
@@ -214,25 +218,26 @@ def _notes_on_runs(runs: Runs, judged: Sequence[QueryRatings]) -> Iterator[str]:
 
 
 def _notes_on_gradings(gradings: Sequence[Grading], judged: Sequence[QueryRatings]) -> Iterator[str]:
-    partly = grouped(((tuple(one.partly.tolist()), one.name in (FIRST, SECOND)), one.name) for one in gradings)
-    for (places, of_pairs), names in partly.items():
+    partly = grouped(
+        ((tuple(grading.partly.tolist()), grading.name in (FIRST, SECOND)), grading.name) for grading in gradings
+    )
+    for (places, by_pair), names in partly.items():
         if places:
-            left_out = ", ".join(judged[at].query_id for at in places)
-            lacks = "has as many assessors" if of_pairs else "was given to this assessor"
+            left_out = ", ".join(judged[position].query_id for position in places)
+            lacks = "has as many assessors" if by_pair else "was given to this assessor"
             yield f"{', '.join(names)}: {left_out} left out, because not every pair {lacks}"
-    for grading in gradings:
-        if not len(grading.queries) and not len(grading.partly):
-            yield f"{grading.name}: no query has a second assessor"
+    for name in (grading.name for grading in gradings if not len(grading.queries) and not len(grading.partly)):
+        yield f"{name}: no query has a second assessor"
 
 
 def _measured(run: Mapping[str, Ranking], query: QueryRatings, grades: Grades, settings: EffectSettings) -> Array:
-    """The measure of a run on a query under each row of `grades`, shape (gradings, N): shape (gradings,)."""
+    """Measure of a run on a query under each row of `grades`, shape (gradings, N): shape (gradings,)."""
     docs = run.get(query.query_id, ())
     if settings.convention == "trec":
         docs = as_trec_eval(docs)
     # One column more, of grade 0, for documents that are not among the pairs.
-    place = {doc_id: at for at, doc_id in enumerate(query.doc_ids)}
-    columns = [place.get(doc.doc_id, grades.shape[1]) for doc in docs]
+    column_of = {doc_id: column for column, doc_id in enumerate(query.doc_ids)}
+    columns = [column_of.get(doc.doc_id, grades.shape[1]) for doc in docs]
     submitted = np.pad(grades, ((0, 0), (0, 1)))[:, columns]
     return measured(settings.convention, settings.measure, Graded(submitted, grades, settings.relevant_from))
 
@@ -244,7 +249,7 @@ def _estimated(
     settings: EffectSettings,
     sampled: SampledGradings,
 ) -> Array:
-    """The same for several runs, estimated: shape (runs, gradings)."""
+    """Measure of several runs, estimated: shape (runs, gradings)."""
     return sampled.measured(
         [run.get(query.query_id, ()) for run in runs],
         query.query_id,
@@ -260,8 +265,8 @@ def _ranking(grading: Grading, values: Array, tags: Sequence[str], judged: Seque
     return GradingRanking(
         name=grading.name,
         means=_best_first(values[:, grading.queries], tags),
-        queries=tuple(judged[at].query_id for at in grading.queries),
-        n_pairs=sum(len(judged[at].final) for at in grading.queries),
+        queries=tuple(judged[position].query_id for position in grading.queries),
+        n_pairs=sum(len(judged[position].final) for position in grading.queries),
         n_ungraded=grading.n_ungraded,
     )
 
@@ -280,34 +285,34 @@ def _compare(
     settings: EffectSettings,
 ) -> GradingComparison:
     queries = np.intersect1d(first.queries, second.queries)
-    of_first, of_second = (by_name[one.name][:, queries] for one in (first, second))
+    both = [by_name[grading.name][:, queries] for grading in (first, second)]
     pairs = list(itertools.combinations(range(len(tags)), 2))
-    of_both = [topics[at] for at in queries]
-    by_first, by_second = (differences_between(values, of_both, pairs, settings) for values in (of_first, of_second))
+    topic_ids = [topics[position] for position in queries]
+    by_first, by_second = (differences_between(values, topic_ids, pairs, settings) for values in both)
     under = {first.name: by_first, second.name: by_second}
     swaps = [
-        _swap(at, (tags[a], tags[b]), under, settings)
-        for at, (a, b) in enumerate(pairs)
-        if by_first.ways[at] * by_second.ways[at] < 0
+        _swap(position, (tags[a], tags[b]), under, settings)
+        for position, (a, b) in enumerate(pairs)
+        if by_first.ways[position] * by_second.ways[position] < 0
     ]
-    tau = tau_b_of_rows(means_of(of_first)[None, :], means_of(of_second)[None, :])[0]
+    tau = tau_b_of_rows(*(means_of(values)[None, :] for values in both))[0]
     return GradingComparison(
         first=first.name,
         second=second.name,
         n_queries=len(queries),
-        means={first.name: _best_first(of_first, tags), second.name: _best_first(of_second, tags)},
+        means={name: _best_first(values, tags) for name, values in zip(under, both, strict=True)},
         n_run_pairs=len(pairs),
         tau=no_tau(len(tags)) if np.isnan(tau) else float(tau),
         reversed_pairs=len(swaps),
-        significant={name: int((of.p_values <= settings.alpha).sum()) for name, of in under.items()},
+        significant={name: int((differences.p_values <= settings.alpha).sum()) for name, differences in under.items()},
         swaps=tuple(swap for swap in swaps if swap.significant_in),
     )
 
 
-def _swap(at: int, runs: tuple[str, str], under: Mapping[str, Differences], settings: EffectSettings) -> Swap:
-    """The pair of runs at `at`, which two gradings put in opposite orders."""
+def _swap(position: int, runs: tuple[str, str], under: Mapping[str, Differences], settings: EffectSettings) -> Swap:
+    """Swap of the pair of runs at `position`, which two gradings put in opposite orders."""
     first, second = under.values()
-    way = int(first.ways[at])
-    significant = tuple(name for name, of in under.items() if of.p_values[at] <= settings.alpha)
+    way = int(first.ways[position])
+    significant = tuple(name for name, differences in under.items() if differences.p_values[position] <= settings.alpha)
     better, worse = runs if way > 0 else runs[::-1]
-    return Swap(better, worse, first.seen(at, way), second.seen(at, way), significant)
+    return Swap(better, worse, first.seen(position, way), second.seen(position, way), significant)

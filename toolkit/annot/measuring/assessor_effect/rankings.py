@@ -1,5 +1,6 @@
-"""The rankings of the runs by grading, what changes between them, and what one assessor of each topic, chosen at
-random, changes."""
+"""Rankings of the runs by grading, the changes between them, and the effect of one assessor of each topic, chosen at
+random.
+"""
 
 from __future__ import annotations
 
@@ -19,31 +20,33 @@ from annot.base.stats.values import Undefined, Value
 
 @dataclass(frozen=True, slots=True)
 class EffectSettings:
-    """What a figure depends on besides the data."""
+    """Settings of the figures."""
 
     convention: str
     measure: str
-    """A measure of the convention, as `annot.measuring.evaluation.gradings.MEASURES` names them."""
+    """Measure of the convention, as `annot.measuring.evaluation.gradings.MEASURES` names them."""
     relevant_from: int
     n_random: int
-    """So often one assessor of each topic is chosen at random."""
+    """Number of random choices of one assessor for each topic."""
     alpha: float
-    """At this p or below a difference is significant, corrected for the number of pairs of runs."""
+    """Largest p of a significant difference, corrected for the number of pairs of runs."""
     permutations: int
-    """Of the test of all pairs (`annot.base.stats.significance`), at most; its units are topics."""
+    """Largest number of permutations of the test of all pairs (`annot.base.stats.significance`); its units are
+    topics.
+    """
     level: float
-    """The middle share of the random assessors that a range shows."""
+    """Middle share of the random assessors that a range shows."""
     seed: int
 
 
 @dataclass(frozen=True, slots=True)
 class GradingRanking:
-    """The runs ranked under one grading."""
+    """Ranking of the runs under one grading."""
 
     name: str
-    """`final`, `A`, `B`, or an assessor."""
+    """Name of the grading: `final`, `A`, `B`, or an assessor."""
     means: dict[str, float]
-    """The measure by run, a fraction; best first, equal ones by tag."""
+    """Measure by run, a fraction; best first, equal ones by tag."""
     queries: tuple[str, ...]
     n_pairs: int
     n_ungraded: int
@@ -52,11 +55,11 @@ class GradingRanking:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """How far one run is ahead of another under one grading."""
+    """Lead of one run over another under one grading."""
 
     mean: float
     p_corrected: float
-    """By the step-down maximum of t over all pairs of runs."""
+    """p by the step-down maximum of t over all pairs of runs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,27 +68,27 @@ class Swap:
 
     better: str
     worse: str
-    """By the first grading."""
+    """Run that is worse by the first grading."""
     first: Difference
     second: Difference
     significant_in: tuple[str, ...]
-    """Of the two gradings."""
+    """Gradings, of the two, under which the difference is significant."""
 
 
 @dataclass(frozen=True, slots=True)
 class GradingComparison:
-    """Two gradings' rankings of the runs, over the queries that both have."""
+    """Comparison of two gradings' rankings of the runs, over the queries that both have."""
 
     first: str
     second: str
     n_queries: int
     means: dict[str, dict[str, float]]
-    """By grading, the measure by run over these queries: what tau compares. Best first, equal ones by tag."""
+    """Measure by grading, then run over these queries, which tau compares. Best first, equal ones by tag."""
     n_run_pairs: int
     tau: Value
     reversed_pairs: int
     significant: dict[str, int]
-    """By grading, the pairs of runs whose difference is significant."""
+    """Number of pairs of runs whose difference is significant, by grading."""
     swaps: tuple[Swap, ...]
 
 
@@ -95,7 +98,7 @@ class RandomAssessorSwap:
 
     better: str
     worse: str
-    """By the final grades."""
+    """Run that is worse by the final grades."""
     final: Difference
     n_reversed: int
     n_significant: int
@@ -104,22 +107,22 @@ class RandomAssessorSwap:
 
 @dataclass(frozen=True, slots=True)
 class RandomAssessors:
-    """The rankings where one assessor of each topic is chosen at random, each against that under the final grades."""
+    """Rankings if one assessor of each topic is chosen at random, each against that under the final grades."""
 
     n: int
     tau: Value
-    """The mean over the choices."""
+    """Mean over the choices."""
     tau_range: tuple[float, float] | Undefined
-    """The middle `level` share of the choices: how far chance in who judged moves tau on these queries."""
+    """Middle `level` share of the choices: the effect of chance in who judged on tau on these queries."""
     tau_min: Value
     same_order: int
     """Choices that rank the runs exactly as the final grades do."""
     undefined: int
     """Choices under which tau has no value, because all runs tie."""
     best_places: tuple[int, int]
-    """From which place to which the best run by the final grades goes, in the middle `level` share of the choices."""
+    """Range of places of the best run by the final grades, in the middle `level` share of the choices."""
     means: dict[str, tuple[float, float]]
-    """By run, the middle `level` share of its means over the choices."""
+    """Middle `level` share of a run's means over the choices, by run."""
     with_swap: int
     """Choices with at least one significant swap."""
     swaps: tuple[RandomAssessorSwap, ...]
@@ -127,11 +130,11 @@ class RandomAssessors:
 
 @dataclass(frozen=True, slots=True)
 class AssessorEffect:
-    """How far the ranking of the runs depends on who judged, with everything that rests on."""
+    """Effect of the choice of assessors on the ranking of the runs, with all figures behind it."""
 
     settings: EffectSettings
     missing: str
-    """The policy for missing judgements: `zero`, whatever the agreement of the study counts them as."""
+    """Policy for missing judgements: `zero`, whatever the policy for the study's agreement."""
     runs: tuple[str, ...]
     queries: tuple[str, ...]
     n_pairs: int
@@ -139,43 +142,46 @@ class AssessorEffect:
     comparisons: tuple[GradingComparison, ...]
     random_assessors: RandomAssessors
     notes: tuple[str, ...]
-    """What was left out and why, in sentences."""
+    """Parts that were left out and why, in sentences."""
 
 
 FIGURES = 12
-"""Digits after the point at which two runs' means tie: what lies beyond is rounding."""
+"""Digits after the point at which two runs' means tie; a smaller difference is rounding."""
 MARGIN = 2
-"""So often alpha lies beyond what chance in the drawing of signs makes of a p."""
+"""Factor of alpha beyond the chance in a p whose signs are drawn."""
 
 
 def means_of(values: Array) -> Array:
-    """The mean over queries, the last axis."""
+    """Mean over queries, the last axis."""
     return np.asarray(np.round(values.mean(axis=-1), FIGURES))
 
 
 class Differences(NamedTuple):
-    """Of pairs of runs, shape (pairs,) each."""
+    """Differences of pairs of runs, shape (pairs,) each."""
 
     means: Array
-    """Above 0 where the first run of a pair is better."""
+    """Mean above 0 if the first run of a pair is better."""
     p_values: Array
-    """Corrected for the number of pairs."""
+    """p corrected for the number of pairs."""
 
     @property
     def ways(self) -> Integers:
-        """1 where the first of two runs is better, -1 where the second is, 0 where they tie."""
+        """Sign of each difference: 1 if the first of two runs is better, -1 if the second is, 0 if they tie."""
         return np.sign(self.means).astype(np.int64)
 
-    def seen(self, at: int, way: int) -> Difference:
-        """The difference of one pair, as seen from the run that is better where `way` says so."""
-        return Difference(way * float(self.means[at]), float(self.p_values[at]))
+    def seen(self, position: int, way: int) -> Difference:
+        """Difference of one pair, as seen from the run that is better according to `way`."""
+        return Difference(way * float(self.means[position]), float(self.p_values[position]))
 
 
 def differences_between(
     values: Array, topics: Sequence[str], pairs: Sequence[tuple[int, int]], settings: EffectSettings
 ) -> Differences:
-    """Each pair of runs, tested as `annot evaluate` does: by topic, as its facets share a pool and change sides
-    together, and over all pairs. values: shape (runs, queries). topics: of each query."""
+    """Test each pair of runs as `annot evaluate` does, over all pairs. values: shape (runs, queries). topics: of each
+    query.
+
+    Topics are the units, as their facets share a pool and change sides together.
+    """
     if not pairs:
         return Differences(np.zeros(0), np.ones(0))
     parts = parts_of_mean(np.stack([values[a] - values[b] for a, b in pairs]), topics)
@@ -184,7 +190,8 @@ def differences_between(
 
 
 def may_hold(differences: Array, topics: Sequence[str], settings: EffectSettings) -> Mask:
-    """Whether the test of all pairs is worth its time: it gives no p below that of the difference alone, here drawn.
+    """Differences that may hold, for which the test of all pairs is worth its time: it gives no p below that of the
+    difference alone, here drawn.
 
     differences: shape (K, queries).
     """
@@ -194,7 +201,7 @@ def may_hold(differences: Array, topics: Sequence[str], settings: EffectSettings
 
 
 def no_tau(n_runs: int) -> Undefined:
-    """Why Kendall's tau has no value."""
+    """Reason why Kendall's tau has no value."""
     if n_runs < 2:
         return Undefined(f"{counted(n_runs, 'run')}; a ranking needs at least two")
     return Undefined(f"all {n_runs} runs tie under one of the gradings")
@@ -203,7 +210,9 @@ def no_tau(n_runs: int) -> Undefined:
 def with_random_assessors(
     values: Array, final: Array, topics: Sequence[str], tags: Sequence[str], settings: EffectSettings
 ) -> RandomAssessors:
-    """values: shape (runs, choices, queries); final: shape (runs, queries); topics: of each query."""
+    """Rankings under random choices. values: shape (runs, choices, queries); final: shape (runs, queries); topics: of
+    each query.
+    """
     n, level = settings.n_random, settings.level
     tails = [(1 - level) / 2, (1 + level) / 2]
     means, final_means = means_of(values).T, means_of(final)[None, :]
@@ -230,7 +239,7 @@ def with_random_assessors(
 def _swaps(
     values: Array, final: Array, topics: Sequence[str], tags: Sequence[str], settings: EffectSettings
 ) -> tuple[tuple[RandomAssessorSwap, ...], Mask]:
-    """The swaps by pair of runs, and which choices have one: shape (choices,)."""
+    """Swaps by pair of runs, and a mask of the choices that have one: shape (choices,)."""
     pairs = list(itertools.combinations(range(len(tags)), 2))
     under_final = differences_between(final, topics, pairs, settings)
     means = means_of(values)
@@ -239,19 +248,19 @@ def _swaps(
     significant = reversed_in & (under_final.p_values <= settings.alpha)[:, None]
     # What is significant under the final grades is a swap wherever it is reversed; the rest depends on the choice.
     open_in = reversed_in & ~significant
-    for at, (a, b) in enumerate(pairs):
-        where = np.flatnonzero(open_in[at])
+    for position, (a, b) in enumerate(pairs):
+        where = np.flatnonzero(open_in[position])
         if len(where):
-            open_in[at, where] = may_hold(values[a, where] - values[b, where], topics, settings)
+            open_in[position, where] = may_hold(values[a, where] - values[b, where], topics, settings)
     for choice in np.flatnonzero(open_in.any(axis=0)):
-        found = differences_between(values[:, choice], topics, pairs, settings)
-        significant[:, choice] |= reversed_in[:, choice] & (found.p_values <= settings.alpha)
+        tested = differences_between(values[:, choice], topics, pairs, settings)
+        significant[:, choice] |= reversed_in[:, choice] & (tested.p_values <= settings.alpha)
     swaps = []
-    for at in np.flatnonzero(significant.any(axis=1)).tolist():
-        way = int(under_final.ways[at])
-        better, worse = (tags[one] for one in (pairs[at] if way > 0 else pairs[at][::-1]))
-        counts = int(reversed_in[at].sum()), int(significant[at].sum())
-        swaps.append(RandomAssessorSwap(better, worse, under_final.seen(at, way), *counts))
+    for position in np.flatnonzero(significant.any(axis=1)).tolist():
+        way = int(under_final.ways[position])
+        better, worse = (tags[run] for run in (pairs[position] if way > 0 else pairs[position][::-1]))
+        counts = int(reversed_in[position].sum()), int(significant[position].sum())
+        swaps.append(RandomAssessorSwap(better, worse, under_final.seen(position, way), *counts))
     return (
         tuple(sorted(swaps, key=lambda swap: (-swap.n_significant, swap.better, swap.worse))),
         significant.any(axis=0),
@@ -259,7 +268,9 @@ def _swaps(
 
 
 def _places_of_best(means: Array, final_means: Array, tails: Sequence[float]) -> tuple[int, int]:
-    """means: shape (choices, runs). Of equal runs all have the better place; without runs there is none."""
+    """Places of the best run. means: shape (choices, runs). Equal runs share the better place; without runs there is
+    none.
+    """
     if not len(final_means):
         return 0, 0
     best = means[:, [int(final_means.argmax())]]
@@ -268,6 +279,6 @@ def _places_of_best(means: Array, final_means: Array, tails: Sequence[float]) ->
 
 
 def _order(means: Array) -> Array:
-    """Who is above whom, shape (B, pairs): equal rows are equal rankings, ties included."""
+    """Sign of the difference of every two, shape (B, pairs): equal rows are equal rankings, ties included."""
     left, right = np.triu_indices(means.shape[1], k=1)
     return np.asarray(np.sign(means[:, left] - means[:, right]))

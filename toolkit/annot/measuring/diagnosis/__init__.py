@@ -1,1 +1,1 @@
-"""Assessors looked at one by one and two by two: how they judge, whether they change, and why they disagree."""
+"""Diagnosis of assessors one by one and two by two: severity, noise, drift, and reasons for disagreement."""

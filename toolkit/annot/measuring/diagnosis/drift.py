@@ -1,7 +1,7 @@
-"""Whether an assessor changes while judging: agreement, severity and speed, by halves of the queries.
+"""Changes of an assessor while judging: agreement, severity and speed, by halves of the queries.
 
 The plan gives each assessor the queries in random order. Without a change, every order of whole queries was equally
-likely, so the means of the queries are compared: those judged in the first half with those in the second. Where several
+likely, so the means of the queries are compared: those judged in the first half with those in the second. If several
 facets of a paper are judged one after the other, whole topics are the units of chance. An assessor who is compared with
 one who changes seems to change too; so the clearest change is taken first, and the others are compared with those who
 are left.
@@ -32,34 +32,36 @@ FEWEST, FEWEST_QUERIES = 20, 4
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """The mean of a measure over some queries."""
+    """Mean of a measure over some queries."""
 
     label: str
     n: int
-    """Judgements."""
+    """Number of judgements."""
     mean: float
 
 
 @dataclass(frozen=True, slots=True)
 class Drift:
-    """One assessor and one measure."""
+    """Change of one assessor in one measure."""
 
     assessor: str
     measure: Measure
-    """agreement: share of partners who gave the same grade; severity: in grades, above 0 for the strict; speed: seconds
-    a pair, as a geometric mean. All are means over queries."""
+    """Name of the measure. agreement: share of partners who gave the same grade; severity: in grades, above 0 for the
+    strict; speed: seconds a pair, as a geometric mean. All are means over queries.
+    """
     against: tuple[str, ...]
-    """The partners measured by. One only: it may as well be the partner who changes, the other way round."""
+    """Partners in the comparison. If there is only one, it may as well be the partner who changes, the other
+    way round.
+    """
     n: int
     queries: int
     p_value: Value
-    """Corrected over all assessors and measures."""
+    """p corrected over all assessors and measures."""
     changed: bool
     levels: tuple[Level, ...]
-    """The first and the second half of the queries."""
+    """Levels in the first and the second half of the queries."""
     detectable: Value
-    """The least change between the halves that would have been found. In the measure's unit; for speed,
-    so many times as long."""
+    """Least change between the halves that would have been found. In the measure's unit; for speed, a factor."""
 
 
 class _Tested(NamedTuple):
@@ -70,10 +72,10 @@ class _Tested(NamedTuple):
 def drifts(panel: Panel, *, fence: float) -> tuple[Drift, ...]:
     """Test every assessor and measure for a change, corrected by Holm.
 
-    Speed is the logarithm of the seconds, those beyond the fences (`durations.fences`) pulled in to them.
+    Speed is the logarithm of the seconds, with those beyond the fences pulled in (`annot.base.stats.medians.fences`).
     """
     speed = _speed(panel, fence)
-    by_speed = [_tested(panel, a, "speed", (), speed) for a in range(len(panel.assessors))]
+    by_speed = [_tested(panel, assessor, "speed", (), speed) for assessor in range(len(panel.assessors))]
     settled: dict[str, list[_Tested]] = {}
     while True:
         compared = SharedPairs(panel, without=settled)
@@ -82,28 +84,31 @@ def drifts(panel: Panel, *, fence: float) -> tuple[Drift, ...]:
         agreement[compared.at] = compared.agreement()
         severity[compared.at] = -compared.differences(scale[compared.grade])
         tested: list[_Tested] = []
-        for a, name in enumerate(panel.assessors):
+        for assessor, name in enumerate(panel.assessors):
             tested += settled.get(name) or [
-                _tested(panel, a, "agreement", compared.partners[a], agreement),
-                _tested(panel, a, "severity", compared.partners[a], severity),
-                by_speed[a],
+                _tested(panel, assessor, "agreement", compared.partners[assessor], agreement),
+                _tested(panel, assessor, "severity", compared.partners[assessor], severity),
+                by_speed[assessor],
             ]
         tested = _corrected(tested)
         clear = [
-            (one.test.p, one.drift.assessor)
-            for one in tested
-            if one.test and one.drift.changed and one.drift.measure != "speed" and one.drift.assessor not in settled
+            (result.test.p, result.drift.assessor)
+            for result in tested
+            if result.test
+            and result.drift.changed
+            and result.drift.measure != "speed"
+            and result.drift.assessor not in settled
         ]
         if not clear:
             break
         _, clearest = min(clear)
-        settled[clearest] = [one for one in tested if one.drift.assessor == clearest]
-    n_tests = sum(one.test is not None for one in tested)
-    return tuple(replace(one.drift, detectable=_detectable(one, n_tests, panel.widest)) for one in tested)
+        settled[clearest] = [result for result in tested if result.drift.assessor == clearest]
+    n_tests = sum(result.test is not None for result in tested)
+    return tuple(replace(result.drift, detectable=_detectable(result, n_tests, panel.widest)) for result in tested)
 
 
 def _speed(panel: Panel, fence: float) -> Array:
-    """Shape (J,), nan where no time was taken."""
+    """Logarithm of the seconds, shape (J,), nan if no time was taken."""
     speed = np.full(len(panel.pair), np.nan)
     for places in panel.in_order:
         timed = places[panel.seconds[places] > 0]
@@ -113,8 +118,9 @@ def _speed(panel: Panel, fence: float) -> Array:
 
 
 def _tested(panel: Panel, assessor: int, measure: Measure, against: tuple[str, ...], values: Array) -> _Tested:
-    """One assessor's queries of the first half against those of the second. values: shape (J,), nan where there is
-    none."""
+    """Compare one assessor's queries of the first half with those of the second. values: shape (J,), nan if there is
+    none.
+    """
     places = panel.in_order[assessor]
     places = places[~np.isnan(values[places])]
     _, first, query = np.unique(panel.query[panel.pair[places]], return_index=True, return_inverse=True)
@@ -142,29 +148,29 @@ def _tested(panel: Panel, assessor: int, measure: Measure, against: tuple[str, .
 
 
 def _corrected(tested: Sequence[_Tested]) -> list[_Tested]:
-    corrected = iter(holm([max(one.test.p, one.test.least) for one in tested if one.test]))
-    found = []
-    for one in tested:
-        if one.test:
+    corrected = iter(holm([max(result.test.p, result.test.least) for result in tested if result.test]))
+    results = []
+    for result in tested:
+        if result.test:
             p_value = next(corrected)
-            one = one._replace(drift=replace(one.drift, p_value=p_value, changed=p_value <= ALPHA))
-        found.append(one)
-    return found
+            result = result._replace(drift=replace(result.drift, p_value=p_value, changed=p_value <= ALPHA))
+        results.append(result)
+    return results
 
 
 def papers_needed(n_tests: int) -> int:
-    """The least topics of which a first and a second half could hold after correction for so many tests."""
+    """Least number of topics with which a change between halves could hold after correction for so many tests."""
     return next(n for n in itertools.count(2) if 2 * n_tests <= ALPHA * math.comb(n, n // 2))
 
 
-def _detectable(one: _Tested, n_tests: int, widest: float) -> Value:
-    if one.test is None:
-        return one.drift.detectable
-    if one.test.least * n_tests > ALPHA:
+def _detectable(result: _Tested, n_tests: int, widest: float) -> Value:
+    if result.test is None:
+        return result.drift.detectable
+    if result.test.least * n_tests > ALPHA:
         return Undefined(
             f"too few queries to tell a change from chance; {papers_needed(n_tests)} query papers are needed"
         )
-    size = float(detectable(one.test.error, one.test.freedom, ALPHA / n_tests))
-    if size > {"agreement": 1.0, "severity": widest, "speed": math.inf}[one.drift.measure]:
+    size = float(detectable(result.test.error, result.test.freedom, ALPHA / n_tests))
+    if size > {"agreement": 1.0, "severity": widest, "speed": math.inf}[result.drift.measure]:
         return Undefined("even the largest possible change could not be detected")
-    return math.exp(size) if one.drift.measure == "speed" else size
+    return math.exp(size) if result.drift.measure == "speed" else size

@@ -1,4 +1,4 @@
-"""Assessors against each other, against the final grade and against themselves: matrices, bias, severity."""
+"""Comparisons of assessors with each other, with the final grade and with themselves: matrices, bias, severity."""
 
 from __future__ import annotations
 
@@ -16,14 +16,16 @@ from annot.measuring.diagnosis import contrasts
 from annot.measuring.diagnosis.panel import Panel, SharedPairs
 
 FEWEST = 5
-"""Two assessors with fewer common pairs are left out: among many people there are many, and they show nothing."""
+"""Least number of common pairs of two assessors in the matrix: with fewer, of which many people have many, a figure
+shows nothing.
+"""
 COEFFICIENT = "kappa_quadratic"
-"""What is computed between every two."""
+"""Coefficient that is computed between every two."""
 
 
 @dataclass(frozen=True, slots=True)
 class AssessorPair:
-    """One cell of the matrix between assessors."""
+    """Cell of the matrix between assessors."""
 
     first: str
     second: str
@@ -34,67 +36,68 @@ class AssessorPair:
     difference: Estimate
     """Mean grade of the first less that of the second."""
     table: tuple[tuple[int, ...], ...]
-    """How often the first gave the row's grade and the second the column's."""
+    """Number of pairs with the row's grade by the first and the column's by the second."""
     distance: float
-    """How many grades apart the two are on average."""
+    """Mean distance between their grades."""
     parts: dict[str, float]
-    """What the distance is made of, exactly. noise: at a threshold, differences one way and the other that cancel.
-    severity: what is left, as far as all thresholds point the same way, which is the size of `difference`. threshold:
-    what is left beyond that."""
+    """Parts of the distance, exactly. noise: at a threshold, differences one way and the other that cancel. severity:
+    the rest, as far as all thresholds point the same way, which is the size of `difference`. threshold: the rest beyond
+    that.
+    """
 
 
 @dataclass(frozen=True, slots=True)
 class AgainstFinal:
-    """One assessor against the final grades; nothing of it has a value while disputes about their grades are open.
+    """Comparison of one assessor with the final grades; without values while disputes about their grades are open.
 
     Until then only undisputed pairs have a final grade, and all assessors agree with it.
     """
 
     assessor: str
     table: tuple[tuple[int, ...], ...] | Undefined
-    """How often the final grade was the row's and the assessor gave the column's."""
+    """Number of pairs with the row's final grade and the column's grade by the assessor."""
     same: Share
     bias: Estimate
     """Mean of the assessor's grade less the final one; below 0 for the strict. The final grade is partly their own."""
     by_grade: dict[int, Share]
-    """Of the pairs with this final grade, those to which the assessor gave it."""
+    """Share of the pairs with this final grade to which the assessor gave it."""
     upheld: Share
-    """Of the pairs that a person settled, those settled as the assessor had judged."""
+    """Share of the pairs that a person settled that were settled as the assessor had judged."""
 
 
 @dataclass(frozen=True, slots=True)
 class Severity:
-    """How much lower the assessor grades than the others do on the same pairs, in grades: the mean over queries."""
+    """Severity of an assessor against the others on the same pairs, in grades: the mean over queries."""
 
     assessor: str
     severity: Estimate
-    """Above 0 for the strict."""
+    """Mean distance below the others' grades, above 0 for the strict."""
     n: int
-    """Judgements of theirs that it rests on."""
+    """Judgements of theirs behind it."""
     partners: tuple[str, ...]
 
 
 def pairwise_matrix(panel: Panel, *, level: float) -> tuple[AssessorPair, ...]:
-    """Every two assessors with `FEWEST` pairs in common, by name."""
+    """Compare every two assessors with `FEWEST` pairs in common, by name."""
     return tuple(_between(panel, first, second, level) for first, second in _meetings(panel))
 
 
 def _meetings(panel: Panel) -> Iterator[tuple[Integers, Integers]]:
-    """For every two assessors who met, the places of their judgements of the common pairs in the panel."""
-    found = []
+    """Places in the panel of the judgements of the common pairs, for every two assessors who met."""
+    meetings = []
     for apart in range(1, int(panel.n_judged.max(initial=0))):
         first = np.flatnonzero(panel.pair[apart:] == panel.pair[:-apart])
-        found.append((first, first + apart))
-    if not found:
+        meetings.append((first, first + apart))
+    if not meetings:
         return
-    first, second = (np.concatenate(side) for side in zip(*found, strict=True))
+    first, second = (np.concatenate(side) for side in zip(*meetings, strict=True))
     order = np.lexsort((first, panel.who[second], panel.who[first]))
     first, second = first[order], second[order]
     couple = panel.who[first] * len(panel.assessors) + panel.who[second]
     starts = np.flatnonzero(np.diff(couple)) + 1
-    for one, other in zip(np.split(first, starts), np.split(second, starts), strict=True):
-        if len(one) >= FEWEST:
-            yield one, other
+    for places, other_places in zip(np.split(first, starts), np.split(second, starts), strict=True):
+        if len(places) >= FEWEST:
+            yield places, other_places
 
 
 def _between(panel: Panel, first: Integers, second: Integers, level: float) -> AssessorPair:
@@ -121,37 +124,37 @@ def _between(panel: Panel, first: Integers, second: Integers, level: float) -> A
 
 
 def against_final(panel: Panel, *, level: float) -> tuple[AgainstFinal, ...]:
-    """Each assessor against the final grades, by name.
+    """Compare each assessor with the final grades, by name.
 
     Pairs without a final grade are left out, and so are pairs that no other person judged or settled: their final grade
     is the assessor's own.
     """
     by_name = zip(panel.assessors, panel.in_order, strict=True)
-    return tuple(_against_final(panel, name, mine, level) for name, mine in by_name)
+    return tuple(_against_final(panel, name, places, level) for name, places in by_name)
 
 
-def _against_final(panel: Panel, name: str, mine: Integers, level: float) -> AgainstFinal:
-    waiting = int(panel.open[panel.pair[mine]].sum())
-    at = mine[panel.independent[panel.pair[mine]]]
-    if waiting or not len(at):
+def _against_final(panel: Panel, name: str, places: Integers, level: float) -> AgainstFinal:
+    waiting = int(panel.open[panel.pair[places]].sum())
+    compared = places[panel.independent[panel.pair[places]]]
+    if waiting or not len(compared):
         why = Undefined(
-            f"{waiting} of {len(mine)} pairs that {name} judged are in dispute; until they are settled, only "
+            f"{waiting} of {len(places)} pairs that {name} judged are in dispute; until they are settled, only "
             "undisputed pairs have a final grade"
             if waiting
             else f"no other person judged or settled a pair that {name} judged"
         )
         nothing = Share(0, 0, why, why)
         return AgainstFinal(name, why, nothing, Estimate(why, why), dict.fromkeys(panel.scale, nothing), nothing)
-    given, final = panel.grade[at], panel.final[panel.pair[at]]
-    queries, topics = panel.query[panel.pair[at]], panel.paper[panel.pair[at]]
-    right = given == final
+    grades, final = panel.grade[compared], panel.final[panel.pair[compared]]
+    queries, topics = panel.query[panel.pair[compared]], panel.paper[panel.pair[compared]]
+    right = grades == final
     scale = np.array(panel.scale, dtype=np.float64)
-    settled = panel.adjudicated[panel.pair[at]]
+    settled = panel.adjudicated[panel.pair[compared]]
     return AgainstFinal(
         assessor=name,
-        table=_table(panel, final, given),
+        table=_table(panel, final, grades),
         same=share(right, queries, level=level, topics=topics),
-        bias=mean_by_queries(scale[given] - scale[final], queries, level=level, most=panel.widest, topics=topics),
+        bias=mean_by_queries(scale[grades] - scale[final], queries, level=level, most=panel.widest, topics=topics),
         by_grade={
             grade: share(right[final == row], queries[final == row], level=level, topics=topics[final == row])
             for row, grade in enumerate(panel.scale)
@@ -161,13 +164,13 @@ def _against_final(panel: Panel, name: str, mine: Integers, level: float) -> Aga
 
 
 def severities(panel: Panel, *, level: float) -> tuple[Severity, ...]:
-    """Each assessor's severity, by name: the mean over queries, with whole topics as the units of chance."""
+    """Severity of each assessor, by name: the mean over queries, with whole topics as the units of chance."""
     compared = SharedPairs(panel, without=())
     lenience = contrasts.severity(compared)
     n = np.bincount(compared.who, minlength=len(panel.assessors))
     return tuple(
-        Severity(name, lenience.estimate(a, level=level, most=panel.widest, sign=-1.0), int(n[a]), compared.partners[a])
-        for a, name in enumerate(panel.assessors)
+        Severity(name, lenience.estimate(row, level=level, most=panel.widest, sign=-1.0), int(n[row]), partners)
+        for row, (name, partners) in enumerate(zip(panel.assessors, compared.partners, strict=True))
     )
 
 
@@ -196,54 +199,54 @@ def _table(panel: Panel, rows: Integers, columns: Integers) -> tuple[tuple[int, 
 
 
 class Repeat(NamedTuple):
-    """A pair that one assessor judged twice, without knowing that it was a repeat."""
+    """Pair that one assessor judged twice, without knowing that it was a repeat."""
 
     assessor: str
     query_id: str
     doc_id: str
     first: int
     second: int
-    """The grade given later."""
+    """Grade that was given later."""
 
 
 @dataclass(frozen=True, slots=True)
 class SelfConsistency:
-    """How far one assessor, or all together, repeat themselves."""
+    """Consistency of one assessor, or of all together, over repeats."""
 
     assessor: str | None
-    """None for all together."""
+    """Pseudonym; None for all together."""
     same: Share
     within_one: Share
     change: Estimate
-    """Mean of the later grade less the earlier one: below 0 for those who become stricter."""
+    """Mean of the later grade less the earlier one: below 0 for assessors who become stricter."""
     changed: tuple[Repeat, ...]
-    """The repeats with another grade, largest change first."""
+    """Repeats with another grade, largest change first."""
 
 
 def self_consistency(
     repeats: Iterable[Repeat], *, widest: float, level: float, topics: Mapping[str, str] | None = None
 ) -> tuple[SelfConsistency, ...]:
-    """Each assessor by name, then all together. Empty when there are no repeats.
+    """Consistency of each assessor by name, then of all together. Empty if there are no repeats.
 
-    Two grades of one person that agree by this share bound what two people can reach (Scholer, Turpin and Sanderson
-    2011, SIGIR, 1063-1072). widest: the largest difference between two grades. topics: the topic of each query; None
-    takes the queries as independent.
+    Two grades of one person that agree by this share bound the agreement that two people can reach (Scholer, Turpin and
+    Sanderson 2011, SIGIR, 1063-1072). widest: the largest difference between two grades. topics: the topic of each
+    query; None takes the queries as independent.
     """
     repeats = sorted(repeats)
-    found = []
+    consistencies = []
     for name in [*sorted({repeat.assessor for repeat in repeats}), *([None] if repeats else [])]:
-        given = [repeat for repeat in repeats if name in (repeat.assessor, None)]
-        change = np.array([repeat.second - repeat.first for repeat in given], dtype=np.float64)
-        queries = [repeat.query_id for repeat in given]
-        of = [topics[query_id] for query_id in queries] if topics else None
-        changed = [repeat for repeat in given if repeat.first != repeat.second]
-        found.append(
+        repeats_of_assessor = [repeat for repeat in repeats if name in (repeat.assessor, None)]
+        change = np.array([repeat.second - repeat.first for repeat in repeats_of_assessor], dtype=np.float64)
+        queries = [repeat.query_id for repeat in repeats_of_assessor]
+        topics_of_repeats = [topics[query_id] for query_id in queries] if topics else None
+        changed = [repeat for repeat in repeats_of_assessor if repeat.first != repeat.second]
+        consistencies.append(
             SelfConsistency(
                 assessor=name,
-                same=share(change == 0, queries, level=level, topics=of),
-                within_one=share(np.abs(change) <= 1, queries, level=level, topics=of),
-                change=mean_by_queries(change, queries, level=level, most=widest, topics=of),
+                same=share(change == 0, queries, level=level, topics=topics_of_repeats),
+                within_one=share(np.abs(change) <= 1, queries, level=level, topics=topics_of_repeats),
+                change=mean_by_queries(change, queries, level=level, most=widest, topics=topics_of_repeats),
                 changed=tuple(sorted(changed, key=lambda repeat: (-abs(repeat.second - repeat.first), repeat))),
             )
         )
-    return tuple(found)
+    return tuple(consistencies)

@@ -1,4 +1,4 @@
-"""What is known about the assessors: what the report and `annot agreement --by assessor` show."""
+"""Overview of the assessors for the report and `annot agreement --by assessor`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from annot.measuring.diagnosis.panel import Panel
 
 @dataclass(frozen=True, slots=True)
 class AskedAndGraded:
-    """How many judgements one assessor was asked for, and how many have a grade that counts."""
+    """Number of judgements that one assessor was asked for, and number of those that have a grade that counts."""
 
     assessor: str
     asked: int
@@ -25,36 +25,37 @@ class AskedAndGraded:
 
 @dataclass(frozen=True, slots=True)
 class Diagnosed:
-    """The assessors against each other and the final grades, and why they disagree."""
+    """Assessors compared with each other and the final grades, and reasons why they disagree."""
 
     scale: tuple[int, ...]
     level: float
-    """Of all intervals."""
+    """Level of all intervals."""
     policy: str
-    """How missing judgements count by annot.toml. It is for coefficients: a grade that was not given shows nothing
-    about an assessor, and is left out here."""
+    """Policy for missing judgements of annot.toml. It is for coefficients: a grade that was not given shows nothing
+    about an assessor, and is left out here.
+    """
     missing: tuple[AskedAndGraded, ...]
     matrix: tuple[matrices.AssessorPair, ...]
     against_final: tuple[matrices.AgainstFinal, ...]
     severities: tuple[matrices.Severity, ...]
     diagnosis: Diagnosis | Undefined
     self_consistency: tuple[matrices.SelfConsistency, ...]
-    """Who agrees with themselves; empty if nothing was asked twice."""
+    """Consistency of assessors with themselves; empty if nothing was asked twice."""
 
 
 @dataclass(frozen=True, slots=True)
 class Looked:
-    """How the assessors judge, and how they work."""
+    """Analysis of the assessors: how they judge, and how they work."""
 
     diagnosed: Diagnosed
     order: str
-    """In words, what order of judging streaks and drifts follow."""
+    """Order of judging that streaks and drifts follow, in words."""
     reading_limit: float
     """Seconds in which nobody can read a pair."""
     fence: float
     """Robust widths of the log times from their median beyond which a time is idling."""
     power: float
-    """The chance with which a drift of the size called detectable would have been found."""
+    """Probability with which a drift of the detectable size would have been found."""
     paces: tuple[Pace, ...]
     streaks: tuple[Streak, ...]
     drifts: tuple[Drift, ...]
@@ -74,7 +75,7 @@ def look(
     level: float,
     seed: int,
 ) -> Looked:
-    """Look at the panel and the repeats. topics: the topic of each query. rushed: as of `paces`."""
+    """Analyse the panel and the repeats. topics: the topic of each query. rushed: as in `paces`."""
     return Looked(
         diagnosed=Diagnosed(
             scale=panel.scale,

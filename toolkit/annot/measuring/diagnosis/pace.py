@@ -1,4 +1,4 @@
-"""How long a pair takes, robust to coffee breaks; judgements too fast to be real; grades given in a streak."""
+"""Time per pair, robust to coffee breaks; judgements too fast to be real; grades given in a streak."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from annot.measuring.diagnosis.panel import Panel
 
 FEWEST_TIMES = 5
 PERMUTATIONS, RARE = 2_000, 20
-"""Orders drawn at a time, until the observed run has come up so often, or as many as all the tests need."""
+"""Number of orders drawn at a time, until the observed run has come up so often, or as many as all the tests need."""
 
 
 @dataclass(frozen=True, slots=True)
 class Pace:
-    """The time one assessor takes for a pair, in seconds."""
+    """Time that one assessor takes for a pair, in seconds."""
 
     assessor: str
     n: int
@@ -36,7 +36,7 @@ class Pace:
     q1: Value
     q3: Value
     winsorised: Value
-    """The mean with the times beyond `fences` pulled in to them, as in `annot forecast`."""
+    """Mean with the times beyond `fences` pulled in to them."""
     fences: tuple[float, float] | None
     n_slow: int
     """Times beyond the upper fence: idling, not work."""
@@ -46,38 +46,38 @@ class Pace:
 
 @dataclass(frozen=True, slots=True)
 class RunOfGrades:
-    """Judgements one after the other with the same grade."""
+    """Consecutive judgements with the same grade."""
 
     grade: int
     start: int
-    """The place of the first in the assessor's sequence, from 1."""
+    """Place of the first in the assessor's sequence, from 1."""
     length: int
 
 
 @dataclass(frozen=True, slots=True)
 class Streak:
-    """One assessor's longest run of the same grade against what the order of the pairs makes likely."""
+    """Longest run of the same grade by one assessor, compared with the likely length for the order of the pairs."""
 
     assessor: str
     n: int
     longest: RunOfGrades
     expected: float
-    """The mean longest run over permutations."""
+    """Mean longest run over permutations."""
     p_value: float
-    """Corrected over all assessors."""
+    """p corrected over all assessors."""
     flagged: tuple[RunOfGrades, ...]
-    """Runs so long that one like it somewhere would come up by chance less often than alpha, over all assessors."""
+    """Runs so long that one like it would come up by chance less often than alpha, over all assessors."""
 
 
 def paces(
     panel: Panel, *, rushed: Mapping[str, Collection[tuple[str, str]]], fence: float, level: float
 ) -> tuple[Pace, ...]:
-    """Each assessor's time a pair.
+    """Time of each assessor per pair.
 
     rushed: by assessor, the pairs that were answered faster than anyone can read (`annot.study.rushed`). fence: robust
-    widths of the log times from their median beyond which a time is idling (`durations.fences`). The interval of the
-    median is that of order statistics, by the binomial distribution (Conover 1999, Practical Nonparametric Statistics,
-    3.2).
+    widths of the log times from their median beyond which a time is idling (`annot.base.stats.medians.fences`). The
+    interval of the median is that of order statistics, by the binomial distribution (Conover 1999, Practical
+    Nonparametric Statistics, 3.2).
     """
     timed = [places[panel.seconds[places] > 0] for places in panel.in_order]
     return tuple(
@@ -115,9 +115,9 @@ def _pace(
 def median_time_interval(
     times: Array, queries: npt.ArrayLike, topics: npt.ArrayLike, level: float
 ) -> Interval | Undefined:
-    """An interval of the median of times, shape (n,): two of them. queries, topics: of each.
+    """Interval of the median of times, shape (n,). queries, topics: of each.
 
-    Where several queries are of one paper, whole topics are the units of chance, and the ends may lie between times.
+    If several queries are of one paper, whole topics are the units of chance, and the ends may lie between times.
     """
     from scipy.special import bdtr
 
@@ -133,7 +133,7 @@ def median_time_interval(
 
 
 def streaks(panel: Panel, *, seed: int) -> tuple[Streak, ...]:
-    """Runs of one grade that are too long for the grades that the assessor gave.
+    """Find runs of one grade that are too long for the grades that the assessor gave.
 
     The statistic is the longest run. Candidates come in random order within a query, so the grades of each query are
     permuted within it: where a query holds hardly anything but 0, a long run of 0 is no news. p = (hits + 1) / (drawn +
@@ -141,18 +141,20 @@ def streaks(panel: Panel, *, seed: int) -> tuple[Streak, ...]:
     """
     m = len(panel.assessors)
     runs = [_runs(panel, places) for places in panel.in_order]
-    longest = [max(of_one, key=lambda run: (run.length, -run.start)) for of_one in runs]
-    drawn = [
-        _drawn(panel, a, run.length, enough=max(PERMUTATIONS, math.ceil(2 * m / ALPHA)), seed=seed)
-        for a, run in enumerate(longest)
+    longest = [max(runs_of_assessor, key=lambda run: (run.length, -run.start)) for runs_of_assessor in runs]
+    lengths = [
+        _drawn(panel, assessor, run.length, enough=max(PERMUTATIONS, math.ceil(2 * m / ALPHA)), seed=seed)
+        for assessor, run in enumerate(longest)
     ]
-    p_values = [_p(lengths, run) for lengths, run in zip(drawn, longest, strict=True)]
-    found = []
-    for a, corrected in enumerate(holm(p_values)):
-        flagged = [run for run in runs[a] if corrected / p_values[a] * _p(drawn[a], run) <= ALPHA]
-        name, n = panel.assessors[a], len(panel.in_order[a])
-        found.append(Streak(name, n, longest[a], float(drawn[a].mean()), corrected, tuple(flagged)))
-    return tuple(found)
+    p_values = [_p(drawn, run) for drawn, run in zip(lengths, longest, strict=True)]
+    results = []
+    for assessor, corrected in enumerate(holm(p_values)):
+        flagged = [
+            run for run in runs[assessor] if corrected / p_values[assessor] * _p(lengths[assessor], run) <= ALPHA
+        ]
+        name, n = panel.assessors[assessor], len(panel.in_order[assessor])
+        results.append(Streak(name, n, longest[assessor], float(lengths[assessor].mean()), corrected, tuple(flagged)))
+    return tuple(results)
 
 
 def _p(drawn: Integers, run: RunOfGrades) -> float:
@@ -169,22 +171,22 @@ def _runs(panel: Panel, places: Integers) -> list[RunOfGrades]:
 
 
 def _drawn(panel: Panel, assessor: int, observed: int, *, enough: int, seed: int) -> Integers:
-    """The longest run in each of many orders of the grades within each query; few where `observed` is nothing rare."""
+    """Longest run in each of many orders of the grades within each query; few if `observed` is not rare."""
     rng = generator(seed, "streaks", panel.assessors[assessor])
     places = panel.in_order[assessor]
     grades, query = panel.grade[places], panel.query[panel.pair[places]]
-    of_queries = [np.flatnonzero(query == one) for one in np.unique(query)]
+    of_queries = [np.flatnonzero(query == number) for number in np.unique(query)]
     lengths: Integers = np.zeros(0, dtype=np.int64)
     while len(lengths) < enough and (lengths >= observed).sum() < RARE:
         permuted = np.tile(grades, (PERMUTATIONS, 1))
-        for at in of_queries:
-            permuted[:, at] = rng.permuted(permuted[:, at], axis=1)
+        for positions in of_queries:
+            permuted[:, positions] = rng.permuted(permuted[:, positions], axis=1)
         lengths = np.concatenate([lengths, _longest(permuted)])
     return lengths
 
 
 def _longest(grades: Integers) -> Integers:
-    """The longest run in each row."""
+    """Longest run in each row."""
     rows, n = grades.shape
     place = np.arange(n)
     begins = np.concatenate([np.ones((rows, 1), dtype=np.bool_), grades[:, 1:] != grades[:, :-1]], axis=1)

@@ -1,7 +1,8 @@
-"""All judgements of a study side by side, and what each is beside the others of the same pair."""
+"""Judgements of a study side by side, and each next to the others of the same pair."""
 
 from __future__ import annotations
 
+import itertools
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,22 +16,23 @@ from annot.base.records import Assignment, Decision, Judgement
 from annot.base.stats.arrays import Array, Integers, Mask
 
 NO_GRADE = -1
+Pair = tuple[str, str]
 
 
 @dataclass(frozen=True)
 class Panel:
-    """J judgements with a grade, of N pairs by (query, document), by M assessors by pseudonym."""
+    """Panel of J judgements with a grade, of N pairs by (query, document), by M assessors by pseudonym."""
 
     assessors: tuple[str, ...]
     query_ids: tuple[str, ...]
-    """Of each pair; equal ones are adjacent."""
+    """Query of each pair; equal ones are adjacent."""
     doc_ids: tuple[str, ...]
     papers: tuple[str, ...]
-    """The paper of each pair's query."""
+    """Paper of each pair's query."""
     facets: tuple[str, ...]
-    """The facet of each pair's query."""
+    """Facet of each pair's query."""
     scale: tuple[int, ...]
-    """The grades, ascending."""
+    """Grades, ascending."""
     pair: Integers
     """Shape (J,), the pair of each judgement, ascending."""
     who: Integers
@@ -40,7 +42,7 @@ class Panel:
     seconds: Array
     """Shape (J,), nan where no time was taken."""
     in_order: tuple[Integers, ...]
-    """For each assessor the places of their judgements, first to last."""
+    """Places of each assessor's judgements, first to last."""
     by_clock: Mask
     """Shape (M,), true for those whose order is that of `judged_at`, false where it is that of the plan."""
     final: Integers
@@ -52,13 +54,13 @@ class Panel:
 
     @property
     def widest(self) -> float:
-        """The largest difference between two grades."""
+        """Largest difference between two grades."""
         return float(self.scale[-1] - self.scale[0])
 
     @cached_property
     def query(self) -> Integers:
         """Shape (N,), the query of each pair by number, in the order of the pairs."""
-        changes = [one != other for one, other in zip(self.query_ids, self.query_ids[1:], strict=False)]
+        changes = [query_id != following for query_id, following in itertools.pairwise(self.query_ids)]
         return np.concatenate([[0], np.cumsum(changes)]).astype(np.int64)[: len(self.query_ids)]
 
     @cached_property
@@ -68,7 +70,7 @@ class Panel:
 
     @cached_property
     def n_judged(self) -> Integers:
-        """Shape (N,), how many judged each pair."""
+        """Shape (N,): number of judgements of each pair."""
         return np.bincount(self.pair, minlength=len(self.query_ids))
 
     @property
@@ -88,26 +90,24 @@ def panel_of(
     assignments: Iterable[Assignment],
     by_clock: bool,
 ) -> Panel:
-    """The panel of the judgements that count and have a grade, without hidden repeats.
+    """Build the panel of the judgements that count and have a grade, without hidden repeats.
 
     facets: the facet of each `query_id`. topics: the topic of each; None takes the queries as independent. open_pairs:
     (query, document) that are disputed and not settled, also because one of two could not judge. by_clock: the order of
-    judging is that of `judged_at` where all of an assessor's judgements have one; else it is that of the plan, and what
-    was not planned comes last, by query and document.
-    Raises InputError for a double judgement, a query without facet, or a grade outside the scale.
+    judging is that of `judged_at` if all of an assessor's judgements have one; else it is that of the plan, and
+    judgements that were not planned come last, by query and document. Raises InputError for a double judgement, a query
+    without facet, or a grade outside the scale.
     """
     decided = {decision.pair: decision for decision in decisions}
     counting = first_judgements(judgements, decided.values(), facets, grades=scale)
-    given = sorted(
-        (one for one in counting if one.grade is not None), key=lambda one: (one.query_id, one.doc_id, one.assessor)
-    )
-    place = {grade: at for at, grade in enumerate(scale)}
-    number = {name: at for at, name in enumerate(sorted({one.assessor for one in given}))}
-    row = {pair: at for at, pair in enumerate(dict.fromkeys(one.pair for one in given))}
-    who = np.array([number[one.assessor] for one in given], dtype=np.int64)
-    undated = {one.assessor for one in given if one.judged_at is None}
-    timed = np.array([by_clock and name not in undated for name in number], dtype=np.bool_)
-    final = [decided.get(pair) for pair in row]
+    graded = [judgement for judgement in counting if judgement.grade is not None]
+    graded.sort(key=lambda judgement: (judgement.pair, judgement.assessor))
+    place = {grade: position for position, grade in enumerate(scale)}
+    number = {name: position for position, name in enumerate(sorted({judgement.assessor for judgement in graded}))}
+    row = {pair: position for position, pair in enumerate(dict.fromkeys(judgement.pair for judgement in graded))}
+    who = np.array([number[judgement.assessor] for judgement in graded], dtype=np.int64)
+    timed = _timed(graded, number) & by_clock
+    final, adjudicated = _final(decided, row, scale)
     unsettled = set(open_pairs)
     return Panel(
         assessors=tuple(number),
@@ -116,60 +116,73 @@ def panel_of(
         papers=tuple(topics[query_id] if topics else query_id for query_id, _ in row),
         facets=tuple(facets[query_id] for query_id, _ in row),
         scale=tuple(scale),
-        pair=np.array([row[one.pair] for one in given], dtype=np.int64),
+        pair=np.array([row[judgement.pair] for judgement in graded], dtype=np.int64),
         who=who,
-        grade=np.array([place[one.grade] for one in given if one.grade is not None], dtype=np.int64),
-        seconds=np.array([one.lead_time or np.nan for one in given], dtype=np.float64),
-        in_order=_in_order(given, assignments, who, timed),
+        grade=np.array([place[judgement.grade] for judgement in graded if judgement.grade is not None], dtype=np.int64),
+        seconds=np.array([judgement.lead_time or np.nan for judgement in graded], dtype=np.float64),
+        in_order=_in_order(graded, assignments, who, timed),
         by_clock=timed,
-        final=np.array([NO_GRADE if decision is None else place[decision.grade] for decision in final], dtype=np.int64),
-        adjudicated=np.array(
-            [decision is not None and decision.origin == "adjudicated" for decision in final], dtype=np.bool_
-        ),
+        final=final,
+        adjudicated=adjudicated,
         open=np.array([pair in unsettled for pair in row], dtype=np.bool_),
     )
 
 
+def _timed(graded: Sequence[Judgement], names: Iterable[str]) -> Mask:
+    """Assessors whose judgements all have a time, shape (M,)."""
+    undated = {judgement.assessor for judgement in graded if judgement.judged_at is None}
+    return np.array([name not in undated for name in names], dtype=np.bool_)
+
+
+def _final(decided: Mapping[Pair, Decision], pairs: Iterable[Pair], scale: Sequence[int]) -> tuple[Integers, Mask]:
+    """Place of the final grade of each pair in the scale, -1 without one, and the pairs that a person settled."""
+    place = {grade: position for position, grade in enumerate(scale)}
+    decisions = [decided.get(pair) for pair in pairs]
+    final = np.array([place[decision.grade] if decision else NO_GRADE for decision in decisions], dtype=np.int64)
+    return final, np.array(
+        [decision is not None and decision.origin == "adjudicated" for decision in decisions], np.bool_
+    )
+
+
 def _in_order(
-    given: Sequence[Judgement], assignments: Iterable[Assignment], who: Integers, timed: Mask
+    graded: Sequence[Judgement], assignments: Iterable[Assignment], who: Integers, timed: Mask
 ) -> tuple[Integers, ...]:
     position = {
-        (planned.query_id, planned.doc_id, planned.assessor): planned.position
-        for planned in assignments
-        if planned.occasion == FIRST
+        (planned.pair, planned.assessor): planned.position for planned in assignments if planned.occasion == FIRST
     }
 
-    def turn(at: int) -> tuple[int, str, int, int]:
-        one = given[at]
-        moment = one.judged_at or "" if timed[who[at]] else ""
-        return int(who[at]), moment, position.get((one.query_id, one.doc_id, one.assessor), sys.maxsize), at
+    def turn(index: int) -> tuple[int, str, int, int]:
+        judgement = graded[index]
+        moment = judgement.judged_at or "" if timed[who[index]] else ""
+        planned = position.get((judgement.pair, judgement.assessor), sys.maxsize)
+        return int(who[index]), moment, planned, index
 
-    order = np.array(sorted(range(len(given)), key=turn), dtype=np.int64)
+    order = np.array(sorted(range(len(graded)), key=turn), dtype=np.int64)
     return tuple(np.split(order, np.cumsum(np.bincount(who, minlength=len(timed)))[:-1]))
 
 
 class SharedPairs:
-    """The judgements of some assessors on the pairs that another of these judged too: K of them.
+    """Judgements of some assessors on the pairs that another of these judged too: K of them.
 
     They fall into C cells, one for each assessor and query. Chance moves whole topics: all cells of an assessor and a
     paper together.
     """
 
     def __init__(self, panel: Panel, *, without: Iterable[str]) -> None:
-        """without: those who are not compared."""
-        kept = ~np.isin(panel.who, [panel.assessors.index(name) for name in without])
-        count = np.bincount(panel.pair[kept], minlength=len(panel.query_ids))
+        """Compare all but the assessors in `without`."""
+        compared = ~np.isin(panel.who, [panel.assessors.index(name) for name in without])
+        count = np.bincount(panel.pair[compared], minlength=len(panel.query_ids))
         self.panel = panel
-        self.at: Integers = np.flatnonzero(kept & (count[panel.pair] > 1))
-        """Shape (K,), the place of each in the panel."""
+        self.at: Integers = np.flatnonzero(compared & (count[panel.pair] > 1))
+        """Shape (K,): place of each in the panel."""
         self.pair, self.who, self.grade = panel.pair[self.at], panel.who[self.at], panel.grade[self.at]
         self.others = count[self.pair] - 1
-        """Shape (K,), how many others judged its pair."""
+        """Shape (K,): number of others who judged its pair."""
         self.n_queries = len(np.unique(panel.query))
         cells, self.cell = np.unique(self.who * self.n_queries + panel.query[self.pair], return_inverse=True)
         self.cell_who, self.cell_query = np.divmod(cells, self.n_queries)
         self.paper_of = np.zeros(self.n_queries, dtype=np.int64)
-        """Shape (Q,), the paper of each query by number."""
+        """Shape (Q,): paper of each query by number."""
         self.paper_of[panel.query] = panel.paper
 
     def by_pair(self, values: npt.ArrayLike) -> Array:
@@ -177,12 +190,12 @@ class SharedPairs:
         return sums(self.pair, values, len(self.panel.query_ids))
 
     def differences(self, values: npt.ArrayLike) -> Array:
-        """Each value less the mean of the others' on the same pair, shape (K,). values: shape (K,)."""
+        """Difference of each value from the mean of the others' on the same pair, shape (K,). values: shape (K,)."""
         values = np.asarray(values, dtype=np.float64)
         return np.asarray(values - (self.by_pair(values)[self.pair] - values) / self.others)
 
     def agreement(self) -> Array:
-        """The share of the others on the same pair who gave the same grade, shape (K,)."""
+        """Share of the others on the same pair who gave the same grade, shape (K,)."""
         code = self.pair * len(self.panel.scale) + self.grade
         return np.asarray((np.bincount(code)[code] - 1) / self.others, dtype=np.float64)
 
@@ -192,7 +205,7 @@ class SharedPairs:
 
     @cached_property
     def partners(self) -> tuple[tuple[str, ...], ...]:
-        """For each assessor by name those who judged a pair that they judged too."""
+        """Assessors by name who judged a pair in common, for each assessor."""
         from scipy.sparse import csr_array
 
         names = self.panel.assessors
@@ -202,11 +215,15 @@ class SharedPairs:
         met = csr_array(judged.T @ judged)
         met.sort_indices()
         return tuple(
-            tuple(names[other] for other in met.indices[met.indptr[own] : met.indptr[own + 1]] if other != own)
-            for own in range(len(names))
+            tuple(
+                names[other]
+                for other in met.indices[met.indptr[assessor] : met.indptr[assessor + 1]]
+                if other != assessor
+            )
+            for assessor in range(len(names))
         )
 
 
 def sums(group: Integers, values: npt.ArrayLike, size: int) -> Array:
-    """The sum of the values of each group, shape (size,)."""
+    """Sum of the values of each group, shape (size,)."""
     return np.bincount(group, weights=np.asarray(values, dtype=np.float64), minlength=size).astype(np.float64)

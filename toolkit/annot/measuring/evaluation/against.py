@@ -1,4 +1,4 @@
-"""Figures that a paper printed, and our own beside them, in the paper's convention, differences marked."""
+"""Figures that a paper printed next to those of this study in the paper's convention, differences marked."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from annot.measuring.evaluation.evaluated import RunMeasures
 from annot.measuring.evaluation.measures import CONVENTIONS
 
 DECIMALS = 2
-"""Of what the papers print, in percent."""
+"""Decimals of the percentages that the papers print."""
 _ROUNDING = 1e-7
 
 
@@ -39,21 +39,21 @@ class Published(BaseModel):
     title: str
     source: str
     convention: str
-    """By which the paper computed its figures."""
+    """Convention in which the paper computed its figures."""
     facets: tuple[str, ...]
-    """Those that `together` is over; empty if the queries have none."""
+    """Facets that `together` averages over; empty if the queries have none."""
     measures: tuple[str, ...]
     note: str = ""
     misprints: tuple[str, ...] = ()
-    """`facet system measure` of figures that cannot be right."""
+    """Figures that cannot be right, as `facet system measure`."""
     queries: dict[str, tuple[str, ...]] = {}
-    """The query papers of each facet, by which the collection is known; empty if the table does not name them."""
+    """Query papers of each facet, which identify the collection; empty if the table does not name them."""
     pairs: dict[str, int] = {}
-    """The judged pairs of each facet."""
+    """Number of judged pairs of each facet."""
     figures: dict[str, dict[str, tuple[float, ...]]]
 
     @model_validator(mode="after")
-    def _hold(self) -> Published:
+    def _check(self) -> Published:
         if self.convention not in CONVENTIONS:
             raise ValueError(f"convention {self.convention!r}: {near(self.convention, CONVENTIONS)}")
         for measure in self.measures:
@@ -68,13 +68,13 @@ class Published(BaseModel):
 
     @property
     def systems(self) -> tuple[str, ...]:
-        """Of all facets."""
+        """Systems of all facets."""
         return tuple(dict.fromkeys(system for rows in self.figures.values() for system in rows))
 
 
 @dataclass(frozen=True, slots=True)
 class Beside:
-    """One figure of ours beside one of the paper; percentages."""
+    """One figure of this study next to the paper's; percentages."""
 
     facet: str
     run: str
@@ -82,23 +82,23 @@ class Beside:
     ours: float
     theirs: float
     same: bool
-    """Whether ours rounds to theirs."""
+    """True if our figure rounds to the paper's."""
     misprint: bool
 
 
 def shipped() -> tuple[str, ...]:
-    """The names of the tables that come with annot."""
+    """Names of the tables that come with annot."""
     names = (path.name for path in files("annot.measuring.evaluation.published").iterdir())
     return tuple(sorted(name.removesuffix(".toml") for name in names if name.endswith(".toml")))
 
 
 def shipped_text(name: str) -> str:
-    """The table of this name."""
+    """Text of the table of this name."""
     return (files("annot.measuring.evaluation.published") / f"{name}.toml").read_text(encoding="utf-8")
 
 
 def read_published(text: str, *, name: str) -> Published:
-    """The table in `text`. Raises InputError with every fault."""
+    """Parse the table in `text`. Raises InputError with every fault."""
     try:
         return Published.model_validate(tomllib.loads(text))
     except tomllib.TOMLDecodeError as error:
@@ -108,53 +108,51 @@ def read_published(text: str, *, name: str) -> Published:
 
 
 def beside(published: Published, lines: Iterable[RunMeasures]) -> tuple[Beside, ...]:
-    """Every figure that both have, of systems whose names are alike but for case and signs; `together` only where the
+    """Compare every figure that both have, of systems whose names differ only in case and signs; `together` only if the
     facets are the paper's.
 
     lines: in the paper's convention. Raises InputError if no run is a system of the paper.
     """
     of_convention = [line for line in lines if line.convention == published.convention]
-    found = tuple(_beside(published, of_convention))
-    if not found:
+    comparisons = tuple(_beside(published, of_convention))
+    if not comparisons:
         runs = dict.fromkeys(line.run for line in of_convention)
         raise InputError(
             f"{published.title}: no run has the name of one of its systems on one of its facets",
             faults=[f"found {', '.join(runs)}", f"expected {', '.join(published.systems)}"],
             hint="name the system of a run with `annot run import --system NAME`",
         )
-    return found
+    return comparisons
 
 
 def same_collection(published: Published, queries: Sequence[Query], pairs_of: Iterable[_OfQuery]) -> bool | None:
-    """Whether the queries, and how many pairs of them are judged, are the paper's on every facet that both have.
+    """Check that queries and numbers of judged pairs are the paper's on every facet that both have.
 
-    pairs_of: the judged pairs, or those of which a sample was judged.
-
-    None if the table names no queries.
+    pairs_of: the judged pairs, or those of which a sample was judged. Returns None if the table names no queries.
     """
     if not published.queries:
         return None
     facets = {query.query_id: query.facet for query in queries}
-    pairs = Counter(facets[one.query_id] for one in pairs_of)
+    pairs = Counter(facets[pair.query_id] for pair in pairs_of)
     topics = grouped((query.facet, query.topic_id) for query in queries)
-    both = topics.keys() & published.queries.keys()
-    return bool(both) and all(
+    shared = topics.keys() & published.queries.keys()
+    return bool(shared) and all(
         set(topics[facet]) == set(published.queries[facet]) and pairs[facet] == published.pairs.get(facet, pairs[facet])
-        for facet in both
+        for facet in shared
     )
 
 
 def comparable(published: Published, lines: Iterable[RunMeasures]) -> bool:
-    """Whether `together` is over the same facets here as there."""
+    """Check that `together` averages over the same facets here as in the paper."""
     facets = {line.facet for line in lines} - {TOGETHER}
     return facets == set(published.facets) or (not published.facets and len(facets) == 1)
 
 
 def _beside(published: Published, lines: list[RunMeasures]) -> Iterator[Beside]:
-    whole = comparable(published, lines)
+    same_facets = comparable(published, lines)
     for line in lines:
-        facet = TOGETHER if whole and not published.facets else line.facet
-        if facet == TOGETHER and not whole:
+        facet = TOGETHER if same_facets and not published.facets else line.facet
+        if facet == TOGETHER and not same_facets:
             continue
         rows = {_plain(system): (system, row) for system, row in published.figures.get(facet, {}).items()}
         if _plain(line.run) not in rows:

@@ -1,7 +1,7 @@
-"""What is looked at in runs beside their measures.
+"""Analyses of runs that go further than their measures.
 
-Where a run goes wrong: irrelevant documents near its top, relevant ones far down (CSFCube, Appendix G). One run on the
-facets of the same paper (CSFCube, Figure 3): who does well on one may do badly on another.
+Errors of a run: irrelevant documents near its top, relevant ones far down (CSFCube, Appendix G). One run on several
+facets of the same paper (CSFCube, Figure 3): a run that does well on one may do badly on another.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class ErrorCase(NamedTuple):
     error: Error
     grade: int
     rank: int | None
-    """From 1; None if the run leaves a relevant document out."""
+    """Rank from 1; None if the run leaves a relevant document out."""
 
 
 def error_cases(
@@ -39,12 +39,12 @@ def error_cases(
     Near the top: grade 0 in the first fifth (rounded down) of the documents it ranks. Far down: grade `relevant_from`
     or higher in the lower half, or left out. An unjudged document is neither.
     """
-    found: list[ErrorCase] = []
+    cases: list[ErrorCase] = []
     for (run, rankings), (query_id, grades) in product(runs.items(), sorted(nested(qrels).items())):
         ranking = rankings.get(query_id, ())
         last = len(ranking) + 1
         ranks = {doc.doc_id: rank for rank, doc in enumerate(ranking, start=1)}
-        found += [
+        cases += [
             ErrorCase(run, query_id, doc.doc_id, NEAR_TOP, 0, ranks[doc.doc_id])
             for doc in ranking[: len(ranking) // ONE_IN]
             if grades.get(doc.doc_id) == 0
@@ -54,27 +54,27 @@ def error_cases(
             for doc_id, grade in grades.items()
             if ranking and grade >= relevant_from and 2 * ranks.get(doc_id, last) > last
         ]
-        found += sorted(far_down, key=lambda case: (-(case.rank or last), -case.grade, case.doc_id))
-    return tuple(found)
+        cases += sorted(far_down, key=lambda case: (-(case.rank or last), -case.grade, case.doc_id))
+    return tuple(cases)
 
 
 class OnFacets(NamedTuple):
-    """What a run reaches on the facets of one paper."""
+    """Values of a run on the facets of one paper."""
 
     paper_id: str
     values: dict[str, float]
-    """By facet."""
+    """Value by facet."""
 
     @property
     def spread(self) -> float:
-        """The best facet less the worst."""
+        """Difference between the best facet and the worst."""
         return max(self.values.values()) - min(self.values.values())
 
 
 def on_facets(
     values: Mapping[str, float], *, facets: Mapping[str, str], topics: Mapping[str, str]
 ) -> tuple[OnFacets, ...]:
-    """The papers that are queries of several facets, the widest spread first. values, facets, topics: by query id."""
-    found = nested((topics[query_id], facets[query_id], value) for query_id, value in values.items())
-    several = (OnFacets(paper_id, of_facets) for paper_id, of_facets in found.items() if len(of_facets) > 1)
-    return tuple(sorted(several, key=lambda one: (-one.spread, one.paper_id)))
+    """Papers that are queries of several facets, the widest spread first. values, facets, topics: by query id."""
+    values_by_paper = nested((topics[query_id], facets[query_id], value) for query_id, value in values.items())
+    several = (OnFacets(paper_id, of_facets) for paper_id, of_facets in values_by_paper.items() if len(of_facets) > 1)
+    return tuple(sorted(several, key=lambda paper: (-paper.spread, paper.paper_id)))

@@ -1,4 +1,4 @@
-"""What a reader of the figures of runs must know, a sentence each; a list of names once for all runs that share it."""
+"""Sentences that a reader of the figures of runs needs; queries are named once for all runs that share them."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from annot.base.records import grouped
 from annot.measuring.evaluation.measures import Evaluation
 
 MOST_NAMED = 5
-"""Queries whose names may be within a sentence."""
+"""Largest number of queries that are named within a sentence."""
 
 
 def nothing_relevant(highest: int, relevant_from: int) -> str:
-    """The sentence for grades of which none counts as relevant, with the setting to change; "" if one does.
+    """Warning that no grade counts as relevant, with the setting to change; "" if one does.
 
     highest: the highest grade of a judged document.
     """
@@ -33,48 +33,50 @@ def caveats(
     *,
     unknown: Mapping[str, int],
     unable: Mapping[str, Sequence[str]],
-    whole: bool,
+    complete: bool,
     some_relevant: bool,
 ) -> Iterator[str]:
-    """The sentences about runs, by tag.
+    """Sentences about runs, by tag.
 
-    unknown: how many queries of the run are not in the study. unable: the queries that its system cannot rank for.
-    whole: whether all of the pools was judged; a pair that was not drawn is not unjudged. some_relevant: whether any
-    judged document is relevant.
+    unknown: number of queries of the run that are not in the study. unable: the queries that its system cannot rank
+    for. complete: True if all of the pools was judged; a pair that was not drawn is not unjudged. some_relevant: True
+    if a judged document is relevant.
     """
     for tag, evaluation in evaluations.items():
         missing = sum(len(query.missing) for query in evaluation.queries)
         unjudged = sum(query.unjudged for query in evaluation.queries)
         if missing:
-            left = counted(missing, "judged document") if whole else f"{counted(missing, 'document')} of the pools"
+            left = counted(missing, "judged document") if complete else f"{counted(missing, 'document')} of the pools"
             yield f"{tag}: leaves out {left}"
-        if unjudged and whole:
+        if unjudged and complete:
             yield f"{tag}: ranks {counted(unjudged, 'unjudged document')}; unjudged counts as not relevant"
         elif unjudged:
             yield f"{tag}: ranks {counted(unjudged, 'document')} of no pool; they count as not relevant"
-    for queries, tags in _sharing({tag: of.not_submitted for tag, of in evaluations.items()}):
+    for queries, tags in _sharing({tag: run.not_submitted for tag, run in evaluations.items()}):
         score = verb(len(tags), "so its score there is 0", "so their scores there are 0")
         ranks = verb(len(tags), "ranks", "rank")
         yield f"{', '.join(tags)}: {ranks} no documents for {_named(queries, f', {score}')}"
     if some_relevant:
-        none = "no document is relevant" if whole else "no drawn document is relevant"
-        for queries, tags in _sharing({tag: of.without_relevant for tag, of in evaluations.items()}):
-            whose = "" if len(tags) == len(evaluations) else f"{', '.join(tags)}: "
-            yield f"{whose}{none} for {_named(queries)}"
+        none = "no document is relevant" if complete else "no drawn document is relevant"
+        for queries, tags in _sharing({tag: run.without_relevant for tag, run in evaluations.items()}):
+            owners = "" if len(tags) == len(evaluations) else f"{', '.join(tags)}: "
+            yield f"{owners}{none} for {_named(queries)}"
     for tag, count in unknown.items():
         if count:
             yield f"{tag}: {counted(count, 'query')} of the run {verb(count, 'is', 'are')} not in this study"
     for queries, tags in _sharing(unable):
-        whose = verb(len(tags), "its system", "their systems")
-        yield f"{', '.join(tags)}: not compared where {', '.join(queries)} count, which {whose} cannot rank for"
+        owners = verb(len(tags), "its system", "their systems")
+        yield f"{', '.join(tags)}: not compared where {', '.join(queries)} count, which {owners} cannot rank for"
 
 
 def _sharing(queries: Mapping[str, Sequence[str]]) -> Iterable[tuple[Sequence[str], Sequence[str]]]:
-    """Queries, and the runs for which they are the ones, by tag; those of which there are some."""
+    """Queries, and the tags of the runs that have exactly these; runs without queries are left out."""
     return grouped((tuple(of_run), tag) for tag, of_run in queries.items() if of_run).items()
 
 
 def _named(query_ids: Sequence[str], then: str = "") -> str:
-    """The queries and what follows for them; of many first their number, so that a note can be cut short."""
+    """Names of the queries and the clause about them; a long list starts with its number, so that a note can be cut
+    short.
+    """
     names = ", ".join(query_ids)
     return f"{names}{then}" if len(query_ids) <= MOST_NAMED else f"{counted(len(query_ids), 'query')}{then}: {names}"

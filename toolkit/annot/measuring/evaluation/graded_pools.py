@@ -1,4 +1,4 @@
-"""The pools by whose grades runs are measured: judged whole, or a sample of them."""
+"""Pools whose grades measure runs: judged completely, or a sample of them."""
 
 from __future__ import annotations
 
@@ -14,39 +14,40 @@ from annot.measuring.evaluation.computed import MeasuresAsked, Run, Values
 from annot.measuring.evaluation.measures import Evaluation, columns, evaluate, single_assessor_ceiling
 
 MOST_EMPTY = 0.2
-"""The share of queries in which nothing relevant may be drawn. Where it is more, intervals may hold less often than
-they say (`benchmarks/sampled_predictions.py`)."""
+"""Largest share of queries in which nothing relevant may be drawn. Above it, intervals may hold less often than they
+say (`benchmarks/sampled_predictions.py`).
+"""
 
 
 class GradedPools(Protocol):
-    """Something that measures runs on pools, however they were judged."""
+    """Pools on which runs can be measured, however they were judged."""
 
     @property
     def whole(self) -> bool:
-        """Whether every document of the pools was to be judged."""
+        """True if every document of the pools was to be judged."""
 
     @property
     def query_ids(self) -> Collection[str]:
-        """The queries that are graded."""
+        """Queries that are graded."""
 
     @property
     def highest(self) -> int:
-        """The highest grade of a judged document."""
+        """Highest grade of a judged document."""
 
-    def columns(self, convention: str, asked: tuple[str, ...]) -> tuple[str, ...]:
-        """The measures to show: those of the convention, and those of `asked` that it knows."""
+    def columns(self, convention: str, wishes: tuple[str, ...]) -> tuple[str, ...]:
+        """Measures to show: those of the convention, and those of `wishes` that it knows."""
 
-    def measured(self, run: Run, query_ids: Collection[str], asked: MeasuresAsked, *, ties: str) -> Evaluation:
-        """The run on these of the queries."""
+    def measured(self, run: Run, query_ids: Collection[str], selection: MeasuresAsked, *, ties: str) -> Evaluation:
+        """Measures of the run on these queries."""
 
-    def chance(self, documents: Documents, cuts: Collection[Cut], asked: MeasuresAsked) -> dict[Cut, Values]:
-        """The figures of a random order of the documents of each query, of which the first so many are ranked."""
+    def chance(self, documents: Documents, cuts: Collection[Cut], selection: MeasuresAsked) -> dict[Cut, Values]:
+        """Figures of a random order of the documents of each query, cut at the given lengths."""
 
-    def one_assessor(self, asked: MeasuresAsked) -> dict[str, Values]:
-        """What a ranking by one assessor's grades reaches, by query; empty if it is not known."""
+    def one_assessor(self, selection: MeasuresAsked) -> dict[str, Values]:
+        """Measures of a ranking by one assessor's grades, by query; empty if they are not known."""
 
-    def best_order(self, asked: MeasuresAsked) -> Evaluation | None:
-        """The best order of the documents of each query; None if it is not known."""
+    def best_order(self, selection: MeasuresAsked) -> Evaluation | None:
+        """Measures of the best order of the documents of each query; None if they are not known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +56,7 @@ class JudgedWhole:
 
     qrels: tuple[Qrel, ...]
     judgements: tuple[Judgement, ...]
-    """Those behind the qrels."""
+    """Judgements behind the qrels."""
 
     @property
     def whole(self) -> bool:
@@ -69,102 +70,103 @@ class JudgedWhole:
     def highest(self) -> int:
         return max((qrel.relevance for qrel in self.qrels), default=0)
 
-    def columns(self, convention: str, asked: tuple[str, ...]) -> tuple[str, ...]:
-        return columns(convention, asked)
+    def columns(self, convention: str, wishes: tuple[str, ...]) -> tuple[str, ...]:
+        return columns(convention, wishes)
 
-    def measured(self, run: Run, query_ids: Collection[str], asked: MeasuresAsked, *, ties: str) -> Evaluation:
-        mine = tuple(qrel for qrel in self.qrels if qrel.query_id in query_ids)
+    def measured(self, run: Run, query_ids: Collection[str], selection: MeasuresAsked, *, ties: str) -> Evaluation:
+        qrels = tuple(qrel for qrel in self.qrels if qrel.query_id in query_ids)
         return evaluate(
             run,
-            mine,
-            convention=asked.convention,
-            relevant_from=asked.relevant_from,
+            qrels,
+            convention=selection.convention,
+            relevant_from=selection.relevant_from,
             ties=ties,
-            measures=asked.names,
+            measures=selection.names,
         )
 
-    def chance(self, documents: Documents, cuts: Collection[Cut], asked: MeasuresAsked) -> dict[Cut, Values]:
-        return random_orders(documents, cuts, nested(self.qrels), asked)
+    def chance(self, documents: Documents, cuts: Collection[Cut], selection: MeasuresAsked) -> dict[Cut, Values]:
+        return random_orders(documents, cuts, nested(self.qrels), selection)
 
-    def one_assessor(self, asked: MeasuresAsked) -> dict[str, Values]:
-        return single_assessor_ceiling(self.judgements, self.qrels, asked)
+    def one_assessor(self, selection: MeasuresAsked) -> dict[str, Values]:
+        return single_assessor_ceiling(self.judgements, self.qrels, selection)
 
-    def best_order(self, asked: MeasuresAsked) -> Evaluation:
+    def best_order(self, selection: MeasuresAsked) -> Evaluation:
         documents = grouped((qrel.query_id, ScoredDoc(qrel.doc_id, float(qrel.relevance))) for qrel in self.qrels)
         best = {query_id: ranked(of_query) for query_id, of_query in documents.items()}
-        return self.measured(best, self.query_ids, asked, ties="order")
+        return self.measured(best, self.query_ids, selection, ties="order")
 
 
 @dataclass(frozen=True, slots=True)
 class ByOpinion:
-    """What it brings that a model's opinion predicts grades too, on the measure that compares runs."""
+    """Effect of a model's opinion as a further prediction of grades, on the measure that compares runs."""
 
     name: str
     model: str
-    """Empty if no model was asked under this name."""
+    """Name of the model; empty if no model was asked under this name."""
     pairs: int
     """Pairs of the pools that the opinion helps to predict; 0 if the rankings alone predict."""
     difference: float | None
-    """By how much an interval of a difference between two runs is wider than with the rankings alone, as a share, and
-    below 0 if it is narrower; the median over all pairs of runs. None if it is unknown."""
+    """Change of the width of an interval of a difference between two runs against the rankings alone, as a share, below
+    0 if it is narrower; the median over all pairs of runs. None if it is unknown.
+    """
     level: float | None
-    """The same of a run's mean."""
+    """Change of the width of an interval of a run's mean, in the same way."""
     means: Mapping[str, tuple[float, float]]
-    """By run, its mean with the opinion and with the rankings alone."""
+    """Mean of each run with the opinion and with the rankings alone."""
     other_texts: int = 0
     """Pairs on which the model read another version of a text than they are judged on."""
 
     @property
     def told(self) -> str:
-        """In a sentence without its end."""
+        """Sentence about the effect, without its full stop."""
         if not self.pairs:
             return (
                 f"the opinion of {self.name} predicts nothing, because the model was not asked in time about whole "
                 "pools of several topics; the rankings alone predict"
             )
-        by, what = (self.level, "a run") if self.difference is None else (self.difference, "a difference")
-        if by is None:
+        change, figure = (self.level, "a run") if self.difference is None else (self.difference, "a difference")
+        if change is None:
             return f"the opinion of {self.name} and the rankings predict"
-        percent = f"{100 * abs(by):.0f}%"
-        compared = "as wide as" if percent == "0%" else f"{percent} {'narrower' if by < 0 else 'wider'} than"
+        percent = f"{100 * abs(change):.0f}%"
+        compared = "as wide as" if percent == "0%" else f"{percent} {'narrower' if change < 0 else 'wider'} than"
         return (
-            f"with the opinion of {self.name} as prediction, the interval of {what} is {compared} with the rankings "
+            f"with the opinion of {self.name} as prediction, the interval of {figure} is {compared} with the rankings "
             "alone"
         )
 
 
 @dataclass(frozen=True, slots=True)
 class SampleCost:
-    """What a sample costs on the measure that compares runs, over all queries."""
+    """Cost of a sample on the measure that compares runs, over all queries."""
 
     drawn: int
     pairs: int
-    """Of the pools."""
+    """Pairs of the pools."""
     share: float
-    """The share that was asked for. By chance, more or less was drawn."""
+    """Share that was requested. By chance, a little more or less was drawn."""
     level: Estimate
-    """By how much an interval of a run's mean is wider, as a fraction; the median over runs, with a range."""
+    """Widening of an interval of a run's mean, as a fraction; the median over runs, with a range."""
     difference: Estimate
-    """The same of a difference between two runs; the median over all pairs of runs."""
+    """Widening of an interval of a difference between two runs; the median over all pairs of runs."""
     outside: int
-    """Estimates of runs on queries that cannot be the value; they count in the means and are not shown."""
+    """Estimates of runs on queries that cannot be the true value; they count in the means and are not shown."""
     floored: int
-    """Queries whose ideal was raised to what was found, or to one document of the lowest relevant grade."""
+    """Queries whose ideal was raised to the documents found, or to one document of the lowest relevant grade."""
     queries: int = 0
-    """Those that are measured."""
+    """Queries that are measured."""
     empty: int = 0
     """Queries in which no drawn document is relevant: their values are predictions, or 0 without predictions."""
     so_far: float | None = None
-    """The share of the drawn pairs that have a grade; None if all have one."""
+    """Share of the drawn pairs that have a grade; None if all have one."""
     opinion: ByOpinion | None = None
-    """What an opinion brings that is to predict grades."""
+    """Effect of the opinion that predicts grades, if there is one."""
 
     @property
     def too_empty(self) -> bool:
-        """Whether these queries are so many that intervals hold less often than they say."""
+        """True if so many queries are empty that intervals hold less often than they say."""
         return self.empty > MOST_EMPTY * self.queries
 
     @property
     def told_empty(self) -> str:
-        """In a sentence without its end."""
+        """Sentence about empty queries, without its full stop."""
         return f"no drawn document is relevant in {self.empty} of {counted(self.queries, 'query')}"

@@ -21,7 +21,7 @@ from annot.measuring.agreement.contingency import ratio
 Grades = npt.NDArray[np.integer[Any]]
 
 Discount = Callable[[int], Array]
-"""The discounts of the first n ranks."""
+"""Function from n to the discounts of the first n ranks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,22 +58,21 @@ def relevant_of(graded: Graded, family: Family) -> Array:
     return np.asarray((grades >= graded.relevant_from).sum(axis=1), dtype=np.float64)
 
 
-def _of(part: Array, whole: Array) -> Array:
-    """The part of the whole; 0 where there is none."""
+def _share(part: Array, whole: Array) -> Array:
     return ratio(part, whole, where=whole > 0, otherwise=0.0)
 
 
 def _precision_at_last(graded: Graded, family: Family, k: int) -> Array:
-    hits, found = graded.hits, relevant_of(graded, family)
+    hits, relevant = graded.hits, relevant_of(graded, family)
     n = hits.shape[1]
     last = n - np.argmax(hits[:, ::-1], axis=1) if n else np.zeros(len(hits), dtype=np.int64)
-    return ratio(found, last.astype(np.float64), where=found > 0, otherwise=0.0)
+    return ratio(relevant, last.astype(np.float64), where=relevant > 0, otherwise=0.0)
 
 
 def _r_precision(graded: Graded, family: Family, k: int) -> Array:
     hits, relevant = graded.hits, relevant_of(graded, family)
     within = np.arange(1, hits.shape[1] + 1) <= relevant[:, None]
-    return _of((hits * within).sum(axis=1), relevant)
+    return _share((hits * within).sum(axis=1), relevant)
 
 
 def _precision(graded: Graded, family: Family, k: int) -> Array:
@@ -81,18 +80,18 @@ def _precision(graded: Graded, family: Family, k: int) -> Array:
 
 
 def _recall(graded: Graded, family: Family, k: int) -> Array:
-    return _of(_top(graded, k), relevant_of(graded, family))
+    return _share(_top(graded, k), relevant_of(graded, family))
 
 
 def _average_precision(graded: Graded, family: Family, k: int) -> Array:
     hits, relevant = graded.hits, relevant_of(graded, family)
     precision = hits.cumsum(axis=1) / np.arange(1, hits.shape[1] + 1)
-    return _of((precision * hits).sum(axis=1), relevant)
+    return _share((precision * hits).sum(axis=1), relevant)
 
 
 def _ndcg(graded: Graded, family: Family, k: int) -> Array:
     grades = graded.submitted if family.of_submitted else graded.judged
-    return _of(_dcg(graded.gains, family, k), _dcg(np.sort(grades, axis=1)[:, ::-1], family, k))
+    return _share(_dcg(graded.gains, family, k), _dcg(np.sort(grades, axis=1)[:, ::-1], family, k))
 
 
 def _dcg(gains: npt.NDArray[Any], family: Family, k: int) -> Array:
@@ -100,47 +99,47 @@ def _dcg(gains: npt.NDArray[Any], family: Family, k: int) -> Array:
     return np.asarray(gains[:, :cut] @ family.discount(cut), dtype=np.float64)
 
 
-def _of_csfcube(n: int) -> Array:
-    """Ranks 1 and 2 undiscounted (Jarvelin and Kekalainen 2002, b = 2)."""
+def _csfcube_discount(n: int) -> Array:
+    """Discounts that leave ranks 1 and 2 undiscounted (Jarvelin and Kekalainen 2002, b = 2)."""
     return np.asarray(1 / np.maximum(1.0, np.log2(np.arange(1, n + 1))))
 
 
-def _of_trec(n: int) -> Array:
+def _trec_discount(n: int) -> Array:
     return np.asarray(1 / np.log2(np.arange(2, n + 2)))
 
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """What a name such as `NDCG%20` is a member of, with 20 for its k."""
+    """Measures that differ only in k: `NDCG%20` is the member with k = 20 of a family with `percent`."""
 
     pattern: str
     kind: str
     of_submitted: bool
-    """Whether recall and the ideal order are of the submitted list; else of all judged documents."""
-    discount: Discount = _of_trec
+    """True if recall and the ideal order come from the submitted list; else they come from all judged documents."""
+    discount: Discount = _trec_discount
     percent: bool = False
-    """Whether k is a share of the list, in percent."""
+    """True if k is a share of the list, in percent."""
 
     def cut(self, n: int, k: int) -> int:
-        """How many of n ranks count; k 0 is all of them."""
+        """Number of the first n ranks that count; k = 0 counts all of them."""
         return (n * k // 100) if self.percent else min(n, k or n)
 
 
-_OF_BOTH = (("Rprec", "Rprec"), (r"P@(\d+)", "P"), (r"R@(\d+)", "R"), ("AP", "AP"))
+_IN_BOTH = (("Rprec", "Rprec"), (r"P@(\d+)", "P"), (r"R@(\d+)", "R"), ("AP", "AP"))
 
 FAMILIES: dict[str, tuple[Family, ...]] = {
     "csfcube": (
-        *(Family(*names, of_submitted=True) for names in _OF_BOTH),
+        *(Family(*names, of_submitted=True) for names in _IN_BOTH),
         Family("RP@last", "RP@last", of_submitted=True),
-        Family(r"NDCG%(\d+)", "NDCG", of_submitted=True, discount=_of_csfcube, percent=True),
-        Family(r"NDCG@(\d+)", "NDCG", of_submitted=True, discount=_of_csfcube),
+        Family(r"NDCG%(\d+)", "NDCG", of_submitted=True, discount=_csfcube_discount, percent=True),
+        Family(r"NDCG@(\d+)", "NDCG", of_submitted=True, discount=_csfcube_discount),
     ),
     "trec": (
-        *(Family(*names, of_submitted=False) for names in _OF_BOTH),
+        *(Family(*names, of_submitted=False) for names in _IN_BOTH),
         Family(r"nDCG(?:@(\d+))?", "NDCG", of_submitted=False),
     ),
 }
-"""The measures that are computed here, by convention."""
+"""Measures that are computed here, by convention."""
 
 COMPUTED: dict[str, Callable[[Graded, Family, int], Array]] = {
     "RP@last": _precision_at_last,
@@ -153,22 +152,22 @@ COMPUTED: dict[str, Callable[[Graded, Family, int], Array]] = {
 
 
 def family_of(convention: str, name: str) -> tuple[Family, int] | None:
-    """The family of the measure and its k (0 where it has none); None for a name that is none of this convention's."""
+    """Family of the measure and its k (0 if it has none); None if the convention has no measure of this name."""
     for family in FAMILIES[convention]:
-        if found := re.fullmatch(family.pattern, name, re.ASCII):
-            k = int(found[1]) if found.lastindex else 0
-            if found.lastindex and not (0 < k <= (100 if family.percent else 10**6)):
+        if match := re.fullmatch(family.pattern, name, re.ASCII):
+            k = int(match[1]) if match.lastindex else 0
+            if match.lastindex and not (0 < k <= (100 if family.percent else 10**6)):
                 return None
             return family, k
     return None
 
 
 def measured(convention: str, name: str, graded: Graded) -> Array:
-    """The measure under every grading, shape (B,). Raises KeyError for a name that is none of this convention's."""
-    found = family_of(convention, name)
-    if found is None:
+    """Measure under every grading, shape (B,). Raises KeyError if the convention has no measure of this name."""
+    member = family_of(convention, name)
+    if member is None:
         raise KeyError(name)
-    family, k = found
+    family, k = member
     return COMPUTED[family.kind](graded, family, k)
 
 
@@ -176,4 +175,4 @@ MEASURES: dict[str, tuple[str, ...]] = {
     "csfcube": ("RP@last", "P@20", "R@20", "NDCG%100", "NDCG%20", "AP"),
     "trec": ("Rprec", "P@20", "R@20", "nDCG", "AP"),
 }
-"""Those that are shown without being asked for, by convention and in this order."""
+"""Measures that are always shown, by convention and in this order."""

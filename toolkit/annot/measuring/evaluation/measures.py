@@ -1,4 +1,4 @@
-"""How good a ranking is: two conventions of the same measures, side by side, under honest names.
+"""Measures of a ranking in two conventions, side by side and under honest names.
 
 `trec`: trec_eval's definitions, through ir_measures. `csfcube`: what CSFCube's published script computes, whose names
 mean something else in places:
@@ -37,12 +37,12 @@ from annot.measuring.evaluation.gradings import MEASURES
 
 CONVENTIONS = get_args(Convention)
 TIES = get_args(Ties)
-"""Documents that tie: in the convention's order, or the mean over all orders."""
+"""Treatment of documents that tie: in the convention's order, or the mean over all orders."""
 
 
 @dataclass(frozen=True, slots=True)
 class QueryMeasures:
-    """The measures of one query, and what they rest on."""
+    """Measures of one query, and the numbers behind them."""
 
     query_id: str
     values: dict[str, float]
@@ -52,21 +52,21 @@ class QueryMeasures:
     unjudged: int
     """Submitted documents without a grade."""
     judged_at_20: float
-    """The judged share of the first 20 submitted documents (of all where there are fewer; 0 where there are none)."""
+    """Judged share of the first 20 submitted documents (of all if there are fewer; 0 if there are none)."""
     missing: tuple[str, ...]
     """Judged documents that were not submitted."""
 
     def shown(self, name: str) -> float | None:
-        """The measure; None if it is not to be shown."""
+        """Value of the measure; None if it is not to be shown."""
         return self.values[name]
 
 
 @dataclass(frozen=True, slots=True)
 class EstimatedMeasures(QueryMeasures):
-    """The same, estimated from a sample of the pool."""
+    """Measures of one query, estimated from a sample of the pool."""
 
     impossible: tuple[str, ...]
-    """Measures whose estimate the query cannot have: it counts in the mean, and is not shown."""
+    """Measures whose estimate cannot be true on this query: it counts in the mean, and is not shown."""
 
     def shown(self, name: str) -> float | None:
         return None if name in self.impossible else self.values[name]
@@ -77,25 +77,24 @@ class Evaluation:
     """One run, or one order of the pool, in one convention."""
 
     queries: tuple[QueryMeasures, ...]
-    """All queries of the qrels, by id."""
+    """Queries of the qrels, by id."""
     mean: dict[str, float]
-    """Over the queries."""
+    """Means over the queries."""
     not_submitted: tuple[str, ...]
-    """Queries of the qrels of which the run has no document: 0 in the mean."""
+    """Queries of the qrels for which the run has no documents: 0 in the mean."""
     without_relevant: tuple[str, ...]
     """Queries of the qrels without a relevant document."""
 
 
-def columns(convention: str, asked: Sequence[str] = ()) -> tuple[str, ...]:
-    """The names of the measures to show: those of the convention, and those of `asked` that it knows."""
-    return tuple(dict.fromkeys((*MEASURES[convention], *(name for name in asked if knows(convention, name)))))
+def columns(convention: str, wishes: Sequence[str] = ()) -> tuple[str, ...]:
+    """Names of the measures to show: those of the convention, and those of `wishes` that it knows."""
+    return tuple(dict.fromkeys((*MEASURES[convention], *(name for name in wishes if knows(convention, name)))))
 
 
 def conventions_for(names: Sequence[str], conventions: Sequence[str]) -> tuple[str, ...]:
-    """Those of `conventions` that know the first of the measures, then those that alone know another of them.
+    """Conventions that know the first of the measures, then those that alone know another of them.
 
-    Raises InputError with every name that none of them knows.
-    NDCG@10 is of csfcube, nDCG@10 of trec, P@10 of both.
+    Raises InputError with every name that none of them knows. NDCG@10 is of csfcube, nDCG@10 of trec, P@10 of both.
     """
     unknown = [name for name in names if not any(knows(convention, name) for convention in conventions)]
     if unknown:
@@ -106,7 +105,7 @@ def conventions_for(names: Sequence[str], conventions: Sequence[str]) -> tuple[s
         )
     first = tuple(convention for convention in conventions if not names or knows(convention, names[0]))
     left = [name for name in names if not any(knows(convention, name) for convention in first)]
-    return first + tuple(one for one in conventions if any(knows(one, name) for name in left))
+    return first + tuple(other for other in conventions if any(knows(other, name) for name in left))
 
 
 def evaluate(
@@ -115,18 +114,18 @@ def evaluate(
     """Measure `run` in `convention` (a name in CONVENTIONS).
 
     relevant_from: the smallest grade that counts as relevant in the binary measures. ties: one of TIES. measures: those
-    to compute beside the convention's own (`columns`).
+    to compute besides the convention's own (`columns`).
     Raises InputError for an unknown convention, no qrels, a document submitted twice, or scores that rise down a list
     (as distances do: smaller is better there).
     """
     check_name(convention, CONVENTIONS, what="convention")
     graded = _by_query(qrels)
     check_run(run)
-    known = {query_id: run.get(query_id, ()) for query_id in graded}
-    asked = MeasuresAsked(convention, columns(convention, measures), relevant_from)
-    values = measured_by_query(known, graded, asked, expect=ties == "expected")
+    lists = {query_id: run.get(query_id, ()) for query_id in graded}
+    selection = MeasuresAsked(convention, columns(convention, measures), relevant_from)
+    values = measured_by_query(lists, graded, selection, expect=ties == "expected")
     queries = tuple(
-        _beside(query_id, values[query_id], known[query_id], grades, relevant_from)
+        _query_measures(query_id, values[query_id], lists[query_id], grades, relevant_from)
         for query_id, grades in graded.items()
     )
     return Evaluation(
@@ -138,32 +137,32 @@ def evaluate(
 
 
 def single_assessor_ceiling(
-    judgements: Iterable[Judgement], qrels: Iterable[Qrel], asked: MeasuresAsked
+    judgements: Iterable[Judgement], qrels: Iterable[Qrel], selection: MeasuresAsked
 ) -> dict[str, Values]:
-    """What the grades of one assessor reach when they are used as a ranking: the mean over a query's assessors.
+    """Measures of a ranking by one assessor's grades: the mean over a query's assessors, by `query_id`.
 
-    By `query_id`, for the queries that at least one assessor judged completely. Equal grades are ordered by id, and a
-    pair that came back without a grade ranks last. Judgements that carry flags do not count.
+    Only queries that at least one assessor judged completely have a value. Equal grades are ordered by id, and a pair
+    that came back without a grade ranks last. Judgements that carry flags do not count.
     """
     graded = _by_query(qrels)
     answers = nested(
-        ((one.query_id, one.assessor), one.doc_id, -1 if one.grade is None else one.grade)
-        for one in counting(judgements)
-        if one.doc_id in graded.get(one.query_id, ())
+        ((judgement.query_id, judgement.assessor), judgement.doc_id, -1 if judgement.grade is None else judgement.grade)
+        for judgement in counting(judgements)
+        if judgement.doc_id in graded.get(judgement.query_id, ())
     )
     reached: dict[str, list[Values]] = {}
-    for (query_id, _), given in sorted(answers.items()):
-        if len(given) == len(graded[query_id]):
+    for (query_id, _), grades in sorted(answers.items()):
+        if len(grades) == len(graded[query_id]):
             # In this order in every convention.
-            best_first = ranked([ScoredDoc(*answer) for answer in given.items()])
-            docs = [ScoredDoc(doc.doc_id, float(-at)) for at, doc in enumerate(best_first)]
-            found = measured_by_query({query_id: docs}, {query_id: graded[query_id]}, asked, expect=False)
-            reached.setdefault(query_id, []).append(found[query_id])
+            best_first = ranked([ScoredDoc(*answer) for answer in grades.items()])
+            docs = [ScoredDoc(doc.doc_id, float(-rank)) for rank, doc in enumerate(best_first)]
+            values = measured_by_query({query_id: docs}, {query_id: graded[query_id]}, selection, expect=False)
+            reached.setdefault(query_id, []).append(values[query_id])
     return {query_id: _mean(of_assessors) for query_id, of_assessors in reached.items()}
 
 
 def mean_over_folds(values: Mapping[str, Mapping[str, float]], folds: Sequence[Collection[str]]) -> dict[str, float]:
-    """The mean of the folds' means, whatever their sizes: CSFCube's. values: by `query_id`, then measure."""
+    """Mean of the folds' means, whatever their sizes, as in CSFCube. values: by `query_id`, then measure."""
     return _mean([_mean([values[query_id] for query_id in fold]) for fold in folds])
 
 
@@ -181,7 +180,7 @@ def check_run(run: Run) -> None:
         ids = [doc.doc_id for doc in docs]
         if len(set(ids)) < len(ids):
             faults.append(f"{query_id}: {counted(len(ids) - len(set(ids)), 'document')} ranked twice, expected once")
-        rising = next((at for at in range(1, len(docs)) if docs[at].score > docs[at - 1].score), None)
+        rising = next((rank for rank in range(1, len(docs)) if docs[rank].score > docs[rank - 1].score), None)
         if rising is not None:
             faults.append(f"{query_id}: the score rises at rank {rising + 1}, expected best first, higher is better")
     if faults:
@@ -192,7 +191,7 @@ def check_run(run: Run) -> None:
         )
 
 
-def _beside(
+def _query_measures(
     query_id: str, values: Values, docs: Sequence[ScoredDoc], grades: Mapping[str, int], relevant_from: int
 ) -> QueryMeasures:
     top = [doc.doc_id in grades for doc in docs[:20]]

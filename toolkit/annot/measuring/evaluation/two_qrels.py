@@ -1,4 +1,4 @@
-"""Two qrels of the same queries: how alike their grades are, and whether they tell the same story of the runs."""
+"""Two qrels of the same queries: agreement of their grades, and of the order in which they put the runs."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _FIGURES = 10
 
 @dataclass(frozen=True, slots=True)
 class TopicAgreement:
-    """How the two agree on one query."""
+    """Agreement of the two on one query."""
 
     query_id: str
     pairs: int
@@ -44,37 +44,37 @@ class ChangedSides:
     better_by_b: str
     lead_by_a: float
     lead_by_b: float
-    """Of `better_by_b`."""
+    """Lead of `better_by_b`."""
     holds_by_a: bool
     holds_by_b: bool
-    """Whether the lead holds after correction for all pairs of runs, as in `annot evaluate`."""
+    """True if the lead holds after correction for all pairs of runs, as in `annot evaluate`."""
 
 
 @dataclass(frozen=True, slots=True)
 class TwoQrels:
-    """Both, on the queries that both have."""
+    """Comparison of two qrels on the queries that both have."""
 
     grades: tuple[int, ...]
     confusion: tuple[tuple[int, ...], ...]
     """Pairs by grade in the first (rows) and in the second (columns)."""
     together: Between
-    """Of all pairs, with intervals over topics."""
+    """Agreement on all pairs, with intervals over topics."""
     topics: tuple[TopicAgreement, ...]
     convention: str
     measure: str
     facet: str
     means: dict[str, tuple[float, float]]
-    """Of each run on this facet by the first and by the second; best by the first on top."""
+    """Mean of each run on this facet by the first and by the second, the best by the first on top."""
     above_chance: dict[str, tuple[bool, bool]]
-    """Whether each run is shown to be better than a random order by the first and by the second."""
+    """Run, and if it is significantly better than a random order by the first and by the second."""
     tau: Value
     tau_ap: Value
-    """With the first for the reference: which says more of the top."""
+    """Tau AP with the first as reference. It gives more weight to the top."""
     changed: tuple[ChangedSides, ...]
 
     @property
     def like_chance(self) -> bool:
-        """Whether a run is not shown to be better than a random order, by either."""
+        """True if at least one run is not significantly better than a random order by one of the two."""
         return not all(map(all, self.above_chance.values()))
 
 
@@ -90,20 +90,23 @@ def compare_qrels(
     topics: Mapping[str, str],
     weights: Mapping[tuple[str, str], float] | None = None,
 ) -> TwoQrels:
-    """a, b: the grades of the queries that both have. by_a, by_b: the same runs measured on each. facet: on which the
-    runs are ordered. level: of the intervals of agreement. topics: the topic of each query, the unit of chance.
-    weights: of each pair, 1 / pi where a sample was drawn; coefficients then describe the whole pools."""
-    first, second = ({(one.query_id, one.doc_id): one.relevance for one in qrels} for qrels in (a, b))
-    given = {*first.values(), *second.values()}
+    """Compare the grades, and the runs as measured on each of the two.
+
+    a, b: the grades of the queries that both have. by_a, by_b: the same runs measured on each. facet: the facet on
+    which the runs are ordered. level: of the intervals of agreement. topics: the topic of each query, the unit of
+    chance. weights: of each pair, 1 / pi if a sample was drawn; coefficients then describe the whole pools.
+    """
+    first, second = ({(qrel.query_id, qrel.doc_id): qrel.relevance for qrel in qrels} for qrels in (a, b))
+    grades_in_use = {*first.values(), *second.values()}
     # A grade between these that no pair has is on their scale all the same.
-    grades = tuple(range(min(given), max(*given, min(given) + 1) + 1))
+    grades = tuple(range(min(grades_in_use), max(*grades_in_use, min(grades_in_use) + 1) + 1))
     pairs = Counter((first[pair], second[pair]) for pair in first.keys() & second.keys())
-    of_a, of_b = (_lines(found, facet) for found in (by_a, by_b))
-    runs = sorted(of_a.keys() & of_b.keys(), key=lambda run: (-of_a[run].values[by_a.measure], run))
-    means = {run: (of_a[run].values[by_a.measure], of_b[run].values[by_b.measure]) for run in runs}
-    scores = [[round(one[side], _FIGURES) for one in means.values()] for side in (0, 1)]
+    lines_a, lines_b = (_lines(evaluated, facet) for evaluated in (by_a, by_b))
+    runs = sorted(lines_a.keys() & lines_b.keys(), key=lambda run: (-lines_a[run].values[by_a.measure], run))
+    means = {run: (lines_a[run].values[by_a.measure], lines_b[run].values[by_b.measure]) for run in runs}
+    scores = [[round(pair[side], _FIGURES) for pair in means.values()] for side in (0, 1)]
     tau = tau_b_of_rows(np.array([scores[0]]), np.array([scores[1]]))[0] if len(means) > 1 else np.nan
-    top = tau_ap(scores[1], scores[0])
+    tau_of_top = tau_ap(scores[1], scores[0])
     return TwoQrels(
         grades=grades,
         confusion=tuple(tuple(pairs[row, column] for column in grades) for row in grades),
@@ -115,18 +118,18 @@ def compare_qrels(
         measure=by_a.measure,
         facet=facet,
         means=means,
-        above_chance={run: (of_a[run].above_chance, of_b[run].above_chance) for run in runs},
+        above_chance={run: (lines_a[run].above_chance, lines_b[run].above_chance) for run in runs},
         tau=TIED if np.isnan(tau) else float(tau),
-        tau_ap=TIED if np.isnan(top) else top,
+        tau_ap=TIED if np.isnan(tau_of_top) else tau_of_top,
         changed=tuple(_changed(by_a.comparisons, by_b.comparisons, facet)),
     )
 
 
-def _lines(found: Evaluated, facet: str) -> dict[str, RunMeasures]:
+def _lines(evaluated: Evaluated, facet: str) -> dict[str, RunMeasures]:
     return {
         line.run: line
-        for line in found.lines
-        if (line.convention, line.facet) == (found.convention, facet) and line.run != CHANCE
+        for line in evaluated.lines
+        if (line.convention, line.facet) == (evaluated.convention, facet) and line.run != CHANCE
     }
 
 
@@ -137,27 +140,25 @@ def _topics(
     weights: Mapping[tuple[str, str], float] | None,
 ) -> Iterable[TopicAgreement]:
     for query_id in sorted({query_id for query_id, _ in (*first, *second)}):
-        of_a, of_b = (
-            {doc_id: grade for (one, doc_id), grade in of.items() if one == query_id} for of in (first, second)
-        )
-        both = sorted(of_a.keys() & of_b.keys())
-        ratings = np.array([[of[doc_id] for doc_id in both] for of in (of_a, of_b)], dtype=np.float64)
-        worth = None if weights is None else np.array([weights[query_id, doc_id] for doc_id in both], dtype=np.float64)
-        thin = None if worth is None else too_thin(worth)
-        kappa, alpha = (thin or value_of(name, ratings, grades, worth) for name in AGREEMENT)
-        yield TopicAgreement(query_id, len(both), len(of_a) - len(both), len(of_b) - len(both), kappa, alpha)
+        pairs_a, pairs_b = ({pair for pair in grading if pair[0] == query_id} for grading in (first, second))
+        shared = sorted(pairs_a & pairs_b)
+        ratings = np.array([[grading[pair] for pair in shared] for grading in (first, second)], dtype=np.float64)
+        weighed = None if weights is None else np.array([weights[pair] for pair in shared], dtype=np.float64)
+        thin = None if weighed is None else too_thin(weighed)
+        kappa, alpha = (thin or value_of(name, ratings, grades, weighed) for name in AGREEMENT)
+        yield TopicAgreement(query_id, len(shared), len(pairs_a - pairs_b), len(pairs_b - pairs_a), kappa, alpha)
 
 
 def _changed(by_a: Iterable[RunComparison], by_b: Iterable[RunComparison], facet: str) -> Iterable[ChangedSides]:
-    other = {(one.run_a, one.run_b): one for one in by_b if one.facet == facet}
-    for one in by_a:
-        turned = other.get((one.run_b, one.run_a))
-        if one.facet == facet and turned is not None and one.difference > 0 and turned.difference > 0:
+    pairs_by_b = {(pair.run_a, pair.run_b): pair for pair in by_b if pair.facet == facet}
+    for pair in by_a:
+        turned = pairs_by_b.get((pair.run_b, pair.run_a))
+        if pair.facet == facet and turned is not None and pair.difference > 0 and turned.difference > 0:
             yield ChangedSides(
-                better_by_a=one.run_a,
-                better_by_b=one.run_b,
-                lead_by_a=one.difference,
+                better_by_a=pair.run_a,
+                better_by_b=pair.run_b,
+                lead_by_a=pair.difference,
                 lead_by_b=turned.difference,
-                holds_by_a=one.holds,
+                holds_by_a=pair.holds,
                 holds_by_b=turned.holds,
             )

@@ -1,4 +1,4 @@
-"""What a design will take and show, from the times and the agreement of a pilot: its labour, and the pilot redrawn."""
+"""Forecast of a design from the times and the agreement of a pilot: its labour, and the pilot redrawn."""
 
 from __future__ import annotations
 
@@ -36,19 +36,19 @@ ONCE = Undefined("each pair is judged once, so there is no agreement to measure"
 
 @dataclass(frozen=True, slots=True)
 class Design:
-    """A study to be: each of `queries` x `pool_size` pairs judged by `per_pair` people, `assessors` in all."""
+    """Study to be: each of `queries` x `pool_size` pairs judged by `per_pair` people, `assessors` in all."""
 
     queries: int
     pool_size: int
     per_pair: int
     assessors: int
     repeats: float
-    """The share of an assessor's pairs that are asked again."""
+    """Share of an assessor's pairs that are asked again."""
 
 
 @dataclass(frozen=True, slots=True)
 class DesignForecast:
-    """What a design will take and how sure its agreement will be."""
+    """Labour of a design, and precision of its agreement."""
 
     design: Design
     pairs: int
@@ -56,23 +56,24 @@ class DesignForecast:
     hours_judging: Estimate
     hours_adjudicating: Estimate
     hours: Estimate
-    """Of judging and adjudication; of judging alone where the other is not known, as `priced` says."""
+    """Hours of judging and adjudication; of judging alone if the other is not known, as `priced` says."""
     priced: str
-    """What `hours` and `cost` are of, in words."""
+    """Work that `hours` and `cost` include, in words."""
     hours_per_assessor: Value
-    """Of judging."""
+    """Hours of judging."""
     cost: Estimate
     disputed: Estimate
-    """The share of pairs that will need adjudication, 0..1."""
+    """Share of pairs that will need adjudication, 0..1."""
     coefficient: Estimate
-    """Of all pairs together, if each of the pilot's queries had the same number of pairs."""
+    """Coefficient of all pairs together, if each of the pilot's queries had the same number of pairs."""
     width: Estimate
-    """Of the coefficient's own interval: the median of the simulated studies."""
+    """Width of the coefficient's own interval: the median of the simulated studies."""
     queries_judged: int
     queries_timed: int
-    """Queries of the pilot that agreement and disputes were learnt from, and times."""
+    """Queries of the pilot with times; `queries_judged` are those behind agreement and disputes."""
     level: float
-    """The intervals hold the study with this probability if its queries and people are like the pilot's."""
+    """Probability with which the intervals contain the study's figures if its queries and people are like the pilot's.
+    """
     simulated: int
     undefined: int
     """Simulated studies in which the coefficient or its interval had no value."""
@@ -80,25 +81,25 @@ class DesignForecast:
 
 @dataclass(frozen=True, slots=True)
 class Together:
-    """What the assessors of a pair said together in a pilot of P queries."""
+    """Joint grades of the assessors of each pair in a pilot of P queries."""
 
     query_ids: tuple[str, ...]
     tables: Integers
-    """Shape (P, C): how often each query's pairs had each of C patterns of grades."""
+    """Shape (P, C): number of each query's pairs with each of C patterns of grades."""
     disputed: Mask
-    """Shape (C,): the patterns that must be settled."""
+    """Shape (C,): patterns that must be settled."""
     coefficient: Callable[[Array | Integers], Value]
     interval: Callable[[Integers, Integers], Interval | Undefined]
-    """Of such tables; `interval` also takes the paper of each query by number."""
+    """Coefficient and interval of such tables; `interval` also takes the paper of each query by number."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Drawn:
-    """Of each simulated study; nan where it has no value."""
+    """Figures of each simulated study; nan if it has none."""
 
     hours: Array
     disputed: Array
-    """Pairs."""
+    """Disputed pairs."""
     values: Array
     widths: Array
 
@@ -115,12 +116,12 @@ def simulate_design(
     rules: Rules,
     topics: Mapping[str, str] | None = None,
 ) -> DesignForecast:
-    """Hours, cost and the width of the agreement's interval, of a design, from a pilot.
+    """Forecast hours, cost and the width of the agreement's interval of a design, from a pilot.
 
     pilot: its judgements, for their times; the design's assessors are taken to be the pilot's, or like them. together:
     of pairs with as many assessors as the design has, or why there are none. settled: the pilot's adjudications, for
     their times. dispute_seconds: of one dispute; None learns them from `settled`. topics: the topic of each query, the
-    unit of chance where several are of one; None takes queries as independent.
+    unit of chance if several are of one; None takes queries as independent.
 
     Each simulated study redraws the pilot (see `redrawing`), draws its queries from it, and each query's pairs from its
     distribution of grades. Tables of the pilot differ by their queries and by chance; the part that is chance is taken
@@ -134,15 +135,15 @@ def simulate_design(
             hint="add people with `annot assessor add`, or set --assessors or --per-pair",
         )
     pairs, level = design.queries * design.pool_size, rules.level
-    asked = round(pairs * design.per_pair * (1 + design.repeats))
+    judgements = round(pairs * design.per_pair * (1 + design.repeats))
     by_assessor = grouped((judgement.assessor, judgement) for judgement in counting(pilot))
     labour = labour_of(by_assessor, fence=rules.fence)
-    drawn = _simulated(design, asked, labour, together, topics, simulations, rules)
+    drawn = _simulated(design, judgements, labour, together, topics, simulations, rules)
     timed = () if isinstance(labour, Undefined) else labour.query_ids
     judged = () if isinstance(together, Undefined) else together.query_ids
     few_timed, few_judged = _too_few(timed, topics, " with times"), _too_few(judged, topics, "")
 
-    expected = labour if isinstance(labour, Undefined) else labour.expected(asked)
+    expected = labour if isinstance(labour, Undefined) else labour.expected(judgements)
     judging = _estimate(expected, few_timed, drawn.hours, level)
     if isinstance(together, Undefined):
         disputed = settling = Estimate(together, together)
@@ -165,7 +166,7 @@ def simulate_design(
     return DesignForecast(
         design=design,
         pairs=pairs,
-        judgements=asked,
+        judgements=judgements,
         hours_judging=judging,
         hours_adjudicating=settling,
         hours=hours,
@@ -184,54 +185,57 @@ def simulate_design(
 
 
 def pool_size(*, methods: int, per_method: int, cited: int) -> int:
-    """The documents of a pool: each method draws its whole quota of new ones; cited papers have no quota."""
+    """Number of documents in a pool: each method draws its whole quota of new ones; cited papers have no quota."""
     return methods * per_method + cited
 
 
 def _simulated(
     design: Design,
-    asked: int,
+    judgements: int,
     labour: Labour | Undefined,
     together: Together | Undefined,
     topics: Mapping[str, str] | None,
     simulations: int,
     rules: Rules,
 ) -> _Drawn:
-    """Hours and disputes of `rules.draws` studies or more, and agreement in `simulations` of them, which takes long."""
+    """Simulate hours and disputes of `rules.draws` studies or more, and agreement in `simulations` of them, which is
+    slow.
+    """
     n = max(rules.draws, simulations)
     agreeing = simulations if isinstance(together, Together) and design.per_pair > 1 else 0
     hours, disputed = np.full(n, np.nan), np.zeros(n)
     values, widths = np.full(agreeing, np.nan), np.full(agreeing, np.nan)
     of_judged, of_timed = (
-        papers_by_number(() if isinstance(one, Undefined) else one.query_ids, topics) for one in (together, labour)
+        papers_by_number(() if isinstance(source, Undefined) else source.query_ids, topics)
+        for source in (together, labour)
     )
     learnt = (_shares(together.tables), own_share(together.tables)) if isinstance(together, Together) else None
     same_queries = (
         isinstance(together, Together) and isinstance(labour, Labour) and together.query_ids == labour.query_ids
     )
-    for at in range(n):
-        rng = generator(rules.seed, "design", str(at))
-        again = like = None
+    for number in range(n):
+        rng = generator(rules.seed, "design", str(number))
+        redrawing = like = None
         if isinstance(together, Together) and learnt is not None:
-            again = redrawn(of_judged, rng)
-            like, of = again.picked(design.queries, rng)
-            chances = np.maximum(again.future(*learnt), 0.0)
+            redrawing = redrawn(of_judged, rng)
+            like, papers = redrawing.picked(design.queries, rng)
+            chances = np.maximum(redrawing.future(*learnt), 0.0)
             chances /= chances.sum(axis=1, keepdims=True)
             study = rng.multinomial(design.pool_size, chances[like])
-            disputed[at] = study[:, together.disputed].sum()
-            if at < agreeing:
-                values[at], widths[at] = _agreement(together, study, of)
+            disputed[number] = study[:, together.disputed].sum()
+            if number < agreeing:
+                values[number], widths[number] = _agreement(together, study, papers)
         if isinstance(labour, Labour):
             # Queries that are hard to agree on may also take long: they are redrawn as one where they are the same.
-            if again is None or like is None or not same_queries:
-                again = redrawn(of_timed, rng)
-                like, _ = again.picked(design.queries, rng)
-            hours[at] = labour.simulated(asked, again, like, design.assessors, rng)
+            if redrawing is None or like is None or not same_queries:
+                redrawing = redrawn(of_timed, rng)
+                like, _ = redrawing.picked(design.queries, rng)
+            hours[number] = labour.simulated(judgements, redrawing, like, design.assessors, rng)
     return _Drawn(hours, disputed, values, widths)
 
 
-def _agreement(together: Together, study: Integers, of: Integers) -> tuple[float, float]:
-    value, interval = together.coefficient(study), together.interval(study, of)
+def _agreement(together: Together, study: Integers, papers: Integers) -> tuple[float, float]:
+    value, interval = together.coefficient(study), together.interval(study, papers)
     if isinstance(value, Undefined) or isinstance(interval, Undefined):
         return math.nan, math.nan
     return value, interval.high - interval.low
@@ -240,7 +244,7 @@ def _agreement(together: Together, study: Integers, of: Integers) -> tuple[float
 def _agreement_expected(
     design: Design, together: Together | Undefined, few: Undefined | None, drawn: _Drawn, level: float
 ) -> tuple[Estimate, Estimate]:
-    """The coefficient, and the width of its interval."""
+    """Coefficient, and width of its interval."""
     if design.per_pair == 1:
         together = ONCE
     elif isinstance(together, Together) and np.isnan(drawn.values).all():
@@ -248,7 +252,7 @@ def _agreement_expected(
     if isinstance(together, Undefined):
         return Estimate(together, together), Estimate(together, together)
     tables = _shares(together.tables) * design.pool_size * design.queries / len(together.tables)
-    coefficient = Estimate(together.coefficient(tables), few or _held(drawn.values, level))
+    coefficient = Estimate(together.coefficient(tables), few or _future_interval(drawn.values, level))
     if len(together.tables) == 1:
         assert few is not None
         return coefficient, Estimate(few, few)
@@ -256,26 +260,26 @@ def _agreement_expected(
 
 
 def _shares(tables: Integers) -> Array:
-    """How often each query's pairs showed each pattern, as a share of the query's pairs."""
+    """Share of each query's pairs with each pattern."""
     return np.asarray(tables / tables.sum(axis=1, keepdims=True))
 
 
-def _too_few(query_ids: Sequence[str], topics: Mapping[str, str] | None, what: str) -> Undefined | None:
+def _too_few(query_ids: Sequence[str], topics: Mapping[str, str] | None, suffix: str) -> Undefined | None:
     units = clusters_of(query_ids, [topics[query_id] for query_id in query_ids] if topics else None)
     if not units.n or units.n >= MIN_UNITS:
         return None
-    pilot = f"{units.n} {units.unit if units.n == 1 else plural(units.unit)}{what}"
+    pilot = f"{units.n} {units.unit if units.n == 1 else plural(units.unit)}{suffix}"
     return Undefined(f"a pilot of {pilot} does not show how {plural(units.unit)} differ; {MIN_UNITS} are needed")
 
 
 def _estimate(value: Value, few: Undefined | None, draws: Array | Undefined, level: float) -> Estimate:
     if isinstance(value, Undefined):
         return Estimate(value, value)
-    return Estimate(value, few or (draws if isinstance(draws, Undefined) else _held(draws, level)))
+    return Estimate(value, few or (draws if isinstance(draws, Undefined) else _future_interval(draws, level)))
 
 
-def _held(draws: Array, level: float) -> Interval | Undefined:
-    """Where one more draw falls with probability `level`: by ranks, as few draws do not reach the tails."""
+def _future_interval(draws: Array, level: float) -> Interval | Undefined:
+    """Interval that contains one more draw with probability `level`, by ranks, as few draws do not reach the tails."""
     defined = draws[~np.isnan(draws)]
     fewest = math.ceil(2 / (1 - level) - 1 - 1e-9)
     if len(defined) < fewest:
@@ -287,25 +291,29 @@ def _held(draws: Array, level: float) -> Interval | Undefined:
 
 @dataclass(frozen=True, slots=True)
 class Labour:
-    """What the times of a pilot show: of T queries, by n people."""
+    """Times in a pilot: of T queries, by n people."""
 
     query_ids: tuple[str, ...]
     by_query: Array
-    """Shape (T,): the time of a query's pairs over that of its assessors on the average query."""
+    """Shape (T,): time of a query's pairs divided by that of its assessors on the average query."""
     by_person: Array
-    """Shape (n,): seconds a pair."""
+    """Shape (n,): seconds per pair."""
 
-    def expected(self, asked: int) -> float:
+    def expected(self, judgements: int) -> float:
         """Hours for so many judgements, shared evenly."""
-        return asked * float(self.by_person.mean() * self.by_query.mean()) / HOUR
+        return judgements * float(self.by_person.mean() * self.by_query.mean()) / HOUR
 
-    def simulated(self, asked: int, redrawn: Redrawn, like: Integers, people: int, rng: np.random.Generator) -> float:
-        """Hours of one study, whose queries are `like` those of the pilot as it is `redrawn`."""
+    def simulated(
+        self, judgements: int, redrawn: Redrawn, like: Integers, people: int, rng: np.random.Generator
+    ) -> float:
+        """Hours of one study with queries like those of the pilot (`like`) as it is `redrawn`."""
         queries = np.exp(redrawn.future(np.log(self.by_query), 1.0))[like]
-        return asked * float(queries.mean() * self._team(people, rng).mean()) / HOUR
+        return judgements * float(queries.mean() * self._team(people, rng).mean()) / HOUR
 
     def _team(self, people: int, rng: np.random.Generator) -> Array:
-        """The pilot's people: some of them, or all and others who differ from them as they do from each other."""
+        """Speeds of a team: some of the pilot's people, or all and others who differ from them as they do from each
+        other.
+        """
         n = len(self.by_person)
         if people <= n:
             return rng.choice(self.by_person, size=people, replace=False)
@@ -315,7 +323,7 @@ class Labour:
 
 
 def labour_of(by_assessor: Mapping[str, Sequence[Judgement]], *, fence: float) -> Labour | Undefined:
-    """Learn from times within the fences.
+    """Learn labour from times within the fences.
 
     A query's time is relative to its own assessors', so that a query that slow people judged is no slow query.
     """

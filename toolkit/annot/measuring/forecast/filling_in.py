@@ -1,11 +1,10 @@
 """Grades of pairs that were never judged, filled in by chance, so that whole pools can be drawn from again.
 
-A logistic regression of each "this grade or higher" on what the rankings say. Each judged pair counts for as many as it
-stands for (1 / its probability): the regression then fits the whole pools and not their tops, where most drawn pairs
-are. Each query has an intercept of its own around a common one, with a normal distribution whose variance is learned
-with it: queries differ in how many relevant documents they have. A query that would have none gets one, as estimates
-assume at least one.
-`benchmarks/sample_certificate.py` compares it with the grades that are really there.
+A logistic regression predicts each "this grade or higher" from the rankings. Each judged pair counts 1 / its
+probability: the regression then fits the whole pools and not their tops, which have most of the drawn pairs. Each query
+has an intercept of its own around a common one, with a normal distribution whose variance is learned with it: queries
+differ in how many relevant documents they have. A query that would have none gets one, as estimates assume at least
+one. `benchmarks/sample_certificate.py` compares the filled-in grades with the true ones.
 """
 
 from __future__ import annotations
@@ -20,11 +19,11 @@ from annot.base.stats.seeding import generator
 from annot.measuring.sampled.predicting import Features, Grades
 
 STRENGTH = 10.0
-"""Of the penalty on coefficients, on features that are scaled to a deviation of 1."""
+"""Strength of the penalty on coefficients, on features that are scaled to a deviation of 1."""
 STEPS = 40
-"""Of the estimation of the queries' intercepts; it is close to its end after twenty."""
+"""Steps of the estimation of the queries' intercepts; it is close to its end after twenty."""
 FARTHEST = 2.0
-"""How far an intercept moves in one step."""
+"""Longest way that an intercept moves in one step."""
 
 
 @dataclass(frozen=True)
@@ -33,32 +32,33 @@ class FilledIn:
 
     known: Grades
     missing: Mapping[str, list[str]]
-    """By query, the documents without a grade."""
+    """Documents without a grade, by query."""
     at_least: Mapping[str, Array]
-    """By query, the probability that each of them has a grade or a higher one: shape (n, G), a column for each from 1.
+    """Probability that each of them has a grade or a higher one, by query: shape (n, G), a column for each grade from
+    1.
     """
     relevant_from: int
     seed: int
 
     @property
     def incomplete(self) -> bool:
-        """Whether there is anything to fill in."""
+        """True if there is a grade to fill in."""
         return any(self.missing.values())
 
-    def grades(self, at: int) -> dict[str, dict[str, int]]:
-        """Those of the fill with this number, by query and document in order."""
-        whole = {name: dict(grades) for name, grades in self.known.items()}
+    def grades(self, number: int) -> dict[str, dict[str, int]]:
+        """Grades of the fill with this number, by query and document in order."""
+        pools = {name: dict(grades) for name, grades in self.known.items()}
         for name, missing in self.missing.items():
             if missing:
-                rng, at_least = generator(self.seed, "filled in", name, str(at)), self.at_least[name]
+                rng, at_least = generator(self.seed, "filled in", name, str(number)), self.at_least[name]
                 grades = (rng.random((len(missing), 1)) < at_least).sum(axis=1)
                 least = self.relevant_from
                 if max(grades.max(), *self.known[name].values(), 0) < least and at_least[:, least - 1].any():
                     odds = at_least[:, least - 1] / (1 + 1e-9 - at_least[:, least - 1])
-                    place = rng.choice(len(missing), p=odds / odds.sum())
-                    grades[place] = (rng.random() * at_least[place, least - 1] < at_least[place]).sum()
-                whole[name] |= dict(zip(missing, grades.tolist(), strict=True))
-        return {name: dict(sorted(grades.items())) for name, grades in whole.items()}
+                    row = rng.choice(len(missing), p=odds / odds.sum())
+                    grades[row] = (rng.random() * at_least[row, least - 1] < at_least[row]).sum()
+                pools[name] |= dict(zip(missing, grades.tolist(), strict=True))
+        return {name: dict(sorted(grades.items())) for name, grades in pools.items()}
 
 
 def filled_in(
@@ -70,7 +70,10 @@ def filled_in(
     relevant_from: int,
     seed: int,
 ) -> FilledIn:
-    """The pools of `features` with the grades of `known`; drawn_with: the probability of each pair to be known."""
+    """Fill in the pools of `features`.
+
+    known: the grades. drawn_with: the probability of each pair to be known.
+    """
     names = sorted(known)
     missing = {name: sorted(features[name].keys() - known[name].keys()) for name in names}
     if not any(missing.values()):
@@ -81,14 +84,14 @@ def filled_in(
     grade = np.array([known[name].get(doc_id, 0) for _, name, doc_id in pairs])
     weights = np.array([1 / drawn_with[name][doc_id] for _, name, doc_id in pairs])
     x = np.array([features[name][doc_id] for _, name, doc_id in pairs], dtype=np.float64)
-    chances = np.stack([_chances(x, grade >= at, weights, query, judged) for at in range(1, highest + 1)], axis=1)
+    chances = np.stack([_chances(x, grade >= least, weights, query, judged) for least in range(1, highest + 1)], axis=1)
     falling = np.minimum.accumulate(chances, axis=1)
     at_least = {name: falling[(query == row) & ~judged] for row, name in enumerate(names)}
     return FilledIn(known, missing, at_least, relevant_from, seed)
 
 
 def _chances(x: Array, reached: Mask, weights: Array, query: Integers, judged: Mask) -> Array:
-    """The probability of each pair to reach a grade, learned from the judged ones."""
+    """Probability of each pair to reach a grade, learned from the judged ones."""
     from sklearn.linear_model import LogisticRegression
 
     share = float(reached[judged].mean()) if judged.any() else 0.0
@@ -104,7 +107,7 @@ def _chances(x: Array, reached: Mask, weights: Array, query: Integers, judged: M
 
 
 def _intercepts(common: Array, reached: Mask, query: Integers, count: int) -> Array:
-    """By how much each query is above the common log odds: the mode under a normal prior, whose variance follows."""
+    """Distance of each query above the common log odds: the mode under a normal prior with a learned variance."""
     above, variance = np.zeros(count), 1.0
     for _ in range(STEPS):
         p = 1 / (1 + np.exp(-(common + above[query])))

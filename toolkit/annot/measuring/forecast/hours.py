@@ -1,4 +1,4 @@
-"""The times of judgements, how fast each assessor is by them, and what pairs to judge and disputes to settle take."""
+"""Times of judgements, the speed of each assessor, and the hours for pairs to judge and disputes to settle."""
 
 from __future__ import annotations
 
@@ -17,24 +17,25 @@ from annot.base.stats.seeding import generator
 from annot.base.stats.values import Estimate, Interval, Undefined, Value
 
 MIN_FREEDOM = 3
-"""Degrees of freedom from which on queries, and not single judgements, are the units of chance."""
+"""Least degrees of freedom with which queries, and not single judgements, are the units of chance."""
 HOUR = 3600.0
 Unit = Literal["queries", "query papers", "judgements"]
-"""What times are taken to differ by chance: whole topics where several queries are of one."""
+"""Units of chance of times: whole topics if several queries are of one."""
 NO_TIMES = Undefined("no judgement has a time yet")
 
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """What a forecast depends on besides the judgements."""
+    """Settings of a forecast."""
 
     fence: float
-    """Widths of the log times from their median beyond which a time is idling or a slip. At 3, log-normal times with
-    0 to 3% of breaks of 10 minutes to an hour have their mean within 1% on average."""
+    """Widths of the log times from their median beyond which a time is idling or a slip. At 3, log-normal times with 0
+    to 3% of breaks of 10 minutes to an hour have their mean within 1% on average.
+    """
     window_days: int
-    """The pace is that of so many days before now."""
+    """Days before now from which the pace is taken."""
     hourly_rate: float | None
-    """What an hour of judging costs, in the study's currency; None when it is not known."""
+    """Cost of an hour of judging, in the study's currency; None if it is not known."""
     level: float
     draws: int
     seed: int
@@ -42,35 +43,35 @@ class Rules:
 
 @dataclass(frozen=True, slots=True)
 class PairTime:
-    """An assessor's seconds per pair."""
+    """Seconds per pair of one assessor."""
 
     n: int
     """Judgements with a time."""
     median: float
     mean: float
-    """Of the times within the fences: what the forecast is made from."""
+    """Mean of the times within the fences, on which the forecast rests."""
 
 
 @dataclass(frozen=True, slots=True)
 class Speed:
-    """How fast each assessor is, and how far that may be off: variances are those of the logarithm."""
+    """Speed of each assessor, and its uncertainty: variances are those of the logarithm."""
 
     means: dict[str, float]
     """Seconds per pair, within the fences."""
     known: dict[str, float]
-    """The variance of each mean."""
+    """Variance of each mean."""
     per_pair: float
-    """The variance of the mean of n future pairs is this over n."""
+    """Variance of the mean of n future pairs, times n."""
     freedom: int
     n_times: int
     unit: Unit
 
     def mean_of(self, assessor: str) -> float:
-        """The assessor's mean, or for one without times the geometric mean of the others'."""
+        """Mean of the assessor, or for one without times the geometric mean of the others'."""
         return self.means.get(assessor, math.exp(float(np.mean(np.log(list(self.means.values()))))))
 
     def variance_of(self, assessor: str) -> float:
-        """The relative variance of `mean_of`; for one without times that of people among each other."""
+        """Relative variance of `mean_of`; for one without times that between people."""
         if assessor in self.known:
             return self.known[assessor]
         logs = np.log(list(self.means.values()))
@@ -81,28 +82,28 @@ class Speed:
 def speed_of(
     by_assessor: Mapping[str, Sequence[Judgement]], *, fence: float, topics: Mapping[str, str] | None = None
 ) -> Speed | Undefined:
-    """Means and their variances from units of chance: queries, or single judgements while there are too few.
+    """Speed from units of chance: queries, or single judgements while there are too few.
 
-    topics: the topic of each query, which is the unit where several are of one; None takes queries as independent.
+    topics: the topic of each query, which is the unit if several are of one; None takes queries as independent.
     """
-    kept = kept_times(by_assessor, fence=fence)
-    if not kept:
+    times_by_name = kept_times(by_assessor, fence=fence)
+    if not times_by_name:
         return NO_TIMES
-    asked = {query_id for times in kept.values() for query_id, _ in times}
-    paper = {query_id: topics[query_id] if topics else query_id for query_id in asked}
+    query_ids = {query_id for times in times_by_name.values() for query_id, _ in times}
+    paper = {query_id: topics[query_id] if topics else query_id for query_id in query_ids}
     unit: Unit = "queries" if len(set(paper.values())) == len(paper) else "query papers"
-    if sum(len({paper[query_id] for query_id, _ in times}) - 1 for times in kept.values()) < MIN_FREEDOM:
+    if sum(len({paper[query_id] for query_id, _ in times}) - 1 for times in times_by_name.values()) < MIN_FREEDOM:
         unit = "judgements"
     means: dict[str, float] = {}
     sizes: dict[str, Integers] = {}
     squares = 0.0
-    for name, times in kept.items():
+    for name, times in times_by_name.items():
         seconds = np.array([time for _, time in times])
-        labels = [at if unit == "judgements" else paper[query_id] for at, (query_id, _) in enumerate(times)]
-        _, at = np.unique(labels, return_inverse=True)
-        n = np.bincount(at)
+        labels = [unit_of if unit == "judgements" else paper[query_id] for unit_of, (query_id, _) in enumerate(times)]
+        _, unit_of = np.unique(labels, return_inverse=True)
+        n = np.bincount(unit_of)
         # How far each unit is from the others, in pairs: units of many pairs say more.
-        logs = np.log(np.bincount(at, weights=seconds) / n)
+        logs = np.log(np.bincount(unit_of, weights=seconds) / n)
         squares += float(((n * (logs - np.average(logs, weights=n))) ** 2).sum())
         means[name], sizes[name] = float(seconds.mean()), n
     freedom = sum(len(n) - 1 for n in sizes.values())
@@ -114,24 +115,26 @@ def speed_of(
         known={name: variance * len(n) / float(n.sum()) ** 2 for name, n in sizes.items()},
         per_pair=variance / float(usual),
         freedom=freedom,
-        n_times=sum(map(len, kept.values())),
+        n_times=sum(map(len, times_by_name.values())),
         unit=unit,
     )
 
 
 def kept_times(by_assessor: Mapping[str, Sequence[Judgement]], *, fence: float) -> dict[str, list[tuple[str, float]]]:
-    """(query_id, seconds) of each judgement whose time is within its assessor's fences; who has none is left out."""
-    kept: dict[str, list[tuple[str, float]]] = {}
+    """Times within the fences of their assessor, as (query_id, seconds); an assessor without times is left out."""
+    times: dict[str, list[tuple[str, float]]] = {}
     for name in sorted(by_assessor):
         timed = [(judgement.query_id, seconds) for judgement in by_assessor[name] if (seconds := seconds_of(judgement))]
         if timed:
             low, high = fences(np.array([seconds for _, seconds in timed]), fence)
-            kept[name] = [(query_id, seconds) for query_id, seconds in timed if low <= seconds <= high]
-    return kept
+            times[name] = [(query_id, seconds) for query_id, seconds in timed if low <= seconds <= high]
+    return times
 
 
 def hours_spent(by_assessor: Mapping[str, Sequence[Judgement]], speed: Speed | Undefined) -> Value:
-    """What these judgements took; one without a time, or with a break in it, as long as its assessor's others."""
+    """Hours that these judgements took. One without a time, or with a break in it, counts as long as its assessor's
+    others.
+    """
     if isinstance(speed, Undefined):
         return speed
     return sum(len(by_assessor[name]) * speed.mean_of(name) for name in sorted(by_assessor)) / HOUR
@@ -157,12 +160,12 @@ def hours_for(speed: Speed | Undefined, left: Mapping[str, float], rules: Rules)
 
 
 def scale_of(freedom: int, draws: int, seed: int) -> Array:
-    """How far a deviation may be off, as its variance is itself estimated; one for all that is pooled in it."""
+    """Factor by which a deviation may be off, as its variance is itself estimated; one for all that is pooled in it."""
     return np.asarray(np.sqrt(freedom / generator(seed, "scale").chisquare(freedom, draws)))
 
 
 def cost_of(hours: Estimate, rules: Rules) -> Estimate:
-    """Hours at the hourly rate."""
+    """Cost of hours at the hourly rate."""
     if rules.hourly_rate is None:
         no_rate = Undefined("no hourly rate is set")
         return Estimate(no_rate, no_rate)
@@ -170,7 +173,7 @@ def cost_of(hours: Estimate, rules: Rules) -> Estimate:
 
 
 def times(estimate: Estimate, factor: float) -> Estimate:
-    """The figure and both ends of its interval, times `factor`."""
+    """Multiply the figure and both ends of its interval by `factor`."""
     value, interval = estimate.value, estimate.interval
     if isinstance(interval, Interval):
         interval = replace(interval, low=factor * interval.low, high=factor * interval.high)
@@ -178,19 +181,19 @@ def times(estimate: Estimate, factor: float) -> Estimate:
 
 
 def predicted(draws: Array, level: float, *, method: Literal["linear", "weibull"] = "linear") -> Interval:
-    """The middle `level` share of what was drawn."""
+    """Interval with the middle `level` share of the draws."""
     low, high = np.quantile(draws, tails(level), method=method)
     return Interval(float(low), float(high), level, "prediction")
 
 
 def tails(level: float) -> tuple[float, float]:
-    """The quantiles that enclose the middle `level` share."""
+    """Quantiles that enclose the middle `level` share."""
     return (1 - level) / 2, (1 + level) / 2
 
 
-def pair_time(given: Sequence[Judgement], fence: float) -> PairTime | Undefined:
-    """The times of one assessor's judgements."""
-    times = np.array([seconds for judgement in given if (seconds := seconds_of(judgement))])
+def pair_time(judgements: Sequence[Judgement], fence: float) -> PairTime | Undefined:
+    """Times of one assessor's judgements."""
+    times = np.array([seconds for judgement in judgements if (seconds := seconds_of(judgement))])
     if not len(times):
         return NO_TIMES
     low, high = fences(times, fence)
@@ -202,23 +205,26 @@ def pair_time(given: Sequence[Judgement], fence: float) -> PairTime | Undefined:
 
 
 def seconds_of(judgement: Judgement) -> float | None:
-    """The time that a judgement took; 0 or less is no time."""
+    """Time that a judgement took; 0 or less is no time."""
     return judgement.lead_time if judgement.lead_time is not None and judgement.lead_time > 0 else None
 
 
 NOT_KNOWN = Undefined("no settled dispute has a time yet")
 WHO = "adjudicators"
-"""All of them together: disputes of one study are settled by one or two people."""
+"""Name of all adjudicators together: disputes of one study are settled by one or two people."""
 
 Settling = Speed | float | Undefined
-"""Seconds a dispute: learnt, given, or not known."""
+"""Seconds per dispute: learnt, set, or not known."""
 
 
 def settling_of(
     settled: Iterable[Judgement], *, seconds: float | None, fence: float, topics: Mapping[str, str] | None = None
 ) -> Settling:
-    """settled: the grades that adjudicators gave, with their times. seconds: of one dispute; None learns them. topics:
-    as of `speed_of`."""
+    """Learn the time of a dispute.
+
+    settled: the grades that adjudicators gave, with their times. seconds: of one dispute; None learns them. topics: as
+    in `speed_of`.
+    """
     if seconds is not None:
         return seconds
     learnt = speed_of({WHO: list(settled)}, fence=fence, topics=topics)

@@ -1,4 +1,4 @@
-"""A pilot redrawn as one that might as well have been.
+"""Redrawing of a pilot as one that might as well have been.
 
 Its units are the papers of its queries: several facets of a paper are drawn together. A pilot of U papers knows the
 mean over all queries up to its own chance, and how queries differ from that mean still less. Each redrawing holds one
@@ -20,7 +20,9 @@ import numpy as np
 from annot.base.stats.arrays import Array, Integers
 
 MIN_UNITS = 4
-"""Of intervals at 95%, pilots of three CSFCube queries gave 70 to 90 of 100 that held, of four 82 to 98."""
+"""Least number of papers for an interval. Of intervals at 95%, pilots of three CSFCube queries gave 70 to 90 of 100
+that were right, of four 82 to 98.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,31 +30,32 @@ class Redrawn:
     """One redrawing of a pilot of P queries of U papers."""
 
     paper: Integers
-    """Shape (P,), the paper of each query by number."""
+    """Shape (P,): the paper of each query by number."""
     mean: Array
-    """Shape (P,), sum 1: the weights of the queries in the mean of all queries. Some may be negative, as that mean may
-    be outside the range of the pilot's queries."""
+    """Shape (P,), sum 1: weights of the queries in the mean of all queries. Some may be negative, as that mean may be
+    outside the range of the pilot's queries.
+    """
     papers: Array
-    """Shape (U,), sum 1: how often a paper to come is like each of the pilot's."""
+    """Shape (U,), sum 1: probabilities that a paper to come is like each of the pilot's."""
     scale: float
-    """By how much queries differ more from each other than the pilot's do."""
+    """Factor by which queries differ more from each other than the pilot's do."""
 
     def picked(self, n: int, rng: np.random.Generator) -> tuple[Integers, Integers]:
-        """Which of the pilot's queries each of n queries to come is like, and its paper by number.
+        """Draw, for each of n queries to come, the pilot's query that it is like, and its paper by number.
 
-        Those of one paper come together.
+        Queries of one paper come together.
         """
         drawn = rng.choice(len(self.papers), size=n, p=self.papers)
         if len(self.papers) == len(self.paper):
             return drawn, np.arange(n)
-        together = [np.flatnonzero(self.paper == one) for one in drawn]
-        return np.concatenate(together)[:n], np.repeat(np.arange(n), [len(one) for one in together])[:n]
+        together = [np.flatnonzero(self.paper == number) for number in drawn]
+        return np.concatenate(together)[:n], np.repeat(np.arange(n), [len(queries) for queries in together])[:n]
 
     def future(self, values: Array, share: float) -> Array:
-        """What queries like each of the pilot's show.
+        """Values of queries to come that are like each of the pilot's.
 
-        values: shape (P, ...), what the pilot's queries show. share: how much of their variance is theirs and not
-        chance; the mean's error keeps both, as both are in the pilot's mean.
+        values: shape (P, ...), those of the pilot's queries. share: the part of their variance that is not chance; the
+        mean's error keeps both, as both are in the pilot's mean.
         """
         mix = self.papers[self.paper]
         around = values - np.tensordot(mix / mix.sum(), values, axes=1)
@@ -60,7 +63,7 @@ class Redrawn:
 
 
 def redrawn(paper: Integers, rng: np.random.Generator) -> Redrawn:
-    """Redraw a pilot whose queries are of these papers, by number; one that is too small is taken at its word.
+    """Redraw a pilot whose queries are of these papers, by number; one that is too small is taken as it is.
 
     Deviates g, less their mean, weigh the U papers so that the weighted mean has variance s^2 / U, s^2 the variance of
     the papers. Differences in a mix of Dirichlet's distribution with concentration 1 have variance s^2 (U - 1) /
@@ -77,7 +80,7 @@ def redrawn(paper: Integers, rng: np.random.Generator) -> Redrawn:
 
 
 def papers_by_number(query_ids: Sequence[str], topics: Mapping[str, str] | None) -> Integers:
-    """The paper of each query by number, in the order of the queries; None takes each query for a paper of its own."""
+    """Paper of each query by number, in the order of the queries; None takes each query for a paper of its own."""
     number: dict[str, int] = {}
     return np.array(
         [number.setdefault(topics[query_id] if topics else query_id, len(number)) for query_id in query_ids],
@@ -86,10 +89,10 @@ def papers_by_number(query_ids: Sequence[str], topics: Mapping[str, str] | None)
 
 
 def own_share(tables: Integers) -> float:
-    """How much of the variance of the queries' distributions is theirs; the rest is drawing their pairs. 0..1.
+    """Share of the variance of the queries' distributions that is not from drawing their pairs, 0..1.
 
-    tables: shape (P, C), how often each query's pairs showed each pattern. Drawing n pairs makes a variance of
-    p (1 - p) / (n - 1), as estimated from the same n; a query of one pair cannot tell.
+    tables: shape (P, C), number of each query's pairs with each pattern. Drawing n pairs makes a variance of p (1 - p)
+    / (n - 1), as estimated from the same n; a query of one pair shows nothing of it.
     """
     n = tables.sum(axis=1, keepdims=True).astype(np.float64)
     p = tables / n

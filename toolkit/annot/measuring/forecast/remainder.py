@@ -1,7 +1,8 @@
-"""The forecast of the study that is on its way: pace, hours and cost, and the day on which the last pair is judged."""
+"""Forecast of the study that is under way: pace, hours and cost, and the day on which the last pair is judged."""
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -31,12 +32,12 @@ from annot.measuring.forecast.hours import (
 )
 
 NOBODY = ""
-"""In place of an assessor: whoever will give the judgements that nobody has to give yet."""
+"""Name in place of an assessor, for judgements that have no assessor yet."""
 
 
 @dataclass(frozen=True, slots=True)
 class AssessorForecast:
-    """One assessor's share."""
+    """Forecast of one assessor's share."""
 
     assessor: str
     judged: int
@@ -49,15 +50,15 @@ class AssessorForecast:
 
 @dataclass(frozen=True, slots=True)
 class Forecast:
-    """The study's remainder."""
+    """Forecast of the rest of the study."""
 
     assessors: tuple[AssessorForecast, ...]
     judged: int
     remaining: int
     vacant: int
-    """Of these, judgements that nobody has to give yet."""
+    """Judgements of these that have no assessor yet."""
     unit: Unit | Undefined
-    """What the intervals of hours and cost take as the unit of chance."""
+    """Unit of chance of the intervals of hours and cost."""
     hours_spent: Value
     hours_left: Estimate
     cost_spent: Value
@@ -75,17 +76,17 @@ def forecast(
     rules: Rules,
     topics: Mapping[str, str] | None = None,
 ) -> Forecast:
-    """Pace, hours left, finish date and cost.
+    """Forecast pace, hours left, finish date and cost.
 
     judgements: of several revisions the latest counts, and none that carries flags. remaining: judgements still to
     give by assessor, and of `NOBODY`; who has judged and is not named there has none left. now: with a time zone.
-    topics: the topic of each query, the unit of chance where several are of one; None takes queries as independent.
+    topics: the topic of each query, the unit of chance if several are of one; None takes queries as independent.
     An assessor who has not begun is taken to be as fast as the others are on average, and has no date. Without an
     assessor for each judgement, there is no date for all.
     """
     latest, vacant = counting(judgements), remaining.get(NOBODY, 0)
     by_assessor: dict[str, list[Judgement]] = {name: [] for name in remaining if name != NOBODY} | grouped(
-        (one.assessor, one) for one in latest
+        (judgement.assessor, judgement) for judgement in latest
     )
     names = sorted(by_assessor)
     left = {name: remaining.get(name, 0) for name in names}
@@ -128,13 +129,13 @@ def _notes(
     by_assessor: Mapping[str, Sequence[Judgement]], left: Mapping[str, int], vacant: int, now: datetime, rules: Rules
 ) -> tuple[str, ...]:
     notes = []
-    timed = [name for name, given in by_assessor.items() if any(map(seconds_of, given))]
+    timed = [name for name, judgements in by_assessor.items() if any(map(seconds_of, judgements))]
     borrowing = sorted(name for name in by_assessor if left[name] and name not in timed)
     if borrowing and timed:
         notes.append(f"{', '.join(borrowing)}: no times yet; assumed to be as fast as the others on average")
     if vacant and timed:
         notes.append("judgements without an assessor: the hours assume a person as fast as the others on average")
-    oldest = max(ages_of([one for given in by_assessor.values() for one in given], now), default=math.inf)
+    oldest = max(ages_of([*itertools.chain.from_iterable(by_assessor.values())], now), default=math.inf)
     if min(oldest + 1, rules.window_days) < 7:
         notes.append("the pace comes from less than a week, so it may not include a weekend")
     return tuple(notes)
@@ -142,26 +143,26 @@ def _notes(
 
 MIN_DAYS = 3
 LONGEST = 36_500.0
-"""Days; a finish further away than a century is not a date."""
+"""Longest forecast in days; a finish further away than a century is not a date."""
 
 
 @dataclass(frozen=True, slots=True)
 class End:
-    """In how many days one assessor will be done."""
+    """Days until one assessor will be done."""
 
     pace: Value
     days: Value
     draws: Array | Undefined
 
 
-def days_left(given: Sequence[Judgement], left: int, now: datetime, rules: Rules, *, key: str) -> End:
+def days_left(judgements: Sequence[Judgement], left: int, now: datetime, rules: Rules, *, key: str) -> End:
     """Days until `left` pairs are done at the pace of the days before now.
 
     Days are counted back from now, 24 hours each, to the first judgement or the window's end, idle ones included.
     """
-    ages = ages_of(given, now)
+    ages = ages_of(judgements, now)
     if not len(ages):
-        none = Undefined(f"{key}: no judgement has a date" if given else f"{key} has not begun")
+        none = Undefined(f"{key}: no judgement has a date" if judgements else f"{key} has not begun")
         return End(none, none if left else 0.0, none)
     n_days = min(rules.window_days, int(ages.max()) + 1)
     counts = np.bincount(ages.astype(np.int64)[ages < n_days], minlength=n_days)
@@ -183,7 +184,7 @@ def days_left(given: Sequence[Judgement], left: int, now: datetime, rules: Rules
 
 
 def finish_of(ends: Sequence[End], now: datetime, rules: Rules) -> Finish:
-    """When the last of them is done."""
+    """Finish of the last of them."""
     ends = [end for end in ends if end.days != 0.0]
     reasons = [end.days.reason for end in ends if isinstance(end.days, Undefined)]
     slowest = max((end.days for end in ends if not isinstance(end.days, Undefined)), default=0.0)
@@ -204,9 +205,9 @@ def finish_of(ends: Sequence[End], now: datetime, rules: Rules) -> Finish:
     return Finish(_date(now, middle), (_date(now, float(low)), _date(now, float(high))), rules.level)
 
 
-def ages_of(given: Sequence[Judgement], now: datetime) -> Array:
+def ages_of(judgements: Sequence[Judgement], now: datetime) -> Array:
     """Days since each dated judgement; a clock that is ahead of ours makes none negative."""
-    moments = filter(None, (moment_of(judgement.judged_at) for judgement in given))
+    moments = filter(None, (moment_of(judgement.judged_at) for judgement in judgements))
     return np.array([max(0.0, (now - moment) / timedelta(days=1)) for moment in moments])
 
 

@@ -1,15 +1,15 @@
-"""What judging a sample of the pools costs in certainty: seen on queries that are judged.
+"""Certainty lost by judging a sample of the pools: seen on queries that are judged.
 
 Pairs that were never judged get grades by chance (`filling_in`). From these whole pools, pairs are drawn again many
 times with the probabilities that a share gives them, and each draw is estimated as an evaluation would
 (`annot.measuring.sampled`). An interval over topics is as wide as the estimates scatter between topics, so it is wider
 by the root of their scatter over that of the whole pools' values, however many topics a study has. It may also be
-narrower: a query in which nothing relevant is drawn gets what is predicted, and predictions scatter little. Where this
+narrower: a query in which nothing relevant is drawn gets its prediction, and predictions scatter little. If this
 happens in many queries, intervals hold less often than they say (`benchmarks/sampled_predictions.py`). The bias of a
-level does not shrink with topics, and its interval does: which share is too small for a study depends on its own number
-of topics.
+level does not shrink with topics, and its interval does: the share that is too small for a study depends on its own
+number of topics.
 
-`annot forecast --sample` and what a sampled study says of its own sample are this one computation;
+`annot forecast --sample` and the notes of a sampled study about its own sample are this one computation;
 `benchmarks/sample_certificate.py` compares it with the truth.
 """
 
@@ -37,88 +37,91 @@ from annot.measuring.sampled.weights import tuned
 from annot.pools.pair_sample import Probabilities
 
 HALF_AGAIN = 0.5
-"""More than this, and intervals are as wide as those of fewer than half of the topics, judged whole."""
+"""Largest widening that is advised. Beyond it, intervals are as wide as those of fewer than half of the topics, judged
+completely.
+"""
 QUARTER = 0.25
-"""The part of an interval's half width that a bias may have."""
+"""Part of an interval's half width that a bias may have."""
 RANGE = 0.9
-"""The level of ranges."""
+"""Level of ranges."""
 OF_REDRAW = 0.1
-"""How far the factor 1 + widening may be off with any number of topics: what was not found is not known."""
+"""Error of the factor 1 + widening with any number of topics: documents that were not found stay unknown."""
 RESAMPLES = 400
-"""How often topics are drawn again for a range."""
+"""Number of times that topics are drawn again for a range."""
 MOST_REDRAWS, FEWEST_REDRAWS, QUERIES_REDRAWN = 20, 5, 1000
-"""How often pairs are drawn again: the most, the fewest, and of all queries together."""
+"""Numbers of times that pairs are drawn again: the most, the fewest, and of all queries together."""
 ONE_RUN = Undefined("there is one run, so there is no difference between two")
 ALIKE = Undefined("all runs are equally good on every topic")
 ONE_TOPIC = Undefined("one topic has no interval")
 LEAST = 1e-12
-"""A smaller scatter is rounding."""
+"""Smaller scatter is rounding."""
 
 
 class Certainty(NamedTuple):
-    """What a share of the pools does to the mean of a measure over topics, and to its difference between two runs."""
+    """Effect of a share of the pools on the mean of a measure over topics, and on its difference between two runs."""
 
     level: Estimate
-    """By how much the interval of a run's mean is wider, as a fraction of that of whole pools; the median run. The
-    range is of topics drawn again."""
+    """Widening of the interval of a run's mean, as a fraction of that of whole pools; the median run. The range is of
+    topics drawn again.
+    """
     difference: Estimate
-    """The same of the difference between two runs; the median pair."""
+    """Widening of the interval of the difference between two runs; the median pair."""
     bias: float | None
-    """How far a run's mean is expected to be off; the mean over runs. None if it is not known."""
+    """Expected error of a run's mean; the mean over runs. None if it is not known."""
     half_width: Value
-    """Of the interval of a run's mean in the whole study; the median run."""
+    """Half width of the interval of a run's mean in the whole study; the median run."""
     empty: float | None
-    """The share of queries in which nothing relevant is drawn; None if it is not known."""
+    """Share of queries in which nothing relevant is drawn; None if it is not known."""
 
     @property
     def too_small(self) -> bool:
-        """Whether the bias is too large beside the interval."""
+        """True if the bias is too large compared with the interval."""
         if self.bias is None or isinstance(self.half_width, Undefined):
             return False
         return abs(self.bias) > QUARTER * self.half_width
 
     @property
     def too_wide(self) -> bool:
-        """Whether intervals widen too much: of a difference, or of a run's mean where there is one run."""
+        """True if intervals widen too much: of a difference, or of a run's mean if there is one run."""
         wider = self.level.value if isinstance(self.difference.value, Undefined) else self.difference.value
         return not isinstance(wider, Undefined) and wider > HALF_AGAIN
 
     @property
     def too_empty(self) -> bool:
-        """Whether nothing relevant is drawn in so many queries that intervals hold less often than they say."""
+        """True if nothing relevant is drawn in so many queries that intervals hold less often than they say."""
         return self.empty is not None and self.empty > MOST_EMPTY
 
 
 @dataclass(frozen=True)
 class JudgedQueries:
-    """Queries of which all pairs are judged, or all that were drawn. Everything is by query."""
+    """Queries of which all pairs are judged, or all that were drawn. Each field is by query."""
 
     grades: Grades
-    """Those that are known."""
+    """Grades that are known."""
     lists: Mapping[str, Sequence[Sequence[Sequence[str]]]]
-    """Of each of S runs, the documents, best first; those that tie together."""
+    """Documents of each of S runs, best first; those that tie together."""
     features: Features
-    """Of all documents of the pools."""
+    """Features of all documents of the pools."""
     topics: Mapping[str, str]
     drawn_with: Mapping[str, Mapping[str, float]]
-    """The probability with which each document's grade came to be known."""
+    """Probability with which each document's grade came to be known."""
 
 
 @dataclass(frozen=True)
 class Measured:
-    """What is measured, and of which study."""
+    """Measure, and settings of the study."""
 
     family: Family
     k: int
     relevant_from: int
     highest: int
-    """The highest grade."""
+    """Highest grade."""
     predict: bool
-    """Whether estimates use predictions of grades."""
+    """True if estimates use predictions of grades."""
     topics: int
-    """Of the whole study."""
+    """Topics of the whole study."""
     level: float
-    """Of its intervals."""
+    """Level of its intervals."""
     redraws: int
     seed: int
 
@@ -129,10 +132,10 @@ def certainty(
     """Draw the pairs of the judged queries many times with these probabilities, which are of all their documents.
 
     guesses: the predictions that the estimates use; None learns them from the first draw. Grades that are not known are
-    filled in anew for each draw.
+    filled in again for each draw.
     """
     names = tuple(sorted(judged.grades))
-    whole = filled_in(
+    filled = filled_in(
         judged.grades,
         judged.features,
         judged.drawn_with,
@@ -140,20 +143,20 @@ def certainty(
         relevant_from=measured.relevant_from,
         seed=measured.seed,
     )
-    first = whole.grades(0)
+    first = filled.grades(0)
     pools = _judged_whole(first, measured)
     lists = {name: Lists.of(judged.lists[name], pools[name]) for name in names}
     truth = _values(lists, first, measured)
     true, estimates = (np.empty((measured.redraws, *truth.shape)) for _ in range(2))
     empty = 0
-    for at in range(measured.redraws):
-        grades = whole.grades(at) if whole.incomplete else first
-        drawn = {name: _drawn(grades[name], pi[name], measured.seed, name, at) for name in names}
-        empty += sum(max(own.values(), default=0) < measured.relevant_from for own in drawn.values())
+    for redraw in range(measured.redraws):
+        grades = filled.grades(redraw) if filled.incomplete else first
+        drawn = {name: _drawn(grades[name], pi[name], measured.seed, name, redraw) for name in names}
+        empty += sum(max(known.values(), default=0) < measured.relevant_from for known in drawn.values())
         if measured.predict and guesses is None:
             # Learned from the first draw alone: the next would teach nearly the same, and learning takes longest.
             guesses = predicted(drawn, judged.features, judged.topics, highest=measured.highest)
-        true[at] = _values(lists, grades, measured) if whole.incomplete else truth
+        true[redraw] = _values(lists, grades, measured) if filled.incomplete else truth
         weights = None
         if guesses:
             weights = tuned(
@@ -161,24 +164,24 @@ def certainty(
             )
         pools = pools_of(pi, drawn, guesses, highest=measured.highest, weights=weights)
         for row, name in enumerate(names):
-            estimates[at, row] = _measured(replace(lists[name], grades=pools[name]), measured).values
+            estimates[redraw, row] = _measured(replace(lists[name], grades=pools[name]), measured).values
     paper = papers_by_number(names, judged.topics)
     return _certainty_of(estimates, true, paper, measured)._replace(empty=empty / measured.redraws / len(names))
 
 
 def unknown(reason: Undefined) -> Certainty:
-    """Nothing is known, for this reason."""
+    """Certainty of which nothing is known, for this reason."""
     none = Estimate(reason, reason)
     return Certainty(none, none, None, reason, None)
 
 
 def redraws_of(queries: int) -> int:
-    """How often so many queries are drawn again: a query's draw takes a few milliseconds."""
+    """Number of times that so many queries are drawn again: a query's draw takes a few milliseconds."""
     return min(MOST_REDRAWS, max(FEWEST_REDRAWS, QUERIES_REDRAWN // queries))
 
 
 def half_width(deviation: float, topics: int, level: float) -> Value:
-    """Of the interval of a mean over so many topics that have this standard deviation."""
+    """Half width of the interval of a mean over so many topics that have this standard deviation."""
     from scipy.special import stdtrit
 
     if topics < 2:
@@ -187,23 +190,23 @@ def half_width(deviation: float, topics: int, level: float) -> Value:
 
 
 class _Scatter(NamedTuple):
-    """How S runs scatter between U topics: means over redraws of the covariance of their means."""
+    """Scatter of S runs between U topics: means over redraws of the covariance of their means."""
 
     products: Array
     """Shape (U, S, S)."""
     means: Array
-    """Shape (R, U, S): by how much each topic moves the mean of each redraw."""
+    """Shape (R, U, S): distance by which each topic moves the mean of each redraw."""
 
     @classmethod
     def of(cls, values: Array, paper: Integers) -> _Scatter:
-        """values: shape (R, Q, S). paper: shape (Q,), the topic of each query by number."""
+        """Build from values, shape (R, Q, S), and the topic of each query by number, shape (Q,)."""
         off = (values - values.mean(axis=1, keepdims=True)) / values.shape[1]
         members = (paper[:, None] == np.arange(paper.max() + 1)).astype(np.float64)
         means = np.einsum("rqs,qu->rus", off, members)
         return cls(np.einsum("rus,rut->ust", means, means) / len(means), means)
 
     def covariances(self, weights: Array) -> Array:
-        """weights: shape (B, U), how often each topic is drawn. Shape (B, S, S)."""
+        """Covariances, shape (B, S, S). weights: shape (B, U), number of times that each topic is drawn."""
         units = weights.shape[1]
         centres = np.einsum("bu,rus->brs", weights / units, self.means)
         squares = np.einsum("bu,ust->bst", weights, self.products)
@@ -211,12 +214,12 @@ class _Scatter(NamedTuple):
 
 
 def _certainty_of(estimates: Array, true: Array, paper: Integers, measured: Measured) -> Certainty:
-    """estimates, true: shape (R, Q, S)."""
+    """Certainty from estimates and true values, both of shape (R, Q, S)."""
     units, runs = int(paper.max()) + 1, true.shape[2]
     rng = generator(measured.seed, "topics drawn again")
     weights = np.concatenate([np.ones((1, units)), rng.multinomial(units, np.full(units, 1 / units), size=RESAMPLES)])
     of_estimates, of_true = (_Scatter.of(values, paper).covariances(weights) for values in (estimates, true))
-    level = _wider(_own(of_estimates), _own(of_true), units)
+    level = _wider(_variances(of_estimates), _variances(of_true), units)
     first, second = np.triu_indices(runs, k=1)
     between = Estimate(ONE_RUN, ONE_RUN)
     if runs > 1:
@@ -231,7 +234,7 @@ def _certainty_of(estimates: Array, true: Array, paper: Integers, measured: Meas
 
 
 def _wider(of_estimates: Array, of_true: Array, units: int) -> Estimate:
-    """of_estimates, of_true: shape (1 + B, N), the scatter of N figures, first of all topics as they are."""
+    """Widening from the scatter of N figures, shape (1 + B, N), first of all topics as they are."""
     if units < 2:
         return Estimate(ONE_TOPIC, ONE_TOPIC)
     differ = of_true[0] > LEAST
@@ -250,31 +253,31 @@ def _wider(of_estimates: Array, of_true: Array, units: int) -> Estimate:
     return Estimate(float(wider[0]), Interval(float(low), float(high), RANGE, "bootstrap"))
 
 
-def _own(covariances: Array) -> Array:
-    """The variances of each of B covariances: shape (B, S)."""
+def _variances(covariances: Array) -> Array:
+    """Variances of each of B covariances: shape (B, S)."""
     return np.diagonal(covariances, axis1=1, axis2=2)
 
 
 def _of_differences(covariances: Array) -> Array:
     """Variances of the differences between every two, of each of B covariances: shape (B, S, S)."""
-    own = _own(covariances)
-    return np.asarray(own[:, :, None] + own[:, None, :] - 2 * covariances)
+    variances = _variances(covariances)
+    return np.asarray(variances[:, :, None] + variances[:, None, :] - 2 * covariances)
 
 
-def _drawn(grades: Mapping[str, int], pi: Mapping[str, float], seed: int, name: str, at: int) -> dict[str, int]:
-    chances = generator(seed, "drawn again", name, str(at)).random(len(grades)).tolist()
-    return {doc_id: of for (doc_id, of), chance in zip(grades.items(), chances, strict=True) if chance < pi[doc_id]}
+def _drawn(grades: Mapping[str, int], pi: Mapping[str, float], seed: int, name: str, redraw: int) -> dict[str, int]:
+    chances = generator(seed, "drawn again", name, str(redraw)).random(len(grades)).tolist()
+    return {doc_id: grades[doc_id] for doc_id, chance in zip(grades, chances, strict=True) if chance < pi[doc_id]}
 
 
 def _judged_whole(grades: Grades, measured: Measured) -> dict[str, PoolGrades]:
-    certain = {name: dict.fromkeys(own, 1.0) for name, own in grades.items()}
+    certain = {name: dict.fromkeys(known, 1.0) for name, known in grades.items()}
     return pools_of(certain, grades, None, highest=measured.highest)
 
 
 def _values(lists: Mapping[str, Lists], grades: Grades, measured: Measured) -> Array:
-    """Of whole pools, shape (queries, S)."""
+    """Values of whole pools, shape (queries, S)."""
     pools = _judged_whole(grades, measured)
-    return np.array([_measured(replace(own, grades=pools[name]), measured).values for name, own in lists.items()])
+    return np.array([_measured(replace(ranked, grades=pools[name]), measured).values for name, ranked in lists.items()])
 
 
 def _measured(lists: Lists, measured: Measured) -> Estimates:

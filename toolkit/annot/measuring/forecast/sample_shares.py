@@ -1,6 +1,6 @@
-"""Shares of the pools side by side: what each takes and what it does to certainty, seen or assumed.
+"""Shares of the pools side by side: their effort and their effect on certainty, seen or assumed.
 
-What is assumed before anything is judged comes from simulated studies on a grid (`sample-grid.tsv`, made by
+Before anything is judged, certainty is assumed from simulated studies on a grid (`sample-grid.tsv`, made by
 `benchmarks/sample_shares.py`): pairs and relevant documents of a query, topics, grades, measure and share.
 """
 
@@ -28,75 +28,76 @@ ON_GRID = Undefined("it is read off a grid of simulated studies")
 
 @dataclass(frozen=True, slots=True)
 class ShareForecast:
-    """What one share of the pools takes, and what it does to certainty."""
+    """Effort of one share of the pools, and its effect on certainty."""
 
     share: float
     pairs: Estimate
     hours: Estimate
     cost: Estimate
     level: Estimate
-    """By how much the interval of a run's mean is wider, as a fraction."""
+    """Widening of the interval of a run's mean, as a fraction."""
     difference: Estimate
-    """The same of the difference between two runs."""
+    """Widening of the interval of the difference between two runs."""
     bias: float | None
-    """How far a run's mean is expected to be off; None if that is not known."""
+    """Expected error of a run's mean; None if that is not known."""
     half_width: Value
-    """Of the interval of a run's mean."""
+    """Half width of the interval of a run's mean."""
     advised: bool
-    """Whether nothing speaks against the share."""
+    """True if nothing speaks against the share."""
     why_not: str
-    """`too small` for the bias, `too wide` for a difference's interval, `too empty` if too often nothing relevant is
-    drawn, `not known`; else empty."""
+    """Reason against the share: `too small` for the bias, `too wide` for a difference's interval, `too empty` if too
+    often nothing relevant is drawn, `not known`; else empty.
+    """
 
 
 @dataclass(frozen=True, slots=True)
 class SeenOn:
-    """The pilot on which certainty was seen."""
+    """Pilot on which certainty was seen."""
 
     queries: int
     topics: int
     runs: int
     own_runs: bool
-    """Whether the runs are those of the study; else they are the rankings that made the pools."""
+    """True if the runs are those of the study; else they are the rankings that made the pools."""
     redraws: int
     filled_in: bool
-    """Whether grades of pairs that were not drawn are filled in."""
+    """True if grades of pairs that were not drawn are filled in."""
 
 
 @dataclass(frozen=True, slots=True)
 class SharesForecast:
-    """The shares side by side."""
+    """Forecasts of the shares side by side."""
 
     queries: int
     topics: int
     pairs: int
-    """Of the pools."""
+    """Pairs of the pools."""
     convention: str
     measure: str
     level: float
-    """Of the ranges."""
+    """Level of the ranges."""
     interval_level: float
-    """Of the intervals that widen."""
+    """Level of the intervals that widen."""
     currency: str
     seen_on: SeenOn | None
-    """None if certainty is assumed."""
+    """Pilot on which certainty was seen; None if it is assumed."""
     why_assumed: str
     relevant: float | None
-    """The relevant documents of a query that are expected; None if they are not known."""
+    """Relevant documents of a query that are expected; None if they are not known."""
     rows: tuple[ShareForecast, ...]
     notes: tuple[str, ...]
-    """How to read it, and what it rests on."""
+    """Notes on reading the table, and on its assumptions."""
 
 
 def row_of(share: float, pairs: ExpectedPairs, effort: Effort, certain: Certainty) -> ShareForecast:
-    """The row of a share."""
+    """Row of a share."""
     faults = {
         "not known": isinstance(certain.level.value, Undefined),
         "too empty": certain.too_empty,
         "too small": certain.too_small,
         "too wide": certain.too_wide,
     }
-    why_not = next((fault for fault, found in faults.items() if found), "")
+    why_not = next((fault for fault, holds in faults.items() if holds), "")
     return ShareForecast(
         share=share,
         pairs=Estimate(pairs.mean, drawn_range(pairs, effort.rules.level)),
@@ -112,45 +113,45 @@ def row_of(share: float, pairs: ExpectedPairs, effort: Effort, certain: Certaint
 
 
 class GridRow(NamedTuple):
-    """What simulated studies of one design show at one share."""
+    """Results of simulated studies of one design at one share."""
 
     measure: str
     highest: int
-    """The highest grade."""
+    """Highest grade."""
     topics: int
     pairs: int
-    """Of a query."""
+    """Pairs of a query."""
     relevant: float
-    """Of a query, the mean."""
+    """Relevant documents of a query, the mean."""
     share: float
     level: float
-    """By how much an interval of a run's mean is wider, as a fraction."""
+    """Widening of an interval of a run's mean, as a fraction."""
     difference: float
     bias: float
     deviation: float
-    """Of a run's values over topics."""
+    """Standard deviation of a run's values over topics."""
     empty: float
-    """The share of queries in which nothing relevant is drawn."""
+    """Share of queries in which nothing relevant is drawn."""
 
 
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """The study to be whose certainty is assumed."""
+    """Study to be whose certainty is assumed."""
 
     measure: str
     highest: int
     topics: int
     pairs: float
-    """Of a query."""
+    """Pairs of a query."""
     relevant: float | None
-    """Of a query; None if they are not known."""
+    """Relevant documents of a query; None if they are not known."""
     level: float
-    """Of its intervals."""
+    """Level of its intervals."""
 
 
 @cache
 def grid() -> tuple[GridRow, ...]:
-    """The designs that were simulated."""
+    """Designs that were simulated."""
     header, *lines = files("annot.measuring.forecast").joinpath(GRID_FILE).read_text(encoding="utf-8").splitlines()
     kinds = (str, int, int, int, *[float] * 7)
     assert header.split("\t") == [*GridRow._fields]
@@ -158,7 +159,7 @@ def grid() -> tuple[GridRow, ...]:
 
 
 def assumed(share: float, study: Expected) -> Certainty:
-    """The effects of a share on a study of which nothing is judged, from the grid by straight lines between designs.
+    """Effects of a share on a study of which nothing is judged, from the grid by straight lines between designs.
 
     Pairs, relevant documents and topics are on scales of logarithms. If the relevant documents are not known, the
     figures are those of the number on the grid with the widest intervals, and the range is over all numbers.
@@ -174,13 +175,13 @@ def assumed(share: float, study: Expected) -> Certainty:
         return unknown(Undefined(f"pools of fewer than {smallest} pairs were not simulated"))
     if study.relevant is not None:
         return _certainty_of(_figures(rows, share, study, study.relevant), study)
-    known = sorted({row.relevant for row in rows if row.pairs <= study.pairs})
-    each = [_certainty_of(_figures(rows, share, study, relevant), study) for relevant in known]
-    worst = max(each, key=lambda certain: float(certain.difference.value))  # type: ignore[arg-type]
+    numbers = sorted({row.relevant for row in rows if row.pairs <= study.pairs})
+    certainties = [_certainty_of(_figures(rows, share, study, relevant), study) for relevant in numbers]
+    worst = max(certainties, key=lambda certain: float(certain.difference.value))  # type: ignore[arg-type]
     return worst._replace(
-        empty=max(certain.empty or 0.0 for certain in each),
-        level=_over(worst.level, (certain.level for certain in each)),
-        difference=_over(worst.difference, (certain.difference for certain in each)),
+        empty=max(certain.empty or 0.0 for certain in certainties),
+        level=_over(worst.level, (certain.level for certain in certainties)),
+        difference=_over(worst.difference, (certain.difference for certain in certainties)),
     )
 
 
@@ -210,11 +211,11 @@ def _figures(rows: Sequence[GridRow], share: float, study: Expected, relevant: f
             ends = [(1.0, 0.0, 0.0, 0.0, part[0].deviation, 0.0)]
             points = sorted([(row.share, *row[6:]) for row in part] + ends)
             shares = [point[0] for point in points]
-            return [float(np.interp(share, shares, [point[at] for point in points])) for at in range(1, 6)]
-        name, place = axes[depth]
+            return [float(np.interp(share, shares, [point[column] for point in points])) for column in range(1, 6)]
+        name, position = axes[depth]
         steps = sorted(grouped((getattr(row, name), row) for row in part).items())
-        each = [along(own, depth + 1) for _, own in steps]
-        places = [math.log(step) for step, _ in steps]
-        return [float(np.interp(place, places, figures)) for figures in zip(*each, strict=True)]
+        figures_at_steps = [along(rows_of_step, depth + 1) for _, rows_of_step in steps]
+        positions = [math.log(step) for step, _ in steps]
+        return [float(np.interp(position, positions, figures)) for figures in zip(*figures_at_steps, strict=True)]
 
     return along(rows, 0)

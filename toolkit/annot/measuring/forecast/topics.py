@@ -1,8 +1,8 @@
-"""Topic set size design: the difference between two runs that so many topics show, and the topics that one takes.
+"""Topic set size design: the difference between two runs that so many topics show, and the topics needed for one.
 
 Sakai 2016, Topic Set Size Design, Information Retrieval Journal 19(3), 256-283, for the paired t test. The spread of
 the topics' differences is that of a typical pair of runs in a pilot (the median), and the test is corrected for the
-number of runs as `annot evaluate` does.
+number of runs as in `annot evaluate`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from annot.measuring.evaluation.comparisons import ALPHA, FEWEST_PAPERS, RunComp
 
 @dataclass(frozen=True, slots=True)
 class TopicSetSize:
-    """What a number of topics shows of the runs of a pilot."""
+    """Difference between the runs of a pilot that a number of topics shows."""
 
     convention: str
     measure: str
@@ -27,14 +27,14 @@ class TopicSetSize:
     """Pairs of runs that the test is corrected for."""
     pilot_topics: int
     topics: int
-    """Of the design."""
+    """Topics of the design."""
     power: float
     spread: Estimate
-    """The standard deviation of the topics' differences, a fraction of the measure."""
+    """Standard deviation of the topics' differences, a fraction of the measure."""
     shown: Estimate
-    """The least difference that `topics` show with this power, as a fraction of the measure."""
+    """Least difference that `topics` show with this power, as a fraction of the measure."""
     difference: float
-    """The wished one."""
+    """Difference that the lead wants to show."""
     needed: Estimate
     """Topics that show it."""
 
@@ -42,7 +42,8 @@ class TopicSetSize:
 def topic_set_size(
     comparisons: Sequence[RunComparison], verdict: Verdict, *, topics: int, difference: float, level: float
 ) -> TopicSetSize | Undefined:
-    """What `topics` show, and how many the wished difference takes; intervals say how well the pilot knows the spread.
+    """Least difference that `topics` show, and topics needed for `difference`; intervals reflect how well the pilot
+    knows the spread.
 
     comparisons: among them those of the verdict's facet. The interval of the spread is that of chi-square, with one
     degree of freedom less than the pilot has topics; the other intervals follow from its ends.
@@ -50,9 +51,9 @@ def topic_set_size(
     from scipy.special import chdtri, stdtr
 
     spreads = [
-        one.difference / one.effect
-        for one in comparisons
-        if one.facet == verdict.facet and not isinstance(one.effect, Undefined) and one.effect
+        comparison.difference / comparison.effect
+        for comparison in comparisons
+        if comparison.facet == verdict.facet and not isinstance(comparison.effect, Undefined) and comparison.effect
     ]
     if verdict.papers < 2 or not spreads:
         return Undefined("the pilot shows no spread of the differences between runs")

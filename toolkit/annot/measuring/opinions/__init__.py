@@ -1,7 +1,7 @@
-"""What a model's opinion of a study's pairs is worth, compared with the grades of people.
+"""Comparison of a model's opinion of a study's pairs with the grades of people.
 
-Numbers in, numbers out. `agreeing`: how it agrees with people and with itself. `standing_in`: whether it may stand in
-for one of them (the alternative annotator test). `favour`: which runs gain under its grades beyond what its own errors
+Numbers in, numbers out. `agreeing`: agreement with people and with itself. `standing_in`: the alternative annotator
+test, which says if it may replace one of them. `favour`: runs that gain under its grades more than its own errors
 explain. `worth`: all of that on one study, and one sentence that sums it up.
 
 An opinion is a mapping from (query_id, doc_id) to its grade. A pair without a readable answer is not in it.

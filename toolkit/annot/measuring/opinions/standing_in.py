@@ -1,4 +1,4 @@
-"""The alternative annotator test: may a model replace one of the people of a study?
+"""Alternative annotator test: may a model replace one of the people of a study?
 
 Calderon, Reichart and Dror 2025, The Alternative Annotator Test for LLM-as-a-Judge: How to Statistically Justify
 Replacing Human Annotators with LLMs, ACL, 16051-16081 (https://aclanthology.org/2025.acl-long.782). Each person is left
@@ -19,8 +19,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from annot.base.stats.arrays import Array, Mask
 from annot.base.stats.clustered import FEWEST_QUERIES, clusters_of, plural
@@ -30,7 +32,7 @@ from annot.measuring.agreement.per_query import QueryRatings
 Pair = tuple[str, str]
 
 ENOUGH = 0.5
-"""The winning rate from which a model may replace one person."""
+"""Winning rate from which a model may replace one person."""
 FEWEST_PAIRS = 30
 """Pairs that a person must share with others: the paper's bound for its t test."""
 ALONE = Undefined(
@@ -40,50 +42,54 @@ ALONE = Undefined(
 
 @dataclass(frozen=True, slots=True)
 class AgainstOne:
-    """The model in the place of one person."""
+    """Comparison of the model with one person."""
 
     assessor: str
     n_pairs: int
     n_units: int
     """Topics, the units of chance; in the published test, pairs."""
     behind: float
-    """The share of pairs on which the person is nearer, less that on which the model is. Below epsilon it wins."""
+    """Share of pairs on which the person is nearer, less that on which the model is. Below epsilon it wins."""
     model_as_near: float
-    """The share of pairs on which the model is at least as near: the paper's advantage probability rho."""
+    """Share of pairs on which the model is at least as near: the paper's advantage probability rho."""
     p: float
-    """The p-value of the hypothesis that the model is behind by epsilon or more."""
+    """p-value of the hypothesis that the model is behind by epsilon or more."""
     wins: bool
-    """Whether the model wins, after correction for the number of people."""
+    """True if the model wins, after correction for the number of people."""
 
 
 @dataclass(frozen=True, slots=True)
 class StandingIn:
-    """The test against all people."""
+    """Result of the test against all people."""
 
     epsilon: float
     against: tuple[AgainstOne, ...]
     left_out: dict[str, str]
-    """Why a person could not be compared, by pseudonym."""
+    """Reason why a person could not be compared, by pseudonym."""
     omega: Value
-    """The winning rate, or why the test cannot be run."""
+    """Winning rate, or why the test cannot be run."""
     rho: Value
-    """The mean of the advantage probabilities."""
+    """Mean of the advantage probabilities."""
 
     @property
     def may(self) -> bool | None:
-        """Whether the model may replace one person; None if that is not known."""
+        """True if the model may replace one person; None if that is not known."""
         return None if isinstance(self.omega, Undefined) else self.omega >= ENOUGH
 
 
-@dataclass(frozen=True, slots=True)
-class _Compared:
-    """One person's comparisons, by pair."""
+class _Compared(NamedTuple):
+    """Comparisons of one person with the model, by pair."""
 
     behind: Array
-    """W_person - W_model: 1, 0 or -1."""
+    """Difference W_person - W_model: 1, 0 or -1."""
     as_near: Mask
-    query: tuple[str, ...]
+    query: npt.NDArray[np.str_]
     weights: Array
+
+    @classmethod
+    def joined(cls, parts: Sequence[_Compared]) -> _Compared:
+        """Comparisons on several queries together."""
+        return cls(*map(np.concatenate, zip(*parts, strict=True)))
 
 
 def standing_in(
@@ -94,17 +100,17 @@ def standing_in(
     level: float,
     topics: Mapping[str, str] | None,
 ) -> StandingIn:
-    """The test with whole topics as the units of chance. level: .95 keeps the false discovery rate at .05.
+    """Run the test with whole topics as the units of chance. level: .95 keeps the false discovery rate at .05.
 
     topics: the topic of each query; None takes the queries as independent.
     """
 
-    def p_of(one: _Compared) -> tuple[float, int] | Undefined:
-        clusters = clusters_of(one.query, None if topics is None else [topics[query_id] for query_id in one.query])
+    def p_of(person: _Compared) -> tuple[float, int] | Undefined:
+        clusters = clusters_of(person.query, None if topics is None else [topics[name] for name in person.query])
         if clusters.n < FEWEST_QUERIES:
             return Undefined(f"{clusters.n} {plural(clusters.unit)}, expected {FEWEST_QUERIES} or more")
-        mean = _mean(one.behind, one.weights)
-        parts = clusters.summed(one.weights * (one.behind - mean)) / one.weights.sum()
+        mean = _mean(person.behind, person.weights)
+        parts = clusters.summed(person.weights * (person.behind - mean)) / person.weights.sum()
         variance = float((parts**2).sum()) * clusters.n / (clusters.n - 1)
         return _below(mean - epsilon, variance, clusters.n), clusters.n
 
@@ -112,11 +118,11 @@ def standing_in(
 
 
 def plain(queries: Sequence[QueryRatings], opinion: Mapping[Pair, int], *, epsilon: float, level: float) -> StandingIn:
-    """The test as published: pairs are taken as independent, and all count the same."""
+    """Run the test as published: pairs are taken as independent, and all count the same."""
 
-    def p_of(one: _Compared) -> tuple[float, int]:
-        n = len(one.behind)
-        return _below(float(one.behind.mean()) - epsilon, float(one.behind.var(ddof=1)) / n, n), n
+    def p_of(person: _Compared) -> tuple[float, int]:
+        n = len(person.behind)
+        return _below(float(person.behind.mean()) - epsilon, float(person.behind.var(ddof=1)) / n, n), n
 
     return _tested(queries, opinion, p_of, epsilon=epsilon, level=level)
 
@@ -134,12 +140,14 @@ def _tested(
         return StandingIn(epsilon, (), {}, ALONE, ALONE)
     left_out: dict[str, str] = {}
     tested: dict[str, tuple[float, int]] = {}
-    for assessor, one in compared.items():
-        found = p_of(one) if len(one.behind) >= FEWEST_PAIRS else _too_few_pairs(len(one.behind))
-        if isinstance(found, Undefined):
-            left_out[assessor] = found.reason
+    for assessor, person in compared.items():
+        n = len(person.behind)
+        few = Undefined(f"{n} pairs shared with others, expected {FEWEST_PAIRS} or more")
+        result = p_of(person) if n >= FEWEST_PAIRS else few
+        if isinstance(result, Undefined):
+            left_out[assessor] = result.reason
         else:
-            tested[assessor] = found
+            tested[assessor] = result
     if not tested:
         why = Undefined(f"no assessor can be compared: {next(iter(left_out.values()))}")
         return StandingIn(epsilon, (), left_out, why, why)
@@ -152,50 +160,42 @@ def _tested(
             behind=_mean(compared[assessor].behind, compared[assessor].weights),
             model_as_near=_mean(compared[assessor].as_near.astype(np.float64), compared[assessor].weights),
             p=p,
-            wins=of_all <= 1 - level + 1e-12,
+            wins=corrected_p <= 1 - level + 1e-12,
         )
-        for (assessor, (p, n)), of_all in zip(tested.items(), corrected, strict=True)
+        for (assessor, (p, n)), corrected_p in zip(tested.items(), corrected, strict=True)
     )
-    omega, rho = (float(np.mean(of)) for of in ([one.wins for one in against], [one.model_as_near for one in against]))
+    omega = float(np.mean([person.wins for person in against]))
+    rho = float(np.mean([person.model_as_near for person in against]))
     return StandingIn(epsilon, against, left_out, omega, rho)
 
 
 def _compared(queries: Sequence[QueryRatings], opinion: Mapping[Pair, int]) -> dict[str, _Compared]:
-    """By person, the pairs that another person judged too and that the model has an opinion on."""
-    found: dict[str, list[tuple[float, bool, str, float]]] = {}
+    """Pairs by person that another person judged too and on which the model has an opinion."""
+    by_assessor: dict[str, list[_Compared]] = {}
     for query in queries:
-        of_model = np.array([opinion.get((query.query_id, doc_id), np.nan) for doc_id in query.doc_ids])
-        weights = np.ones(len(of_model)) if query.weights is None else query.weights
+        opinions = np.array([opinion.get((query.query_id, doc_id), np.nan) for doc_id in query.doc_ids])
+        weights = np.ones(len(opinions)) if query.weights is None else query.weights
         graded = ~np.isnan(query.ratings)
         for row, assessor in enumerate(query.assessors):
             others = graded.copy()
             others[row] = False
-            there = graded[row] & others.any(axis=0) & ~np.isnan(of_model)
-            model, person = (_off(given, query.ratings, others)[there] for given in (of_model, query.ratings[row]))
+            comparable = graded[row] & others.any(axis=0) & ~np.isnan(opinions)
+            model = _off(opinions, query.ratings, others)[comparable]
+            person = _off(query.ratings[row], query.ratings, others)[comparable]
             nearer, as_near = person <= model + _SAME, model <= person + _SAME
-            found.setdefault(assessor, []).extend(
-                zip(
-                    (nearer.astype(np.float64) - as_near).tolist(),
-                    as_near.tolist(),
-                    [query.query_id] * int(there.sum()),
-                    weights[there].tolist(),
-                    strict=True,
-                )
-            )
-    return {
-        assessor: _Compared(np.array(behind), np.array(as_near), tuple(query), np.array(weights))
-        for assessor, rows in sorted(found.items())
-        if rows
-        for behind, as_near, query, weights in [zip(*rows, strict=True)]
-    }
+            query_ids = np.full(len(nearer), query.query_id)
+            on_query = _Compared(nearer.astype(np.float64) - as_near, as_near, query_ids, weights[comparable])
+            by_assessor.setdefault(assessor, []).append(on_query)
+    compared = {assessor: _Compared.joined(parts) for assessor, parts in sorted(by_assessor.items())}
+    return {assessor: person for assessor, person in compared.items() if len(person.behind)}
 
 
 _SAME = 1e-9
 
 
-def _off(given: Array, ratings: Array, others: Mask) -> Array:
-    """The root of the mean squared distance of each grade to those of the others, shape (N,)."""
-    square = np.where(others, (ratings - given) ** 2, 0.0).sum(axis=0)
+def _off(grades: Array, ratings: Array, others: Mask) -> Array:
+    """Root of the mean squared distance of each grade to those of the others, shape (N,)."""
+    square = np.where(others, (ratings - grades) ** 2, 0.0).sum(axis=0)
     return np.asarray(np.sqrt(square / np.maximum(1, others.sum(axis=0))))
 
 
@@ -203,13 +203,9 @@ def _mean(values: Array, weights: Array) -> float:
     return float((values * weights).sum() / weights.sum())
 
 
-def _too_few_pairs(n: int) -> Undefined:
-    return Undefined(f"{n} pairs shared with others, expected {FEWEST_PAIRS} or more")
-
-
 def _below(off: float, variance: float, n: int) -> float:
-    """The chance of a mean so far below its bound, by Student's t with n - 1 degrees of freedom; without variation 0 or
-    1.
+    """Probability of a mean so far below its bound, by Student's t with n - 1 degrees of freedom; without variation 0
+    or 1.
     """
     from scipy.special import stdtr
 
@@ -219,13 +215,15 @@ def _below(off: float, variance: float, n: int) -> float:
 
 
 def benjamini_yekutieli(p_values: Sequence[float]) -> tuple[float, ...]:
-    """p-values, in the order given, corrected so that the share of false findings stays below the level, however the
-    tests depend on each other: of the i-th smallest of m, the least of p m (1 + 1/2 + ... + 1/m) / i from i on.
+    """Correct p-values, in their order, so that the share of false findings stays below the level, however the tests
+    depend on each other.
+
+    Of the i-th smallest of m it is the least of p m (1 + 1/2 + ... + 1/m) / i from i on.
     """
     m = len(p_values)
     harmonic = math.fsum(1 / i for i in range(1, m + 1))
     corrected, least = [1.0] * m, 1.0
-    for place, at in reversed(list(enumerate(sorted(range(m), key=lambda at: p_values[at]), start=1))):
-        least = min(least, p_values[at] * m * harmonic / place)
-        corrected[at] = least
+    for rank, index in reversed(list(enumerate(sorted(range(m), key=lambda index: p_values[index]), start=1))):
+        least = min(least, p_values[index] * m * harmonic / rank)
+        corrected[index] = least
     return tuple(corrected)

@@ -1,4 +1,4 @@
-"""What one opinion is worth on one study: every figure, and one sentence that sums them up.
+"""Worth of one opinion on one study: every figure, and one sentence that sums them up.
 
 The first sentence whose rule holds is taken:
 
@@ -62,7 +62,7 @@ ALWAYS_THE_SAME = 0.99
 
 
 class OpinionVerdict(StrEnum):
-    """What the first sentence says."""
+    """Verdict of the first sentence."""
 
     DOES_NOT_JUDGE = "does not judge"
     FAVOURS = "favours"
@@ -76,7 +76,7 @@ class OpinionVerdict(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Worth:
-    """One opinion compared with people."""
+    """Comparison of one opinion with people."""
 
     name: str
     model: str
@@ -91,14 +91,14 @@ class Worth:
     n_compared: int
     """Pairs with an opinion and a final grade."""
     given: dict[int, int]
-    """How often it gave each grade."""
+    """Number of times that it gave each grade."""
     agreement: tuple[OpinionAgreement, ...]
     rho: Estimate
-    """Spearman's, with the final grades."""
+    """Spearman's rho with the final grades."""
     ahead: Estimate
-    """By how much its ordinal alpha with the assessors is above theirs with each other."""
+    """Lead of its ordinal alpha with the assessors over theirs with each other."""
     itself: Between | None
-    """Over repeats; None if each pair was asked about once."""
+    """Agreement over repeats; None if each pair was asked about once."""
     grades: tuple[int, ...]
     confusion: tuple[tuple[int, ...], ...]
     """Pairs by final grade (rows) and by its grade (columns), the last column for answers that cannot be read."""
@@ -107,7 +107,7 @@ class Worth:
     related: tuple[str, ...]
     """Runs of systems of the model's own family, as the lead declares."""
     other_versions: OtherVersions | None = None
-    """None if people judged all of its pairs by what its prompt contains."""
+    """Pairs judged by other versions; None if people judged all of its pairs by the contents of its prompt."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,24 +115,24 @@ class OtherVersions:
     """Pairs of an opinion that people judged by other guidelines, grades or facets than the model was given."""
 
     what: tuple[str, ...]
-    """The things of which they had another version, in words."""
+    """Things of which they had another version, in words."""
     n_pairs: int
     """Pairs with an opinion and a final grade that people judged by another version."""
     n_same: int
-    """Those that they judged by the same."""
+    """Pairs that they judged by the same."""
     within: Worth | None
-    """The comparison on these alone; None if there are too few."""
+    """Comparison on these alone; None if there are too few."""
 
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """What people said, and the runs that are measured by it."""
+    """Grades of people, and the runs that are measured by them."""
 
     queries: Sequence[QueryRatings]
     runs: Mapping[str, Mapping[str, Sequence[str]]]
-    """By tag and query, the documents best first."""
+    """Documents by tag and query, best first."""
     lengths: Mapping[str, int]
-    """Of each document."""
+    """Length of each document."""
     scale: Scale
     rule: FavourRule
     epsilon: float
@@ -154,8 +154,8 @@ def worth(
     middle the lower. declined: pairs without a grade that the model says it cannot judge. related: runs of systems
     that the lead declares to be of the model's family.
     """
-    readable = {pair: [one for one in given if one is not None] for pair, given in answers.items()}
-    opinion = {pair: median_low(given) for pair, given in sorted(readable.items()) if given}
+    readable = {pair: [answer for answer in grades if answer is not None] for pair, grades in answers.items()}
+    opinion = {pair: median_low(grades) for pair, grades in sorted(readable.items()) if grades}
     queries, scale = judged.queries, judged.scale
     final = {
         (query.query_id, doc_id): int(grade)
@@ -174,49 +174,49 @@ def worth(
         for pair, grade in opinion.items()
         if pair in final
     ]
-    found = _Found(
+    figures = _Figures(
         unreadable=(len(answers) - len(opinion) - len(declined)) / max(1, len(answers)),
         declined=len(declined) / max(1, len(answers)),
         given=Counter(opinion.values()),
-        final=Counter(one.final for one in pairs),
+        final=Counter(pair.final for pair in pairs),
         rho=rank_correlation(queries, opinion, scale),
         ahead=behind_people(queries, opinion, scale),
         standing_in=standing_in(queries, opinion, epsilon=judged.epsilon, level=scale.level, topics=scale.topics),
         favour=favour(pairs, judged.runs, judged.rule, topics=scale.topics),
     )
     agreement = agreements(queries, opinion, scale)
-    verdict = verdict_of(found)
+    verdict = verdict_of(figures)
     return Worth(
         name=name,
         model=model,
         verdict=verdict,
-        sentence=f"{name} {sentence_of(verdict, found, agreement)}.",
+        sentence=f"{name} {sentence_of(verdict, figures, agreement)}.",
         n_pairs=len(answers),
         n_unreadable=len(answers) - len(opinion) - len(declined),
         n_declined=len(declined),
         n_compared=len(pairs),
-        given={grade: found.given[grade] for grade in scale.grades},
+        given={grade: figures.given[grade] for grade in scale.grades},
         agreement=agreement,
-        rho=found.rho,
-        ahead=found.ahead,
-        itself=with_itself(readable, scale) if any(len(given) > 1 for given in answers.values()) else None,
+        rho=figures.rho,
+        ahead=figures.ahead,
+        itself=with_itself(readable, scale) if any(len(grades) > 1 for grades in answers.values()) else None,
         grades=scale.grades,
         confusion=confusion(final, opinion, [pair for pair in answers if pair not in declined], scale.grades),
-        standing_in=found.standing_in,
-        favour=found.favour,
+        standing_in=figures.standing_in,
+        favour=figures.favour,
         related=tuple(sorted({*related} & judged.runs.keys())),
     )
 
 
 @dataclass(frozen=True, slots=True)
-class _Found:
+class _Figures:
     """The figures behind the sentence."""
 
     unreadable: float
     declined: float
     given: Counter[int]
     final: Counter[int]
-    """The final grades of the pairs with both."""
+    """Final grades of the pairs with both."""
     rho: Estimate
     ahead: Estimate
     standing_in: StandingIn
@@ -224,58 +224,58 @@ class _Found:
 
     @property
     def same(self) -> int | None:
-        """The grade that it gives to nearly everything, unless people do too."""
+        """Grade that it gives to nearly everything, unless people do too."""
         ((grade, times),) = self.given.most_common(1) or ((0, 0),)
-        whole = self.given.total()
-        if not whole or times < ALWAYS_THE_SAME * whole:
+        total = self.given.total()
+        if not total or times < ALWAYS_THE_SAME * total:
             return None
-        of_people = max(self.final.values()) / self.final.total()
-        return grade if of_people < times / whole else None
+        share_of_people = max(self.final.values()) / self.final.total()
+        return grade if share_of_people < times / total else None
 
 
-def verdict_of(found: _Found) -> OpinionVerdict:
-    """The first whose rule holds."""
-    if found.unreadable + found.declined > MOST_WITHOUT_GRADE:
+def verdict_of(figures: _Figures) -> OpinionVerdict:
+    """First verdict whose rule holds."""
+    if figures.unreadable + figures.declined > MOST_WITHOUT_GRADE:
         return OpinionVerdict.DOES_NOT_JUDGE
-    if found.final.total() < FEWEST_PAIRS:
+    if figures.final.total() < FEWEST_PAIRS:
         return OpinionVerdict.UNKNOWN
-    if found.same is not None or not _above(found.rho):
+    if figures.same is not None or not _above(figures.rho):
         return OpinionVerdict.DOES_NOT_JUDGE
-    if isinstance(found.favour, Favour) and found.favour.gaining:
+    if isinstance(figures.favour, Favour) and figures.favour.gaining:
         return OpinionVerdict.FAVOURS
-    behind = _below(found.ahead)
-    if isinstance(found.favour, Undefined) or not found.favour.none:
-        without_runs = OpinionVerdict.UNKNOWN if isinstance(found.favour, Undefined) else OpinionVerdict.TOO_FEW
+    behind = _below(figures.ahead)
+    if isinstance(figures.favour, Undefined) or not figures.favour.none:
+        without_runs = OpinionVerdict.UNKNOWN if isinstance(figures.favour, Undefined) else OpinionVerdict.TOO_FEW
         return OpinionVerdict.NOISY if behind else without_runs
-    if found.standing_in.may is False or behind:
+    if figures.standing_in.may is False or behind:
         return OpinionVerdict.NOISY_BUT_FAIR
-    return OpinionVerdict.AS_PEOPLE if found.standing_in.may else OpinionVerdict.FAIR
+    return OpinionVerdict.AS_PEOPLE if figures.standing_in.may else OpinionVerdict.FAIR
 
 
-def _above(one: Estimate) -> bool:
-    """Whether it is shown to be above 0; without an interval, whether its value is."""
-    low = one.interval.low if isinstance(one.interval, Interval) else one.value
+def _above(estimate: Estimate) -> bool:
+    """True if it is shown to be above 0; without an interval, if its value is."""
+    low = estimate.interval.low if isinstance(estimate.interval, Interval) else estimate.value
     return not isinstance(low, Undefined) and low > 0
 
 
-def _below(one: Estimate) -> bool:
-    high = one.interval.high if isinstance(one.interval, Interval) else one.value
+def _below(estimate: Estimate) -> bool:
+    high = estimate.interval.high if isinstance(estimate.interval, Interval) else estimate.value
     return not isinstance(high, Undefined) and high < 0
 
 
-def sentence_of(verdict: OpinionVerdict, found: _Found, agreement: Sequence[OpinionAgreement]) -> str:
-    """What follows the opinion's name."""
-    if found.final.total() < FEWEST_PAIRS and verdict is OpinionVerdict.UNKNOWN:
-        pairs = counted(found.final.total(), "pair") if found.final else "no pair"
+def sentence_of(verdict: OpinionVerdict, figures: _Figures, agreement: Sequence[OpinionAgreement]) -> str:
+    """Clause that follows the opinion's name."""
+    if figures.final.total() < FEWEST_PAIRS and verdict is OpinionVerdict.UNKNOWN:
+        pairs = counted(figures.final.total(), "pair") if figures.final else "no pair"
         return (
-            f"is not measured yet: {pairs} {verb(found.final.total() or 1, 'has', 'have')} both an opinion and a final "
-            f"grade, and {FEWEST_PAIRS} are needed"
+            f"is not measured yet: {pairs} {verb(figures.final.total() or 1, 'has', 'have')} both an opinion and a "
+            f"final grade, and {FEWEST_PAIRS} are needed"
         )
     if verdict is OpinionVerdict.DOES_NOT_JUDGE:
-        return f"does not judge: {_why_not(found)}"
+        return f"does not judge: {_why_not(figures)}"
     if verdict is OpinionVerdict.FAVOURS:
-        assert isinstance(found.favour, Favour)
-        return _favoured(found.favour)
+        assert isinstance(figures.favour, Favour)
+        return _favoured(figures.favour)
     alphas = {
         row.whom: row.between.figures[COMPARED_BY].value
         for row in agreement
@@ -285,18 +285,18 @@ def sentence_of(verdict: OpinionVerdict, found: _Found, agreement: Sequence[Opin
         f"its ordinal alpha with the assessors is {_shown(alphas.get(EACH))}, theirs with each other "
         f"{_shown(alphas.get(PEOPLE))}"
     )
-    runs = _of_runs(found.favour)
+    runs = _of_runs(figures.favour)
     if verdict is OpinionVerdict.AS_PEOPLE:
-        return f"agrees as people do: {_won(found.standing_in)}{runs}"
+        return f"agrees as people do: {_won(figures.standing_in)}{runs}"
     if verdict is OpinionVerdict.FAIR:
-        assert isinstance(found.standing_in.omega, Undefined)
+        assert isinstance(figures.standing_in.omega, Undefined)
         return (
             f"is fair: its ordinal alpha with the final grades is {_shown(alphas.get(FINAL))}; whether it agrees as "
-            f"people do is not known: {found.standing_in.omega.reason}{runs}"
+            f"people do is not known: {figures.standing_in.omega.reason}{runs}"
         )
     if verdict in (OpinionVerdict.NOISY, OpinionVerdict.NOISY_BUT_FAIR):
         return f"is {verdict}: {with_people}{runs}"
-    so_far = _won(found.standing_in) if found.standing_in.may else with_people
+    so_far = _won(figures.standing_in) if figures.standing_in.may else with_people
     if verdict is OpinionVerdict.TOO_FEW:
         return (
             f"cannot be judged yet: there are too few topics to show whether it favours a run{runs}. So far, {so_far}"
@@ -310,7 +310,7 @@ def _won(standing: StandingIn) -> str:
 
 
 def _of_runs(favour: Favour | Undefined) -> str:
-    """What is known of the runs of an opinion that is not shown to favour one."""
+    """Clause about the runs of an opinion that is not shown to favour one."""
     if isinstance(favour, Undefined):
         return f"; whether it favours a run is not known: {favour.reason}"
     losing = f"; but {_and(favour.losing)} {verb(len(favour.losing), 'loses', 'lose')} more" if favour.losing else ""
@@ -335,27 +335,27 @@ def _points(value: float) -> str:
     return f"{100 * value:.1f} points"
 
 
-def _why_not(found: _Found) -> str:
-    if found.unreadable + found.declined > MOST_WITHOUT_GRADE:
-        shares = (found.unreadable, "cannot be read"), (found.declined, "say that the pair cannot be judged")
-        told = " and ".join(f"{100 * share:.0f}% {what}" for share, what in shares if share)
+def _why_not(figures: _Figures) -> str:
+    if figures.unreadable + figures.declined > MOST_WITHOUT_GRADE:
+        shares = (figures.unreadable, "cannot be read"), (figures.declined, "say that the pair cannot be judged")
+        reasons = " and ".join(f"{100 * share:.0f}% {reason}" for share, reason in shares if share)
         return (
-            f"of its answers, {told}"
-            if found.declined
-            else f"{100 * found.unreadable:.0f}% of its answers cannot be read"
+            f"of its answers, {reasons}"
+            if figures.declined
+            else f"{100 * figures.unreadable:.0f}% of its answers cannot be read"
         )
-    if found.same is not None:
-        share = found.given[found.same] / found.given.total()
-        return f"it gives grade {found.same} to {'every pair' if share == 1 else f'{100 * share:.1f}% of the pairs'}"
-    return f"its grades do not rise with people's (Spearman's rho {_shown(found.rho.value)})"
+    if figures.same is not None:
+        share = figures.given[figures.same] / figures.given.total()
+        return f"it gives grade {figures.same} to {'every pair' if share == 1 else f'{100 * share:.1f}% of the pairs'}"
+    return f"its grades do not rise with people's (Spearman's rho {_shown(figures.rho.value)})"
 
 
-def _favoured(found: Favour) -> str:
-    beyond = {one.run: one.beyond for one in found.runs}
-    first = found.gaining[0]
+def _favoured(favour: Favour) -> str:
+    beyond = {run.run: run.beyond for run in favour.runs}
+    first = favour.gaining[0]
     return (
-        f"favours {_and(found.gaining)}: {first} gains {beyond[first]:.3f} in {found.measure} more than the other runs "
-        "do and its errors explain"
+        f"favours {_and(favour.gaining)}: {first} gains {beyond[first]:.3f} in {favour.measure} more than the other "
+        "runs do and its errors explain"
     )
 
 

@@ -1,1 +1,1 @@
-"""Whether systems that did not help to build the pools can be measured on them."""
+"""Reusability of the pools: scores of systems that did not help to build them."""

@@ -1,9 +1,9 @@
-"""The whole question in one record, and its answer by a stated rule.
+"""Certificate of reusability: all figures in one record, and a verdict by a stated rule.
 
-Each pool method is taken for a system that came later. Care, where one of them would lose more of the measure than is
-tolerated, with its whole interval; fair, where none would, each with its whole interval. An interval above 0 would name
-every method of every collection: each finds something that no other does. `benchmarks/reusability.py` counts how often
-the rule is right.
+Each pool method is taken for a system that came later. The verdict is care if one of them would lose more of the
+measure than is tolerated, with its whole interval; fair if none would, each with its whole interval. An interval above
+0 would name every method of every collection: each finds documents that no other does. `benchmarks/reusability.py`
+counts how often the rule is right.
 """
 
 from __future__ import annotations
@@ -18,54 +18,55 @@ from annot.base.stats.values import rounding
 from annot.measuring.reusability.own_finds import Estimating, Loss, Run, Score, finds_of, losses, ranked_on_record
 
 JUDGED = 0.95
-"""The judged share of the first 20 that a run must have to be measured as it is."""
+"""Judged share of the first 20 that a run must have to be measured as it is."""
 
 Runs = Mapping[str, Run]
 
 
 @dataclass(frozen=True, slots=True)
 class JudgedShare:
-    """How much of a run is judged, and what the rest may hide."""
+    """Judged share of a run, and the bounds of its score."""
 
     run: str
     pooled: bool
-    """Whether a pool method has its name: it brought its own documents in."""
+    """True if a pool method has its name: it brought its own documents in."""
     judged_at_20: float
     as_it_is: float
-    """Unjudged documents count as not relevant: the pessimistic bound."""
+    """Score with unjudged documents as not relevant: the pessimistic bound."""
     condensed: float
-    """Unjudged documents are left out of the ranking (Sakai 2007, Alternatives to Bpref, SIGIR)."""
+    """Score without the unjudged documents of the ranking (Sakai 2007, Alternatives to Bpref, SIGIR)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Certificate:
-    """Whether the collection can measure systems that did not help to build it."""
+    """Certificate for measuring systems that did not help to build the collection."""
 
     verdict: str
-    """`fair`, `care`, or `unknown`."""
+    """Verdict: `fair`, `care`, or `unknown`."""
     papers_needed: int | None
-    """With about so many topics it would be known, were their losses like these; None if it is known, or if
-    these are more than `MOST_PAPERS` or not known."""
+    """Approximate number of topics with which it would be known, if their losses were like these; None if it is known,
+    or if these are more than `MOST_PAPERS` or not known.
+    """
     tolerance: float
-    """Of the loss."""
+    """Tolerated loss."""
     level: float
-    """With which the lower ends of all losses hold together, and the upper ends."""
+    """Level at which the lower ends of all losses hold together, and the upper ends."""
     losses: tuple[Loss, ...]
-    """Of each pool method, the largest first."""
+    """Loss of each pool method, the largest first."""
     loss_measure: str
-    """Of the rankings that the pools were drawn from."""
+    """Measure of the rankings that the pools were drawn from."""
     measure: str
-    """Of the runs."""
+    """Measure of the runs."""
     queries: int
     papers: int
     """Topics, the units of chance."""
     runs: tuple[JudgedShare, ...]
-    """By name."""
+    """Judged shares by name of the run."""
 
 
 @dataclass(frozen=True, slots=True)
 class SampledCertificate(Certificate):
-    """The same where a sample of the pools was judged: all figures are estimates of the whole pools."""
+    """Certificate of a study with a sample: all figures are estimates of the whole pools."""
 
     left_out: tuple[str, ...]
     """Methods without a ranking: their losses are not estimated."""
@@ -88,9 +89,12 @@ def certify(
     level: float,
     estimating: Estimating | None = None,
 ) -> Certificate:
-    """rankings: those that the pools were drawn from, by method, then topic. topics: the topic of each
-    query. score, score_rankings: how runs, and these rankings, are measured. estimating: where a sample was judged; a
-    method whose ranking is not there is then taken as it is on record, and a pair of a pool as judged."""
+    """Measure the losses and the runs, and give the verdict.
+
+    rankings: those that the pools were drawn from, by method, then topic. topics: the topic of each query. score,
+    score_rankings: functions that measure runs, and these rankings. estimating: estimates if a sample was judged; a
+    method without a ranking is then taken as it is on record, and a pair of a pool as judged.
+    """
     judged: Mapping[str, Collection[str]] = nested(qrels)
     finds = finds_of(pools)
     if estimating is not None:
@@ -115,9 +119,9 @@ def certify(
         )
         for run in sorted(runs)
     )
-    without_loss = tuple(sorted(finds.keys() - {one.method for one in lost}))
-    made = Certificate if estimating is None else partial(SampledCertificate, left_out=without_loss)
-    return made(
+    without_loss = tuple(sorted(finds.keys() - {loss.method for loss in lost}))
+    kind = Certificate if estimating is None else partial(SampledCertificate, left_out=without_loss)
+    return kind(
         verdict=verdict,
         papers_needed=papers_needed,
         tolerance=tolerance,
@@ -132,15 +136,15 @@ def certify(
 
 
 def verdict_of(losses: Sequence[Loss], *, tolerance: float) -> tuple[str, int | None]:
-    """The verdict, and with how many topics there would be one."""
-    undecided = [one for one in losses if one.place == "open"]
-    if any(one.place == "above" for one in losses):
+    """Verdict, and the number of topics with which there would be one."""
+    undecided = [loss for loss in losses if loss.place == "open"]
+    if any(loss.place == "above" for loss in losses):
         return "care", None
     if len(losses) > 1 and not undecided:
         return "fair", None
     # One method above the tolerance would do; to be fair, every one has to be below.
-    above = [one for one in undecided if one.loss > tolerance]
-    needed = [one.papers_needed for one in above or undecided if one.papers_needed is not None]
+    above = [loss for loss in undecided if loss.loss > tolerance]
+    needed = [loss.papers_needed for loss in above or undecided if loss.papers_needed is not None]
     if above:
         return "unknown", min(needed, default=None)
     return "unknown", max(needed, default=None) if len(needed) == len(undecided) else None
@@ -157,7 +161,7 @@ def _condensed(runs: Runs, judged: Mapping[str, Collection[str]]) -> Runs:
 
 
 def _judged_at_20(run: Run, judged: Mapping[str, Collection[str]]) -> float:
-    """The mean over the queries of the qrels that the run answers."""
+    """Mean over the queries of the qrels that the run answers."""
     shares = [
         sum(doc.doc_id in judged[query_id] for doc in run[query_id][:20]) / len(run[query_id][:20])
         for query_id in judged

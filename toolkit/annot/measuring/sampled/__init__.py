@@ -1,4 +1,4 @@
-"""Estimates for a whole pool if only a sample of it was judged, and what the sample costs.
+"""Estimates for a whole pool if only a sample of it was judged, and the cost of the sample.
 
 The draw is `annot.pools.pair_sample`. From there to an evaluation:
 

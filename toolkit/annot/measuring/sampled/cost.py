@@ -1,4 +1,4 @@
-"""What a sample costs, in words, and what an opinion brings to it."""
+"""Cost of a sample in words, and the effect of an opinion on it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from annot.measuring.sampled.estimates import SampledEvaluation
 
 
 def scatter(estimates: Mapping[str, float], topics: Mapping[str, str]) -> float | None:
-    """The variance of the mean of these estimates over topics; None if there is one topic only."""
+    """Variance of the mean of these estimates over topics; None if there is one topic only."""
     names = sorted({topics[query_id] for query_id in estimates})
     sums = dict.fromkeys(names, 0.0)
     sizes = dict.fromkeys(names, 0)
@@ -33,7 +33,7 @@ def scatter(estimates: Mapping[str, float], topics: Mapping[str, str]) -> float 
 def by_opinion(
     name: str,
     model: str,
-    found: Mapping[str, SampledEvaluation],
+    joint: Mapping[str, SampledEvaluation],
     alone: Mapping[str, SampledEvaluation],
     measure: str,
     topics: Mapping[str, str],
@@ -41,15 +41,16 @@ def by_opinion(
     pairs: int,
     other_texts: int,
 ) -> ByOpinion:
-    """What an opinion brings. found, alone: by run, with the opinion and with the rankings alone. pairs: that it helps
-    to predict; other_texts: those of them that are judged on another version of a text than the model read."""
-    both = [_values(of, measure) for of in (found, alone)]
-    levels = [tuple(scatter(of[tag], topics) for of in both) for tag in found]
+    """Effect of an opinion on the intervals.
+
+    joint, alone: by run, with the opinion and with the rankings alone. pairs: that it helps to predict;
+    other_texts: those of them that are judged on another version of a text than the model read.
+    """
+    both = [_values(values, measure) for values in (joint, alone)]
+    levels = [tuple(scatter(values[tag], topics) for values in both) for tag in joint]
     differences = [
-        tuple(
-            scatter({query_id: of[one][query_id] - of[other][query_id] for query_id in of[one]}, topics) for of in both
-        )
-        for one, other in combinations(found, 2)
+        tuple(scatter({name: values[a][name] - values[b][name] for name in values[a]}, topics) for values in both)
+        for a, b in combinations(joint, 2)
     ]
     return ByOpinion(
         name=name,
@@ -58,21 +59,23 @@ def by_opinion(
         difference=_wider_by(differences),
         level=_wider_by(levels),
         other_texts=other_texts,
-        means={tag: (of.evaluation.mean[measure], alone[tag].evaluation.mean[measure]) for tag, of in found.items()},
+        means={tag: (run.evaluation.mean[measure], alone[tag].evaluation.mean[measure]) for tag, run in joint.items()},
     )
 
 
-def _wider_by(found: Iterable[tuple[float | None, ...]]) -> float | None:
-    ratios = [math.sqrt(one / alone) - 1 for one, alone in found if one is not None and alone]
+def _wider_by(variances: Iterable[tuple[float | None, ...]]) -> float | None:
+    ratios = [math.sqrt(joint / alone) - 1 for joint, alone in variances if joint is not None and alone]
     return median(ratios) if ratios else None
 
 
-def _values(found: Mapping[str, SampledEvaluation], measure: str) -> dict[str, dict[str, float]]:
-    return {tag: {one.query_id: one.values[measure] for one in of.evaluation.queries} for tag, of in found.items()}
+def _values(runs: Mapping[str, SampledEvaluation], measure: str) -> dict[str, dict[str, float]]:
+    return {
+        tag: {query.query_id: query.values[measure] for query in run.evaluation.queries} for tag, run in runs.items()
+    }
 
 
 def notes_of(cost: SampleCost, measure: str, shown: Collection[str] = ()) -> Iterator[str]:
-    """What a reader must know of figures that rest on a sample. shown: the measures in the tables."""
+    """Notes that a reader of figures from a sample needs. shown: the measures in the tables."""
     yield (
         f"{cost.drawn:,} of the {cost.pairs:,} pairs of the pools were judged, drawn with known probabilities; all "
         "figures are estimates of the whole pools"
@@ -81,8 +84,8 @@ def notes_of(cost: SampleCost, measure: str, shown: Collection[str] = ()) -> Ite
         yield f"by how much the sample widens intervals is not known: {cost.level.value.reason}"
     else:
         widened = [
-            f"that of {what} by {_percent(wider)}"
-            for what, wider in (("a difference between two runs", cost.difference), ("a run", cost.level))
+            f"that of {figure} by {_percent(wider)}"
+            for figure, wider in (("a difference between two runs", cost.difference), ("a run", cost.level))
             if not isinstance(wider.value, Undefined)
         ]
         yield (
@@ -126,18 +129,18 @@ def _percent(wider: Estimate) -> str:
     return f"{100 * wider.value:.0f}%{span}"
 
 
-def _of_opinion(one: ByOpinion, pairs: int, measure: str) -> Iterator[str]:
-    yield one.told
-    if not one.pairs:
+def _of_opinion(opinion: ByOpinion, pairs: int, measure: str) -> Iterator[str]:
+    yield opinion.told
+    if not opinion.pairs:
         return
-    if rest := pairs - one.pairs:
-        yield f"the rankings alone predict {counted(rest, 'pair')}, on which no answer of {one.name} counts"
-    if one.other_texts:
+    if rest := pairs - opinion.pairs:
+        yield f"the rankings alone predict {counted(rest, 'pair')}, on which no answer of {opinion.name} counts"
+    if opinion.other_texts:
         yield (
-            f"on {counted(one.other_texts, 'pair')} the model read another version of a text than "
-            f"{verb(one.other_texts, 'the pair is', 'they are')} judged on; the answers predict nevertheless, because "
-            "predictions must not depend on which pairs were drawn"
+            f"on {counted(opinion.other_texts, 'pair')} the model read another version of a text than "
+            f"{verb(opinion.other_texts, 'the pair is', 'they are')} judged on; the answers predict nevertheless, "
+            "because predictions must not depend on which pairs were drawn"
         )
-    runs = sorted(one.means.items(), key=lambda of: (-of[1][0], of[0]))
-    told = ", ".join(f"{tag} {100 * own:.1f} ({100 * alone:.1f})" for tag, (own, alone) in runs)
-    yield f"{measure} with the opinion of {one.name}, and in brackets with the rankings alone: {told}"
+    runs = sorted(opinion.means.items(), key=lambda run: (-run[1][0], run[0]))
+    means = ", ".join(f"{tag} {100 * mean:.1f} ({100 * alone:.1f})" for tag, (mean, alone) in runs)
+    yield f"{measure} with the opinion of {opinion.name}, and in brackets with the rankings alone: {means}"

@@ -28,16 +28,19 @@ OTHERS = "ir_measures counts judged documents only, and there is no estimator fo
 
 @dataclass(frozen=True, slots=True)
 class SampledEvaluation:
-    """The estimates of one run in one convention."""
+    """Estimates of one run in one convention."""
 
     evaluation: Evaluation
-    """As for a pool that was judged whole. `relevant` is rounded. `unjudged` and `judged_at_20` are about the pool,
-    which includes the pairs that were not drawn. A query has no relevant document if no drawn one is relevant."""
+    """Evaluation in the form of one on completely judged pools. `relevant` is rounded. `unjudged` and `judged_at_20`
+    are about the pool, which includes the pairs that were not drawn. A query has no relevant document if no drawn one
+    is relevant.
+    """
     outside: dict[str, tuple[str, ...]]
-    """By measure, the queries whose estimate cannot be the value, by the grades that are known. It stays in the mean
-    and is not shown."""
+    """Queries, by measure, whose estimate cannot be the true value by the grades that are known. It stays in the mean
+    and is not shown.
+    """
     floored: dict[str, tuple[str, ...]]
-    """By measure, the queries whose ideal or number of relevant documents was estimated below the least it can be."""
+    """Queries, by measure, whose ideal or number of relevant documents was estimated below the least it can be."""
 
 
 def pools_of(
@@ -48,19 +51,19 @@ def pools_of(
     highest: int,
     weights: Mapping[str, Weights] | None = None,
 ) -> dict[str, PoolGrades]:
-    """The pool of each query, for `estimates`. The arguments are those of `pool_grades`, by query.
+    """Pool of each query, for `estimates`. The arguments are those of `pool_grades`, by query.
 
-    A pair that is closed without a grade counts as grade 0 here, as in pools that are judged whole.
+    A pair that is closed without a grade counts as grade 0 here, as in pools that are judged completely.
     """
     faults: list[str] = []
-    found: dict[str, PoolGrades] = {}
+    pools: dict[str, PoolGrades] = {}
     for query_id in sorted(pi):
-        of = None if predicted is None else predicted.get(query_id, {})
+        predictions = None if predicted is None else predicted.get(query_id, {})
         try:
-            found[query_id] = pool_grades(
+            pools[query_id] = pool_grades(
                 pi[query_id],
                 judged.get(query_id, {}),
-                of,
+                predictions,
                 highest=highest,
                 query_id=query_id,
                 weights=None if weights is None else weights[query_id],
@@ -69,35 +72,35 @@ def pools_of(
             faults += [f"{query_id} {fault}" for fault in error.faults]
     if faults:
         raise InputError("the sample cannot be used", faults=faults)
-    return found
+    return pools
 
 
 def so_far(
     pi: Mapping[str, Mapping[str, float]], drawn: Mapping[str, Sequence[str]], judged: Mapping[str, Mapping[str, int]]
 ) -> dict[str, dict[str, float]]:
-    """The probabilities that pairs were drawn and are finished, as if chance had picked each query's finished pairs.
+    """Probabilities that pairs were drawn and are finished, as if chance had picked each query's finished pairs.
 
     Each is multiplied by the share of its query's drawn pairs that have a grade. Print this assumption with the
     figures.
     """
-    found: dict[str, dict[str, float]] = {}
-    for query_id, of in pi.items():
-        asked = drawn.get(query_id, ())
-        rate = len(judged.get(query_id, {}).keys() & {*asked}) / len(asked) if asked else 1.0
+    probabilities: dict[str, dict[str, float]] = {}
+    for query_id, pi_of_query in pi.items():
+        doc_ids = drawn.get(query_id, ())
+        rate = len(judged.get(query_id, {}).keys() & {*doc_ids}) / len(doc_ids) if doc_ids else 1.0
         if not rate:
-            raise InputError(f"{query_id}: none of its {len(asked)} drawn pairs has a grade yet")
-        found[query_id] = {doc_id: one * rate for doc_id, one in of.items()}
-    return found
+            raise InputError(f"{query_id}: none of its {len(doc_ids)} drawn pairs has a grade yet")
+        probabilities[query_id] = {doc_id: chance * rate for doc_id, chance in pi_of_query.items()}
+    return probabilities
 
 
-def columns(convention: str, asked: Sequence[str] = ()) -> tuple[str, ...]:
-    """The measures to show: those of the convention that have an estimator, and `asked`.
+def columns(convention: str, wishes: Sequence[str] = ()) -> tuple[str, ...]:
+    """Measures to show: those of the convention that have an estimator, and `wishes`.
 
-    Raises InputError with a reason for each measure in `asked` that has no estimator.
+    Raises InputError with a reason for each measure in `wishes` that has no estimator.
     """
     check_name(convention, CONVENTIONS, what="convention")
     faults = []
-    for name in (name for name in asked if knows(convention, name) and not has_estimator(convention, name)):
+    for name in (name for name in wishes if knows(convention, name) and not has_estimator(convention, name)):
         family = family_of(convention, name)
         faults.append(f"{name}: {WITHOUT_ESTIMATOR[family[0].kind] if family else OTHERS}")
     if faults:
@@ -106,8 +109,8 @@ def columns(convention: str, asked: Sequence[str] = ()) -> tuple[str, ...]:
             faults=faults,
             hint="measures that can: P@k, R@k, NDCG, AP",
         )
-    mine = (name for name in MEASURES[convention] if has_estimator(convention, name))
-    return tuple(dict.fromkeys((*mine, *(name for name in asked if knows(convention, name)))))
+    shown = (name for name in MEASURES[convention] if has_estimator(convention, name))
+    return tuple(dict.fromkeys((*shown, *(name for name in wishes if knows(convention, name)))))
 
 
 def estimates(
@@ -130,47 +133,49 @@ def estimates(
     for query_id, pool in pools.items():
         lists = Lists.of([groups_of(run.get(query_id, ()), convention, ties) for run in runs.values()], pool)
         values |= {(query_id, name): _measured(lists, convention, name, relevant_from) for name in names}
-    return {tag: _of_run(row, run, pools, values, relevant_from) for row, (tag, run) in enumerate(runs.items())}
+    return {
+        tag: _sampled_evaluation(row, run, pools, values, relevant_from) for row, (tag, run) in enumerate(runs.items())
+    }
 
 
 def has_estimator(convention: str, name: str) -> bool:
-    """Whether there is an estimator of the measure."""
+    """True if there is an estimator of the measure."""
     family = family_of(convention, name)
     return JUDGED_AT.fullmatch(name) is not None or (family is not None and family[0].kind in KINDS)
 
 
 def groups_of(docs: Sequence[ScoredDoc], convention: str, ties: str) -> list[tuple[str, ...]]:
-    """The documents of a list for `Lists`, those that tie together."""
+    """Documents of a list for `Lists`, those that tie together."""
     if ties == "expected":
         return [tuple(doc.doc_id for doc in group) for group in ties_of(docs, convention)]
     return [(doc.doc_id,) for doc in (as_trec_eval(docs) if convention == "trec" else docs)]
 
 
 def _measured(lists: Lists, convention: str, name: str, relevant_from: int) -> Estimates:
-    if at := JUDGED_AT.fullmatch(name):
-        share = lists.in_pool(int(at[1]))
+    if match := JUDGED_AT.fullmatch(name):
+        share = lists.in_pool(int(match[1]))
         nothing = np.zeros(len(share), dtype=np.bool_)
         return Estimates(share, np.zeros((len(share), 1)), nothing, nothing)
-    found = family_of(convention, name)
-    assert found is not None, name
-    return lists.measured(*found, relevant_from=relevant_from)
+    member = family_of(convention, name)
+    assert member is not None, name
+    return lists.measured(*member, relevant_from=relevant_from)
 
 
-def _of_run(
+def _sampled_evaluation(
     row: int,
     run: Run,
     pools: Mapping[str, PoolGrades],
     values: Mapping[tuple[str, str], Estimates],
     relevant_from: int,
 ) -> SampledEvaluation:
-    of = {key: float(found.values[row]) for key, found in values.items()}
-    names = dict.fromkeys(name for _, name in of)
+    value_of = {key: float(estimates_of_query.values[row]) for key, estimates_of_query in values.items()}
+    names = dict.fromkeys(name for _, name in value_of)
     queries = tuple(
         _query(
             query_id,
             run.get(query_id, ()),
             pool,
-            {name: of[query_id, name] for name in names},
+            {name: value_of[query_id, name] for name in names},
             tuple(name for name in names if values[query_id, name].impossible[row]),
             relevant_from,
         )
@@ -183,13 +188,13 @@ def _of_run(
                 name: min(1.0, max(0.0, math.fsum(query.values[name] for query in queries) / len(queries)))
                 for name in names
             },
-            not_submitted=tuple(one.query_id for one in queries if not one.submitted),
+            not_submitted=tuple(query.query_id for query in queries if not query.submitted),
             without_relevant=tuple(
                 query_id for query_id, pool in pools.items() if not pool.relevant(relevant_from).found.any()
             ),
         ),
-        outside={name: tuple(one for one in pools if values[one, name].impossible[row]) for name in names},
-        floored={name: tuple(one for one in pools if values[one, name].floored[row]) for name in names},
+        outside={name: tuple(key for key in pools if values[key, name].impossible[row]) for name in names},
+        floored={name: tuple(key for key in pools if values[key, name].floored[row]) for name in names},
     )
 
 

@@ -1,4 +1,4 @@
-"""The grades of a query's pool, estimated from the pairs that were drawn and judged.
+"""Grades of a query's pool, estimated from the pairs that were drawn and judged.
 
 The difference estimator of each grade's indicator: h = f + (g - f) / pi for a pair that was drawn, h = f for one that
 was not (Saerndal, Swensson and Wretman 1992, Model Assisted Survey Sampling, chapter 6). f is the predicted probability
@@ -27,11 +27,11 @@ from annot.base.errors import InputError
 from annot.base.stats.arrays import Array, Integers, Mask
 
 Predicted = Mapping[str, Sequence[float]]
-"""By document, the predicted probability of each grade, from 0 up."""
+"""Predicted probability of each grade, from 0 up, by document."""
 KINDS = ("P", "R", "NDCG", "AP")
-"""The kinds of measures that have an estimator."""
+"""Kinds of measures that have an estimator."""
 Weights = Mapping[str, float]
-"""By the kind of a measure, how much predictions count: from 0, not at all, to 1."""
+"""Weight of the predictions by the kind of a measure: from 0, not at all, to 1."""
 
 
 class Scored(NamedTuple):
@@ -39,55 +39,55 @@ class Scored(NamedTuple):
 
     estimate: Array
     moves: Array
-    """By how much the estimate moves in a replicate."""
+    """Distance by which the estimate moves in a replicate."""
     found: Array
-    """The value by the grades that are known; 0 for a document without one."""
+    """Value by the grades that are known; 0 for a document without one."""
 
 
 @dataclass(frozen=True)
 class PoolGrades:
-    """What is known of the grades of one query's pool of n documents on a scale from 0 to G.
+    """Grades of one query's pool of n documents on a scale from 0 to G, as far as they are known.
 
-    The arrays have shape (n, G), a column for each grade from 1 up: whether a document has it, or a higher one.
+    The arrays have shape (n, G), with a column for each grade from 1 up: 1 if a document has it, or a higher one.
     """
 
     doc_ids: tuple[str, ...]
     probability: Array
-    """Shape (n,), with which each document was drawn."""
+    """Shape (n,): probability with which each document was drawn."""
     at_least: Array
-    """The estimate with the predictions at full weight: 1 or 0 where it is certain."""
+    """Estimate with the predictions at full weight: 1 or 0 if it is certain."""
     moves: Array
-    """By how much it moves in a replicate; 0 if it does not depend on a draw."""
+    """Distance by which it moves in a replicate; 0 if it does not depend on a draw."""
     predicted: Array
-    """What the predictions add to the estimate; 0 without predictions, and where the estimate is certain."""
+    """Contribution of the predictions to the estimate; 0 without predictions, and if the estimate is certain."""
     predicted_moves: Array
-    """What they add to the moves."""
+    """Contribution of the predictions to the moves."""
     found: Array
-    """1 or 0 by the grade that was given; 0 where the pair was not drawn."""
+    """Indicator by the grade that was given; 0 if the pair was not drawn."""
     drawn: frozenset[str]
     """Documents whose grade is known."""
     unknown: Mask
-    """Shape (n,), whether the grade of a document is not known."""
+    """Shape (n,): true if the grade of a document is not known."""
     uncertain: Integers
-    """The rows of drawn documents that might not have been drawn: those that move."""
+    """Rows of drawn documents that might not have been drawn: those that move."""
     certain: bool
-    """Whether every pair was sure to be drawn, so that nothing is estimated."""
+    """True if every pair was sure to be drawn, so that nothing is estimated."""
     guessed: bool
-    """Whether something is predicted of a pair that is not certain."""
+    """True if there is a prediction for a pair that is not certain."""
     weights: Weights
-    """Of the predictions, by the kind of a measure."""
+    """Weights of the predictions, by the kind of a measure."""
 
     @property
     def gains(self) -> Scored:
-        """The grade itself."""
+        """Grade itself."""
         return Scored(*(columns.sum(axis=1) for columns in (self.at_least, self.moves, self.found)))
 
     def relevant(self, relevant_from: int) -> Scored:
-        """1 for a document with this grade or a higher one."""
+        """Indicator of documents with this grade or a higher one."""
         return Scored(*(columns[:, relevant_from - 1] for columns in (self.at_least, self.moves, self.found)))
 
     def weighed(self, weight: float) -> PoolGrades:
-        """The estimate with the predictions at this weight, from 0 to 1."""
+        """Copy with the predictions at this weight, from 0 to 1."""
         if weight == 1:
             return self
         return replace(
@@ -97,7 +97,7 @@ class PoolGrades:
         )
 
     def filled_in(self, least: int) -> PoolGrades:
-        """The grades that are known, and the predictions for all others, with nothing that moves.
+        """Copy with the grades that are known, and the predictions for all others, in which nothing moves.
 
         least: the smallest grade that counts, which no known document has. Others are predicted to be one document with
         it at most: predictions know how many a query has on average, and this one has fewer.
@@ -116,32 +116,37 @@ def pool_grades(
     query_id: str,
     weights: Weights | None = None,
 ) -> PoolGrades:
-    """The grades of a query's pool.
+    """Estimate the grades of a query's pool.
 
     pi: by document of the pool, the probability that it was drawn. judged: by drawn document, its grade. predicted: for
     every document of the pool; None is f = 0. highest: the highest grade, G. query_id: for messages. weights: of the
-    predictions (`annot.measuring.sampled.weights`); None is 1 for every kind of measure.
-    Raises InputError for a grade outside the scale or the pool, a pair that was sure to be drawn and has no grade, or a
-    document without a prediction.
+    predictions (`annot.measuring.sampled.weights`); None is 1 for every kind of measure. Raises InputError for a grade
+    outside the scale or the pool, a pair that was sure to be drawn and has no grade, or a document without a
+    prediction.
     """
     doc_ids = tuple(sorted(pi))
     scale = range(highest + 1)
-    faults = [f"{one}: judged, but not in the pool" for one in sorted(judged.keys() - pi.keys())]
-    faults += [f"{one}: found grade {of}, expected 0 to {highest}" for one, of in judged.items() if of not in scale]
+    faults = [f"{doc_id}: judged, but not in the pool" for doc_id in sorted(judged.keys() - pi.keys())]
     faults += [
-        f"{one}: found probability {pi[one]:g}, expected above 0, at most 1" for one in doc_ids if not 0 < pi[one] <= 1
+        f"{doc_id}: found grade {value}, expected 0 to {highest}"
+        for doc_id, value in judged.items()
+        if value not in scale
     ]
     faults += [
-        f"{one}: drawn for certain, but it has no grade" for one in doc_ids if pi[one] >= 1 and one not in judged
+        f"{doc_id}: found probability {chance:g}, expected above 0, at most 1"
+        for doc_id, chance in sorted(pi.items())
+        if not 0 < chance <= 1
     ]
+    certain = [doc_id for doc_id in doc_ids if pi[doc_id] >= 1]
+    faults += [f"{doc_id}: drawn for certain, but it has no grade" for doc_id in certain if doc_id not in judged]
     if predicted is not None:
-        faults += [f"{one}: no prediction" for one in doc_ids if one not in predicted]
+        faults += [f"{doc_id}: no prediction" for doc_id in doc_ids if doc_id not in predicted]
     if faults:
         raise InputError(f"{query_id}: its sample cannot be used", faults=faults)
     known = np.array([doc_id in judged for doc_id in doc_ids], dtype=np.bool_)[:, None]
-    grade = np.array([judged.get(doc_id, 0) for doc_id in doc_ids], dtype=np.int64)[:, None]
+    grades = np.array([judged.get(doc_id, 0) for doc_id in doc_ids], dtype=np.int64)[:, None]
     chance = np.array([pi[doc_id] for doc_id in doc_ids], dtype=np.float64)[:, None]
-    reached: Array = (grade >= np.arange(1, highest + 1)).astype(np.float64) * known
+    reached: Array = (grades >= np.arange(1, highest + 1)).astype(np.float64) * known
     f = np.zeros_like(reached)
     if predicted is not None and doc_ids:
         f = np.array([predicted[doc_id] for doc_id in doc_ids], dtype=np.float64)[:, :0:-1].cumsum(axis=1)[:, ::-1]
@@ -166,7 +171,7 @@ def pool_grades(
 
 
 def signs(pairs: int) -> Array:
-    """The directions in which so many pairs move, shape (B, pairs), B the next power of two above: 1 or -1.
+    """Directions in which so many pairs move, shape (B, pairs), B the next power of two above: 1 or -1.
 
     Columns are orthogonal to each other and sum to 0. The opposites of the rows are replicates, too.
     """

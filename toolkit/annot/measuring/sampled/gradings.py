@@ -26,11 +26,11 @@ class SampledGradings:
 
     pi: Mapping[str, Mapping[str, float]]
     judged: Mapping[str, Mapping[str, int]]
-    """The final grades. They fill in what a grading does not have."""
+    """Final grades. They fill in the pairs that a grading does not have."""
     predicted: Mapping[str, Predicted] | None
     highest: int
     weights: Mapping[str, Weights] | None = None
-    """Those of the final grades, too."""
+    """Weights of the predictions with the final grades."""
 
     def measured(
         self,
@@ -43,22 +43,22 @@ class SampledGradings:
         measure: str,
         relevant_from: int,
     ) -> Array:
-        """The measure of each list under each row of `grades`, shape (gradings, N): shape (lists, gradings).
+        """Measure each list under each row of `grades`, shape (gradings, N): shape (lists, gradings).
 
         doc_ids: the N documents. Raises InputError for a measure without an estimator.
         """
         columns(convention, (measure,))
-        found = family_of(convention, measure)
-        assert found is not None, (measure, WITHOUT_ESTIMATOR)
+        member = family_of(convention, measure)
+        assert member is not None, (measure, WITHOUT_ESTIMATOR)
         groups = [groups_of(ranking, convention, "order") for ranking in rankings]
         lists: Lists | None = None
         pi, final = self.pi[query_id], self.judged[query_id]
         predicted = None if self.predicted is None else self.predicted[query_id]
         weights = None if self.weights is None else self.weights[query_id]
         values = np.zeros((len(rankings), len(grades)))
-        for at, row in enumerate(grades.tolist()):
+        for column, row in enumerate(grades.tolist()):
             judged = {**final, **{doc_id: grade for doc_id, grade in zip(doc_ids, row, strict=True) if doc_id in final}}
             pool = pool_grades(pi, judged, predicted, highest=self.highest, query_id=query_id, weights=weights)
             lists = Lists.of(groups, pool) if lists is None else lists.under(pool)
-            values[:, at] = lists.measured(*found, relevant_from=relevant_from).values
+            values[:, column] = lists.measured(*member, relevant_from=relevant_from).values
         return values

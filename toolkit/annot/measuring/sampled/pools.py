@@ -16,7 +16,7 @@ from annot.measuring.sampled.grades import PoolGrades
 
 @dataclass(frozen=True, slots=True)
 class SampledPools:
-    """Measures runs by estimates for the whole pools."""
+    """Pools that measure runs by estimates for the whole pools."""
 
     pools: Mapping[str, PoolGrades]
 
@@ -33,47 +33,48 @@ class SampledPools:
         # A column for each grade from 1: whether it, or a higher one, was given.
         return max((int(pool.found.any(axis=0).sum()) for pool in self.pools.values()), default=0)
 
-    def columns(self, convention: str, asked: tuple[str, ...]) -> tuple[str, ...]:
-        return columns(convention, asked)
+    def columns(self, convention: str, wishes: tuple[str, ...]) -> tuple[str, ...]:
+        return columns(convention, wishes)
 
-    def measured(self, run: Run, query_ids: Collection[str], asked: MeasuresAsked, *, ties: str) -> Evaluation:
-        return _estimated({"": run}, self.of(query_ids), asked, ties=ties)[""]
+    def measured(self, run: Run, query_ids: Collection[str], selection: MeasuresAsked, *, ties: str) -> Evaluation:
+        return _estimated({"": run}, self.of(query_ids), selection, ties=ties)[""]
 
-    def chance(self, documents: Documents, cuts: Collection[Cut], asked: MeasuresAsked) -> dict[Cut, Values]:
-        """In a random order of all documents they tie; of orders that are cut, some are drawn."""
-        found: dict[Cut, Values] = {}
+    def chance(self, documents: Documents, cuts: Collection[Cut], selection: MeasuresAsked) -> dict[Cut, Values]:
+        """Figures of a random order: all documents tie; if it is cut, some orders are drawn."""
+        values: dict[Cut, Values] = {}
         for query_id, length in {*cuts}:
             doc_ids = sorted(documents.get(query_id, ()))
             lists = [[ScoredDoc(doc_id, 0.0) for doc_id in doc_ids]]
             if length < len(doc_ids):
                 orders = drawn_orders(query_id, doc_ids, length)
                 lists = [[ScoredDoc(doc_id, float(-rank)) for rank, doc_id in enumerate(order)] for order in orders]
-            runs = {str(at): {query_id: docs} for at, docs in enumerate(lists)}
-            evaluations = _estimated(runs, self.of([query_id]), asked, ties="expected").values()
-            found[query_id, length] = {name: fmean(one.mean[name] for one in evaluations) for name in asked.names}
-        return found
+            runs = {str(number): {query_id: docs} for number, docs in enumerate(lists)}
+            evaluations = _estimated(runs, self.of([query_id]), selection, ties="expected").values()
+            means = [evaluation.mean for evaluation in evaluations]
+            values[query_id, length] = {name: fmean(mean[name] for mean in means) for name in selection.names}
+        return values
 
-    def one_assessor(self, asked: MeasuresAsked) -> dict[str, Values]:
-        """Empty, because no assessor graded the whole pool."""
+    def one_assessor(self, selection: MeasuresAsked) -> dict[str, Values]:
+        """Values of one assessor: none, because no assessor graded the whole pool."""
         return {}
 
-    def best_order(self, asked: MeasuresAsked) -> None:
-        """None, because not all of the relevant documents are known."""
+    def best_order(self, selection: MeasuresAsked) -> None:
+        """Best order: None, because not all of the relevant documents are known."""
 
     def of(self, query_ids: Collection[str]) -> dict[str, PoolGrades]:
-        """The pools of these queries."""
+        """Pools of these queries."""
         return {query_id: pool for query_id, pool in self.pools.items() if query_id in query_ids}
 
 
 def _estimated(
-    runs: Mapping[str, Run], pools: Mapping[str, PoolGrades], asked: MeasuresAsked, *, ties: str
+    runs: Mapping[str, Run], pools: Mapping[str, PoolGrades], selection: MeasuresAsked, *, ties: str
 ) -> dict[str, Evaluation]:
-    found = estimates(
+    evaluations = estimates(
         runs,
         pools,
-        convention=asked.convention,
-        relevant_from=asked.relevant_from,
+        convention=selection.convention,
+        relevant_from=selection.relevant_from,
         ties=ties,
-        measures=asked.names,
+        measures=selection.names,
     )
-    return {tag: one.evaluation for tag, one in found.items()}
+    return {tag: sampled.evaluation for tag, sampled in evaluations.items()}
